@@ -1,0 +1,11 @@
+//! The heart of Satchel: many MCP servers behind one hub. No window, no HTTP server.
+//!
+//! Floors, lowest first; a module uses only lower ones:
+//! 0 [`model`] (words) and [`files`] (where things lie on disk);
+//! 1 [`config`], [`secrets`];
+//! 2 [`upstream`] (one live server);
+//! 3 [`catalog`] (what servers offer);
+//! 4 [`hub`] (many servers, one spine).
+#![warn(missing_docs)]
+
+pub mod model;

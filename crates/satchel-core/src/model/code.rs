@@ -1,0 +1,117 @@
+//! Stable names of what can be wrong with a server or the hub. Text is for people, codes are for programs.
+
+use serde::{Deserialize, Serialize};
+
+/// What went wrong, as one of a fixed list. A code never changes its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// The program to start was not found.
+    SpawnNotFound,
+    /// The program exists but may not be started.
+    SpawnDenied,
+    /// The process ended before it was ready.
+    ExitedEarly,
+    /// The process or endpoint did not answer the handshake in time.
+    HandshakeTimeout,
+    /// The server answered the handshake with an error or with nonsense.
+    HandshakeRefused,
+    /// Server and hub share no protocol revision.
+    ProtocolVersion,
+    /// The connection ended while the server was in use.
+    Crashed,
+    /// The server failed too often and is left alone for a while.
+    CrashLoop,
+    /// The server's lists could not be read.
+    ListFailed,
+    /// A credential or variable the server needs is not set.
+    NeedsCredential,
+    /// The host name of a hosted server cannot be resolved, or it refuses connections.
+    Unreachable,
+    /// The hosted server's certificate cannot be verified.
+    Tls,
+    /// The hosted server wants a sign-in.
+    Http401,
+    /// The hosted server refuses this identity.
+    Http403,
+    /// The hosted server has nothing at this path.
+    Http404,
+    /// The hosted server failed.
+    Http5xx,
+    /// The keychain is locked.
+    KeychainLocked,
+    /// This computer runs no keychain service.
+    KeychainAbsent,
+    /// The encrypted secrets file needs its passphrase.
+    VaultLocked,
+    /// The configuration file cannot be used as it is.
+    ConfigInvalid,
+    /// The usual port was taken by another program.
+    PortTaken,
+    /// An answer was larger than the limit.
+    TooBig,
+    /// A file of ours was damaged and set aside.
+    SetAside,
+}
+
+impl Code {
+    /// The code as it is written in JSON, logs and documentation.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::SpawnNotFound => "spawn_not_found",
+            Code::SpawnDenied => "spawn_denied",
+            Code::ExitedEarly => "exited_early",
+            Code::HandshakeTimeout => "handshake_timeout",
+            Code::HandshakeRefused => "handshake_refused",
+            Code::ProtocolVersion => "protocol_version",
+            Code::Crashed => "crashed",
+            Code::CrashLoop => "crash_loop",
+            Code::ListFailed => "list_failed",
+            Code::NeedsCredential => "needs_credential",
+            Code::Unreachable => "unreachable",
+            Code::Tls => "tls",
+            Code::Http401 => "http_401",
+            Code::Http403 => "http_403",
+            Code::Http404 => "http_404",
+            Code::Http5xx => "http_5xx",
+            Code::KeychainLocked => "keychain_locked",
+            Code::KeychainAbsent => "keychain_absent",
+            Code::VaultLocked => "vault_locked",
+            Code::ConfigInvalid => "config_invalid",
+            Code::PortTaken => "port_taken",
+            Code::TooBig => "too_big",
+            Code::SetAside => "set_aside",
+        }
+    }
+
+    /// What a person can do about it, in one sentence.
+    pub fn action(self) -> &'static str {
+        match self {
+            Code::SpawnNotFound => "Install the program, or write its full path as \"command\".",
+            Code::SpawnDenied => "Make the file executable, or correct \"command\".",
+            Code::ExitedEarly => "Read the last lines of its log, then correct its arguments or environment.",
+            Code::HandshakeTimeout => "Start it by hand to see what it waits for; a first download may need a second try.",
+            Code::HandshakeRefused => "Check that this program is an MCP server and that its arguments are right.",
+            Code::ProtocolVersion => "Update the server to one that speaks a current protocol revision.",
+            Code::Crashed => "Read its log; it is started again at the next call.",
+            Code::CrashLoop => "Read its log, correct the cause, then use `satchel restart`.",
+            Code::ListFailed => "Read its log; the last known tools are kept meanwhile.",
+            Code::NeedsCredential => "Set it with `satchel secrets set NAME`, or define the variable.",
+            Code::Unreachable => "Check the address and the network.",
+            Code::Tls => "Check the address and this computer's certificates and clock.",
+            Code::Http401 => "Set a token in its \"headers\", for example \"Bearer ${secret:NAME}\".",
+            Code::Http403 => "Check the rights of the token in its \"headers\".",
+            Code::Http404 => "Check the path of its \"url\"; many servers answer at /mcp.",
+            Code::Http5xx => "The fault is on the other side; it is tried again at the next call.",
+            Code::KeychainLocked => "Unlock the keychain, then try again.",
+            Code::KeychainAbsent => {
+                "Start a keychain service such as gnome-keyring, or choose an encrypted file with `satchel secrets use-file`."
+            }
+            Code::VaultLocked => "Unlock it with `satchel secrets unlock`.",
+            Code::ConfigInvalid => "Correct the file at the place named; what ran before goes on meanwhile.",
+            Code::PortTaken => "Connect clients again with the new address, or free the port and restart.",
+            Code::TooBig => "Ask the tool for less, for example with a limit or a filter.",
+            Code::SetAside => "Nothing; it was rebuilt. The damaged copy lies beside it.",
+        }
+    }
+}

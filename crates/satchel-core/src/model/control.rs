@@ -1,0 +1,182 @@
+//! What the faces ask of a hub: the words of the control channel. Never reachable from the MCP port.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Startup;
+
+/// One wish of a face. Sent as JSON with the wish's name under `"do"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum Wish {
+    /// The whole [`super::Snapshot`].
+    Status,
+    /// Ranked tools; all of them for an empty query. Answer: [`ToolList`].
+    Tools {
+        /// What to look for.
+        query: String,
+        /// Only this server's.
+        server: Option<String>,
+        /// At most so many.
+        limit: usize,
+    },
+    /// Calls a tool; the answer is the server's result as it came.
+    Call {
+        /// `server:tool`.
+        tool_path: String,
+        /// Its arguments, an object.
+        arguments: serde_json::Value,
+    },
+    /// A change of the configuration; the answer is `{}`.
+    Change(Change),
+    /// Starts a server now, or again if it is running.
+    Restart {
+        /// Which.
+        server: String,
+    },
+    /// Makes a new bearer token for a client. Answer: [`Connection`].
+    Connect {
+        /// The client's id, for example `cursor`.
+        client: String,
+        /// Valid only until the hub ends, and not written to disk.
+        ephemeral: bool,
+    },
+    /// The names of the secrets that are stored. Answer: `{"names": […], "store": "keychain"|"file"}`.
+    SecretNames,
+    /// Stores a secret.
+    SetSecret {
+        /// Its name, as in `${secret:NAME}`.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+    /// Removes a secret.
+    RemoveSecret {
+        /// Its name.
+        name: String,
+    },
+    /// Chooses the encrypted file as the place of secrets, and makes it if there is none.
+    UseVault {
+        /// Its passphrase.
+        passphrase: String,
+    },
+    /// Opens the encrypted file for as long as the hub runs.
+    UnlockVault {
+        /// Its passphrase.
+        passphrase: String,
+    },
+    /// The last lines of a server's log. Answer: `{"path": …, "lines": […]}`.
+    Log {
+        /// Which server.
+        server: String,
+        /// How many lines.
+        lines: usize,
+    },
+    /// Ends the hub.
+    Quit,
+}
+
+/// One change of the configuration, from whichever face.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {
+    /// Adds a server, or replaces its transport where it exists and `replace` says so.
+    Add {
+        /// Its name.
+        name: String,
+        /// The program or the address.
+        target: Target,
+        /// When it is started.
+        startup: Option<Startup>,
+        /// Replace an existing entry of that name instead of refusing.
+        replace: bool,
+    },
+    /// Removes a server.
+    Remove {
+        /// Its name.
+        name: String,
+    },
+    /// Lets clients use a server, or hides and stops it.
+    SetEnabled {
+        /// Its name.
+        name: String,
+        /// The wish.
+        enabled: bool,
+    },
+}
+
+/// Where a server added by a face is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Target {
+    /// A program to start.
+    Command {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables added to its environment.
+        env: BTreeMap<String, String>,
+        /// Its working directory.
+        cwd: Option<String>,
+    },
+    /// An address to connect to.
+    Url {
+        /// The address.
+        url: String,
+        /// Headers sent with every request.
+        headers: BTreeMap<String, String>,
+    },
+}
+
+/// How a client connects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connection {
+    /// The endpoint's address.
+    pub url: String,
+    /// Headers to send with every request.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// The answer to [`Wish::Tools`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolList {
+    /// The tools, best first.
+    pub tools: Vec<ToolLine>,
+    /// How many matched in all.
+    pub total: usize,
+}
+
+/// One tool as faces list it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolLine {
+    /// `server:tool`.
+    pub tool_path: String,
+    /// The server's description, shortened to its first sentences.
+    pub description: String,
+    /// The compact call signature.
+    pub signature: String,
+    /// Tokens (o200k_base) of its definition; `None` until counted.
+    pub tokens: Option<usize>,
+}
+
+/// Why a wish was not fulfilled. Carried as JSON `{"code", "message", "action"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// A stable name of the reason.
+    pub code: String,
+    /// What happened, in one sentence.
+    pub message: String,
+    /// What to do about it; empty where the message says it.
+    #[serde(default)]
+    pub action: String,
+}
+
+impl Refusal {
+    /// A refusal with a code of its own.
+    pub fn new(code: impl Into<String>, message: impl Into<String>, action: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), action: action.into() }
+    }
+}

@@ -1,0 +1,12 @@
+//! The words every other room speaks: names, settings, states, what faces show. No I/O, no clock.
+
+pub mod code;
+pub mod control;
+pub mod name;
+pub mod server;
+pub mod snapshot;
+
+pub use code::Code;
+pub use name::{NameError, ResourcePath, ServerName, ToolPath};
+pub use server::{ServerConfig, Startup, TransportConfig};
+pub use snapshot::{Notice, Place, ServerState, ServerView, Snapshot};

@@ -1,0 +1,65 @@
+//! What the user wants of one server: the shape of an entry in `mcpServers`.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+/// How long a server may be unused before it is stopped, unless its entry says otherwise.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
+/// How long a request may take without progress, unless the entry says otherwise.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// The shortest request timeout that is obeyed.
+pub const REQUEST_TIMEOUT_FLOOR: Duration = Duration::from_secs(5);
+
+/// When a server is started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Startup {
+    /// At the first call; stopped when idle.
+    #[default]
+    Lazy,
+    /// At the first call; then kept, and started again if it ends.
+    KeepAlive,
+    /// With the hub; then kept, and started again if it ends.
+    Eager,
+    /// Only by a person.
+    Manual,
+}
+
+/// How to reach a server. Values may hold `${VAR}`, `${VAR:-default}` and `${secret:NAME}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TransportConfig {
+    /// A process that speaks over its standard input and output.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables added to its environment.
+        env: BTreeMap<String, String>,
+        /// Its working directory.
+        cwd: Option<String>,
+    },
+    /// An endpoint that speaks Streamable HTTP.
+    Http {
+        /// Its address.
+        url: String,
+        /// Headers sent with every request.
+        headers: BTreeMap<String, String>,
+    },
+}
+
+/// What the user wants of one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// How to reach it.
+    pub transport: TransportConfig,
+    /// May clients use it?
+    pub enabled: bool,
+    /// When it is started.
+    pub startup: Startup,
+    /// How long it may be unused before it is stopped.
+    pub idle_timeout: Duration,
+    /// How long a request may take without progress.
+    pub request_timeout: Duration,
+}

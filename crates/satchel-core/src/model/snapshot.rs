@@ -1,0 +1,253 @@
+//! Everything a face may show, as one immutable value. Faces render it; they never infer.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Code, server::Startup};
+
+/// The hub at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Grows with every change.
+    pub version: u64,
+    /// Where clients connect, for example `http://127.0.0.1:7411/mcp`; `None` while nothing listens.
+    pub endpoint: Option<String>,
+    /// What a person should know about the hub itself.
+    pub notices: Vec<Notice>,
+    /// Every configured server, ordered by name.
+    pub servers: Vec<ServerView>,
+    /// How many clients have made a request since the hub started.
+    pub clients: Vec<ClientView>,
+}
+
+/// Something a person should know, with what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// Which kind of trouble.
+    pub code: Code,
+    /// What happened, in one sentence.
+    pub message: String,
+    /// What to do about it.
+    pub action: String,
+}
+
+impl Notice {
+    /// A notice with the action its code always has.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), action: code.action().to_owned() }
+    }
+}
+
+/// Where a server runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// A process on this computer.
+    Computer,
+    /// Somebody else's computer, over HTTP.
+    Hosted,
+}
+
+/// One server as faces show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerView {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its own title or description, where it has told one.
+    pub title: Option<String>,
+    /// On this computer or hosted.
+    pub place: Place,
+    /// The user's intent: may clients use it?
+    pub enabled: bool,
+    /// When it is started.
+    pub startup: Startup,
+    /// What it is doing now.
+    #[serde(flatten)]
+    pub state: ServerState,
+    /// Process id of the running server, where it has one.
+    pub pid: Option<u32>,
+    /// How many tools it offers; `None` until its list has been read once.
+    pub tools: Option<usize>,
+    /// Tokens (o200k_base) of its tool definitions as one list; `None` until counted.
+    pub tokens: Option<usize>,
+    /// How many resources and templates it offers; `None` until read once.
+    pub resources: Option<usize>,
+    /// Tools that were left out, each with a reason a person can read.
+    pub skipped: Vec<String>,
+    /// What runs, or where it connects: one line, with references instead of secrets.
+    pub runs: String,
+    /// How long it may be unused before it is stopped, in seconds.
+    pub idle_timeout_seconds: u64,
+    /// How often its process was started since the hub started.
+    pub starts: u64,
+    /// Calls made through it since the hub started.
+    pub calls: u64,
+    /// Median of its last cold starts in milliseconds; `None` before the first.
+    pub wake_ms: Option<u64>,
+}
+
+/// What a server is doing now. Times are milliseconds since the Unix epoch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ServerState {
+    /// Switched off, hidden from clients.
+    Off,
+    /// Not running; wakes when called.
+    Asleep,
+    /// Being started.
+    Starting {
+        /// Since when.
+        since_ms: u64,
+    },
+    /// Running or connected.
+    Ready {
+        /// Calls in flight.
+        in_flight: usize,
+        /// When it goes to sleep if nothing happens.
+        sleeps_at_ms: Option<u64>,
+    },
+    /// Being stopped.
+    Stopping,
+    /// A start failed; the next may be made at the time named.
+    BackingOff {
+        /// Why.
+        code: Code,
+        /// Why, in words.
+        message: String,
+        /// When.
+        retry_at_ms: u64,
+        /// Failed starts in a row.
+        failures: u32,
+    },
+    /// Failed too often; left alone until the time named or a person's wish.
+    Broken {
+        /// Why.
+        code: Code,
+        /// Why, in words.
+        message: String,
+        /// When it may be tried again.
+        retry_at_ms: u64,
+        /// Failed starts in a row.
+        failures: u32,
+    },
+    /// Cannot start before these names are set.
+    NeedsCredential {
+        /// Names of secrets and variables that are not set.
+        names: Vec<String>,
+        /// Why they cannot be had, where it is not just that nobody set them.
+        message: String,
+    },
+}
+
+impl ServerState {
+    /// The state's name as in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ServerState::Off => "off",
+            ServerState::Asleep => "asleep",
+            ServerState::Starting { .. } => "starting",
+            ServerState::Ready { .. } => "ready",
+            ServerState::Stopping => "stopping",
+            ServerState::BackingOff { .. } => "backing_off",
+            ServerState::Broken { .. } => "broken",
+            ServerState::NeedsCredential { .. } => "needs_credential",
+        }
+    }
+
+    /// Should a person act?
+    pub fn needs_you(&self) -> bool {
+        matches!(
+            self,
+            ServerState::BackingOff { .. } | ServerState::Broken { .. } | ServerState::NeedsCredential { .. }
+        )
+    }
+
+    /// One short sentence in the words of the interface.
+    pub fn sentence(&self, place: Place, now_ms: u64) -> String {
+        let wait = |until: u64| clock(until.saturating_sub(now_ms) / 1000);
+        match (self, place) {
+            (ServerState::Off, _) => "Off · hidden from clients".into(),
+            (ServerState::Asleep, Place::Computer) => "Asleep".into(),
+            (ServerState::Asleep, Place::Hosted) => "Ready · connects when called".into(),
+            (ServerState::Starting { .. }, _) => "Starting".into(),
+            (ServerState::Ready { in_flight: 1, .. }, _) => "Running · 1 call".into(),
+            (ServerState::Ready { in_flight: calls @ 2.., .. }, _) => format!("Running · {calls} calls"),
+            (ServerState::Ready { sleeps_at_ms: Some(at), .. }, _) => format!("Running · sleeps in {}", wait(*at)),
+            (ServerState::Ready { sleeps_at_ms: None, .. }, _) => "Running".into(),
+            (ServerState::Stopping, _) => "Stopping".into(),
+            (ServerState::BackingOff { message, retry_at_ms, .. }, _) => {
+                format!("Did not start: {message} · trying again in {}", wait(*retry_at_ms))
+            }
+            (ServerState::Broken { message, failures, .. }, _) => {
+                format!("Stopped after {failures} failed starts: {message}")
+            }
+            (ServerState::NeedsCredential { names, message }, _) => match names.as_slice() {
+                [one] if message.is_empty() => format!("Needs {one}"),
+                many if message.is_empty() => format!("Needs {} credentials: {}", many.len(), many.join(", ")),
+                many => format!("Needs {}: {message}", many.join(", ")),
+            },
+        }
+    }
+}
+
+/// A client that has spoken to the endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientView {
+    /// The id its token was made for.
+    pub id: String,
+    /// Requests since the hub started.
+    pub requests: u64,
+    /// Its last tool call, as `server:tool`, where there was one.
+    pub last_call: Option<String>,
+    /// When it last spoke, in milliseconds since the Unix epoch.
+    pub last_seen_ms: u64,
+}
+
+fn clock(seconds: u64) -> String {
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_is_said_in_words() {
+        let ready = |in_flight, sleeps_at_ms| ServerState::Ready { in_flight, sleeps_at_ms };
+        let needs = |names: &[&str]| ServerState::NeedsCredential {
+            names: names.iter().map(|n| n.to_string()).collect(),
+            message: String::new(),
+        };
+        let cases = [
+            (ServerState::Off, "Off · hidden from clients"),
+            (ServerState::Asleep, "Asleep"),
+            (ServerState::Starting { since_ms: 0 }, "Starting"),
+            (ready(0, Some(135_000)), "Running · sleeps in 2:14"),
+            (ready(1, None), "Running · 1 call"),
+            (ready(3, Some(9_000)), "Running · 3 calls"),
+            (ServerState::Stopping, "Stopping"),
+            (needs(&["DATABASE_URL"]), "Needs DATABASE_URL"),
+            (needs(&["A", "B"]), "Needs 2 credentials: A, B"),
+            (
+                ServerState::BackingOff {
+                    code: Code::SpawnNotFound,
+                    message: "npx was not found".into(),
+                    retry_at_ms: 21_000,
+                    failures: 1,
+                },
+                "Did not start: npx was not found · trying again in 0:20",
+            ),
+        ];
+        for (state, sentence) in cases {
+            assert_eq!(state.sentence(Place::Computer, 1_000), sentence);
+        }
+        assert_eq!(ServerState::Asleep.sentence(Place::Hosted, 0), "Ready · connects when called");
+    }
+
+    #[test]
+    fn the_name_of_a_state_is_its_tag_in_json() {
+        for state in [ServerState::Off, ServerState::Asleep, ServerState::Stopping] {
+            let json = serde_json::to_value(&state).unwrap();
+            assert_eq!(json["state"], state.name());
+        }
+    }
+}
