@@ -62,7 +62,7 @@ impl FromStr for ServerName {
             return Err(NameError::TooLong(length));
         }
         let edge_blank = name.trim() != name;
-        let forbidden = |c: &char| matches!(c, TOOL_SEPARATOR | RESOURCE_SEPARATOR | '/' | '\\') || c.is_control();
+        let forbidden = |c: &char| matches!(*c, TOOL_SEPARATOR | RESOURCE_SEPARATOR | '/' | '\\') || c.is_control();
         match name.chars().find(forbidden).or(edge_blank.then_some(' ')) {
             Some(character) => Err(NameError::Character { name: name.to_owned(), character }),
             None => Ok(Self(name.to_owned())),
