@@ -1,1 +1,19 @@
-//! The protocol itself, pure.
+//! The Model Context Protocol itself, pure: messages, revisions, framing. Knows no server, no task, no socket.
+//!
+//! Messages travel as they were written: only what routing needs is parsed, the rest stays raw JSON text
+//! ([`serde_json::value::RawValue`]), so nothing is lost that this program does not understand.
+#![warn(missing_docs)]
+
+pub mod era;
+pub mod errors;
+pub mod framing;
+pub mod limits;
+pub mod message;
+pub mod object;
+pub mod sse;
+
+pub use errors::ErrorObject;
+pub use message::{Id, Message, ParseError};
+pub use object::RawObject;
+/// A piece of JSON exactly as it was written.
+pub use serde_json::value::RawValue as Raw;

@@ -90,8 +90,12 @@ impl Code {
             Code::SpawnNotFound => "Install the program, or write its full path as \"command\".",
             Code::SpawnDenied => "Make the file executable, or correct \"command\".",
             Code::ExitedEarly => "Read the last lines of its log, then correct its arguments or environment.",
-            Code::HandshakeTimeout => "Start it by hand to see what it waits for; a first download may need a second try.",
-            Code::HandshakeRefused => "Check that this program is an MCP server and that its arguments are right.",
+            Code::HandshakeTimeout => {
+                "Start it by hand to see what it waits for; a first download may need a second try."
+            }
+            Code::HandshakeRefused => {
+                "Check that this program is an MCP server and that its arguments are right."
+            }
             Code::ProtocolVersion => "Update the server to one that speaks a current protocol revision.",
             Code::Crashed => "Read its log; it is started again at the next call.",
             Code::CrashLoop => "Read its log, correct the cause, then use `satchel restart`.",

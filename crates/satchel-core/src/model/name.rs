@@ -62,7 +62,8 @@ impl FromStr for ServerName {
             return Err(NameError::TooLong(length));
         }
         let edge_blank = name.trim() != name;
-        let forbidden = |c: &char| matches!(*c, TOOL_SEPARATOR | RESOURCE_SEPARATOR | '/' | '\\') || c.is_control();
+        let forbidden =
+            |c: &char| matches!(*c, TOOL_SEPARATOR | RESOURCE_SEPARATOR | '/' | '\\') || c.is_control();
         match name.chars().find(forbidden).or(edge_blank.then_some(' ')) {
             Some(character) => Err(NameError::Character { name: name.to_owned(), character }),
             None => Ok(Self(name.to_owned())),
@@ -108,7 +109,9 @@ impl FromStr for ToolPath {
     type Err = NameError;
     fn from_str(path: &str) -> Result<Self, NameError> {
         match path.split_once(TOOL_SEPARATOR) {
-            Some((server, tool)) if !tool.is_empty() => Ok(Self { server: server.parse()?, tool: tool.to_owned() }),
+            Some((server, tool)) if !tool.is_empty() => {
+                Ok(Self { server: server.parse()?, tool: tool.to_owned() })
+            }
             _ => Err(NameError::Form { path: path.to_owned(), form: "server:tool" }),
         }
     }
@@ -133,7 +136,9 @@ impl FromStr for ResourcePath {
     type Err = NameError;
     fn from_str(path: &str) -> Result<Self, NameError> {
         match path.split_once(RESOURCE_SEPARATOR) {
-            Some((server, uri)) if !uri.is_empty() => Ok(Self { server: server.parse()?, uri: uri.to_owned() }),
+            Some((server, uri)) if !uri.is_empty() => {
+                Ok(Self { server: server.parse()?, uri: uri.to_owned() })
+            }
             _ => Err(NameError::Form { path: path.to_owned(), form: "server|uri" }),
         }
     }

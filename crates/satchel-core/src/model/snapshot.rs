@@ -171,7 +171,9 @@ impl ServerState {
             (ServerState::Starting { .. }, _) => "Starting".into(),
             (ServerState::Ready { in_flight: 1, .. }, _) => "Running · 1 call".into(),
             (ServerState::Ready { in_flight: calls @ 2.., .. }, _) => format!("Running · {calls} calls"),
-            (ServerState::Ready { sleeps_at_ms: Some(at), .. }, _) => format!("Running · sleeps in {}", wait(*at)),
+            (ServerState::Ready { sleeps_at_ms: Some(at), .. }, _) => {
+                format!("Running · sleeps in {}", wait(*at))
+            }
             (ServerState::Ready { sleeps_at_ms: None, .. }, _) => "Running".into(),
             (ServerState::Stopping, _) => "Stopping".into(),
             (ServerState::BackingOff { message, retry_at_ms, .. }, _) => {
@@ -182,7 +184,9 @@ impl ServerState {
             }
             (ServerState::NeedsCredential { names, message }, _) => match names.as_slice() {
                 [one] if message.is_empty() => format!("Needs {one}"),
-                many if message.is_empty() => format!("Needs {} credentials: {}", many.len(), many.join(", ")),
+                many if message.is_empty() => {
+                    format!("Needs {} credentials: {}", many.len(), many.join(", "))
+                }
                 many => format!("Needs {}: {message}", many.join(", ")),
             },
         }

@@ -1,0 +1,47 @@
+//! JSON-RPC errors as MCP uses them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The text was not JSON.
+pub const PARSE_ERROR: i64 = -32700;
+/// The JSON was not a message of this protocol.
+pub const INVALID_REQUEST: i64 = -32600;
+/// Nobody serves this method.
+pub const METHOD_NOT_FOUND: i64 = -32601;
+/// The parameters do not fit the method.
+pub const INVALID_PARAMS: i64 = -32602;
+/// The server failed.
+pub const INTERNAL_ERROR: i64 = -32603;
+/// Legacy revisions: nothing at this URI (`2025-11-25/server/resources.mdx`).
+pub const RESOURCE_NOT_FOUND: i64 = -32002;
+/// 2026-07-28: the revision asked for is not spoken here (`basic/index.mdx#error-codes`).
+pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+/// Ours, in the range left to implementations: the hub refuses or could not finish a request.
+pub const HUB_REFUSED: i64 = -32010;
+
+/// An `error` member. `data` stays as it came.
+#[derive(Debug, Clone, Serialize, Deserialize, thiserror::Error)]
+#[error("{message} ({code})")]
+pub struct ErrorObject {
+    /// One of the codes above, or the server's own.
+    pub code: i64,
+    /// One sentence.
+    pub message: String,
+    /// Whatever the sender added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Box<RawValue>>,
+}
+
+impl ErrorObject {
+    /// An error without data.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// The same error with data.
+    pub fn with_data(mut self, data: &impl Serialize) -> Self {
+        self.data = serde_json::value::to_raw_value(data).ok();
+        self
+    }
+}

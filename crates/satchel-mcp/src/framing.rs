@@ -1,0 +1,287 @@
+//! Finds messages in what a server writes to its standard output. Never gives up and never asks back:
+//! what is no message is noise, which the caller counts and logs.
+//!
+//! Real servers print banners, logs and byte order marks, glue text to a message, put two messages on a line
+//! or spread one over many. The specification forbids all of it (`basic/transports/stdio.mdx`).
+
+use crate::{Message, ParseError, limits};
+
+/// What came out of a stretch of output.
+#[derive(Debug)]
+pub enum Frame {
+    /// A message.
+    Message(Message),
+    /// Text that is none.
+    Noise(String),
+    /// A line longer than the limit; its bytes were dropped. The answer to some call may have been in it.
+    TooLong {
+        /// How many bytes it had so far.
+        bytes: usize,
+        /// How it began, for finding out whose answer it was.
+        head: String,
+    },
+}
+
+/// Cuts a byte stream into [`Frame`]s. Bytes may arrive in pieces of any size.
+#[derive(Debug)]
+pub struct Framer {
+    line: Vec<u8>,
+    /// Lines of a message that is spread over several.
+    open: String,
+    /// The current line is too long: drop everything up to its end.
+    dropping: bool,
+    limit: usize,
+}
+
+const MARK: &str = "\u{feff}";
+const HEAD: usize = 256;
+
+impl Default for Framer {
+    fn default() -> Self {
+        Self::new(limits::MESSAGE_BYTES)
+    }
+}
+
+impl Framer {
+    /// A framer that drops lines longer than `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self { line: Vec::new(), open: String::new(), dropping: false, limit }
+    }
+
+    /// Takes the next bytes and hands over what is complete.
+    pub fn push(&mut self, mut bytes: &[u8], out: &mut Vec<Frame>) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            let (head, rest) = bytes.split_at(end);
+            bytes = &rest[1..];
+            if self.take(head, out) {
+                self.end_line(out);
+            }
+            self.dropping = false;
+            self.line.clear();
+        }
+        self.take(bytes, out);
+    }
+
+    /// The stream ended: what is left is judged as if a line end had followed.
+    pub fn finish(&mut self, out: &mut Vec<Frame>) {
+        if !self.dropping {
+            self.end_line(out);
+        }
+        self.line.clear();
+        self.flush_open(out);
+    }
+
+    /// Adds to the current line; false where it is too long.
+    fn take(&mut self, bytes: &[u8], out: &mut Vec<Frame>) -> bool {
+        if self.dropping {
+            return false;
+        }
+        if self.line.len() + bytes.len() > self.limit {
+            let room = HEAD.saturating_sub(self.line.len()).min(bytes.len());
+            self.line.extend_from_slice(&bytes[..room]);
+            self.line.truncate(HEAD);
+            let head = String::from_utf8_lossy(&self.line).into_owned();
+            out.push(Frame::TooLong { bytes: self.limit, head });
+            self.line = Vec::new();
+            self.open.clear();
+            self.dropping = true;
+            return false;
+        }
+        self.line.extend_from_slice(bytes);
+        true
+    }
+
+    fn end_line(&mut self, out: &mut Vec<Frame>) {
+        let line = String::from_utf8_lossy(&self.line);
+        let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        if line.is_empty() {
+            return;
+        }
+        if let Ok(message) = Message::parse(line) {
+            self.flush_open(out);
+            out.push(Frame::Message(message));
+            return;
+        }
+        let line = line.to_owned();
+        if self.open.is_empty() {
+            self.search(&line, out);
+        } else {
+            self.continue_open(&line, out);
+        }
+    }
+
+    /// Looks for messages anywhere in a line that is not one as a whole.
+    fn search(&mut self, line: &str, out: &mut Vec<Frame>) {
+        let mut noise = String::new();
+        let mut rest = line;
+        while let Some(at) = rest.find('{') {
+            noise.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let mut values =
+                serde_json::Deserializer::from_str(rest).into_iter::<Box<serde_json::value::RawValue>>();
+            match values.next() {
+                Some(Ok(value)) => {
+                    let end = values.byte_offset();
+                    match Message::parse(value.get()) {
+                        Ok(message) => {
+                            push_noise(&mut noise, out);
+                            out.push(Frame::Message(message));
+                        }
+                        Err(ParseError::Json(_) | ParseError::Shape(_) | ParseError::Depth) => {
+                            noise.push_str(&rest[..end]);
+                        }
+                    }
+                    rest = &rest[end..];
+                }
+                // Cut off in the middle of what could be a message: the rest may stand on the next lines.
+                Some(Err(error)) if error.is_eof() && looks_like_message(rest) => {
+                    push_noise(&mut noise, out);
+                    self.open = rest.to_owned();
+                    return;
+                }
+                Some(Err(_)) | None => {
+                    noise.push('{');
+                    rest = &rest[1..];
+                }
+            }
+        }
+        noise.push_str(rest);
+        push_noise(&mut noise, out);
+    }
+
+    fn continue_open(&mut self, line: &str, out: &mut Vec<Frame>) {
+        if self.open.len() + line.len() > self.limit {
+            let open = std::mem::take(&mut self.open);
+            out.push(Frame::TooLong {
+                bytes: open.len() + line.len(),
+                head: open.chars().take(HEAD).collect(),
+            });
+            return;
+        }
+        let before = self.open.len();
+        self.open.push('\n');
+        self.open.push_str(line);
+        // A message that is spread out closes with a bracket; parsing after every other line would be
+        // quadratic for nothing.
+        if !line.ends_with(['}', ']']) && !line.contains('}') {
+            return;
+        }
+        let mut values =
+            serde_json::Deserializer::from_str(&self.open).into_iter::<Box<serde_json::value::RawValue>>();
+        match values.next() {
+            Some(Err(error)) if error.is_eof() => {}
+            Some(Ok(_)) => {
+                let whole = std::mem::take(&mut self.open);
+                self.search(&whole, out);
+            }
+            Some(Err(_)) | None => {
+                self.open.truncate(before);
+                self.flush_open(out);
+                self.search(line, out);
+            }
+        }
+    }
+
+    fn flush_open(&mut self, out: &mut Vec<Frame>) {
+        let mut open = std::mem::take(&mut self.open);
+        push_noise(&mut open, out);
+    }
+}
+
+/// A line that opens an object and could be the head of a spread-out message.
+fn looks_like_message(text: &str) -> bool {
+    let inside = text.trim_start_matches('{').trim_start();
+    inside.is_empty() || inside.starts_with('"')
+}
+
+fn push_noise(noise: &mut String, out: &mut Vec<Frame>) {
+    let text = noise.trim().trim_start_matches(MARK).trim();
+    if !text.is_empty() {
+        out.push(Frame::Noise(text.to_owned()));
+    }
+    noise.clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    const DONE: &str = r#"{"jsonrpc":"2.0","id":2,"result":{}}"#;
+
+    fn shown(frames: &[Frame]) -> Vec<String> {
+        let show = |frame: &Frame| match frame {
+            Frame::Message(message) => message.to_json(),
+            Frame::Noise(text) => format!("noise {text}"),
+            Frame::TooLong { bytes, .. } => format!("too long {bytes}"),
+        };
+        frames.iter().map(show).collect()
+    }
+
+    /// The frames must not depend on how the bytes were cut.
+    fn check(input: &[u8], expected: &[&str]) {
+        for piece in [1, 3, 7, input.len().max(1)] {
+            let (mut framer, mut out) = (Framer::new(400), Vec::new());
+            for bytes in input.chunks(piece) {
+                framer.push(bytes, &mut out);
+            }
+            framer.finish(&mut out);
+            assert_eq!(shown(&out), expected, "in pieces of {piece}: {:?}", String::from_utf8_lossy(input));
+        }
+    }
+
+    #[test]
+    fn messages_are_found_among_junk() {
+        let lines = |parts: &[&str]| parts.join("\n").into_bytes();
+        check(&lines(&[PING, DONE, ""]), &[PING, DONE]);
+        check(format!("{PING}\r\n\r\n  \n{DONE}\r\n").as_bytes(), &[PING, DONE]);
+        check(format!("\u{feff}{PING}\n").as_bytes(), &[PING]);
+        check(&lines(&["> my-server@1.0 start", PING]), &["noise > my-server@1.0 start", PING]);
+        check(format!("Starting…{PING}\n").as_bytes(), &["noise Starting…", PING]);
+        check(format!("{PING}{DONE}\n").as_bytes(), &[PING, DONE]);
+        check(format!("{PING} tail\n").as_bytes(), &[PING, "noise tail"]);
+        check(&lines(&[r#"{"level":"info"}"#, "[]", PING]), &[r#"noise {"level":"info"}"#, "noise []", PING]);
+        check(format!("cfg {{a: 1}} {PING}\n").as_bytes(), &["noise cfg {a: 1}", PING]);
+        check(PING.as_bytes(), &[PING]);
+    }
+
+    #[test]
+    fn a_message_spread_over_lines_is_put_together() {
+        let spread = "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 2,\n  \"result\": {\n  }\n}\n";
+        let (mut framer, mut out) = (Framer::default(), Vec::new());
+        framer.push(spread.as_bytes(), &mut out);
+        framer.push(PING.as_bytes(), &mut out);
+        framer.push(b"\n", &mut out);
+        assert!(matches!(out[0], Frame::Message(Message::Response { .. })), "{out:?}");
+        assert_eq!(shown(&out)[1], PING);
+    }
+
+    #[test]
+    fn an_object_left_open_does_not_swallow_the_next_message() {
+        check(format!("{{\"half\": \n{PING}\n").as_bytes(), &["noise {\"half\":", PING]);
+    }
+
+    #[test]
+    fn invalid_utf8_is_replaced_and_the_message_kept() {
+        let mut bytes = b"\xff\xfe junk\n".to_vec();
+        bytes.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"t\":\"a\xffb\"}}\n");
+        check(
+            &bytes,
+            &[
+                "noise \u{fffd}\u{fffd} junk",
+                "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"t\":\"a\u{fffd}b\"}}",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_line_at_the_limit_passes_and_one_over_it_is_dropped_alone() {
+        let pad = |bytes: usize| {
+            let frame = r#"{"jsonrpc":"2.0","id":2,"result":""}"#;
+            frame.replace(":\"\"}", &format!(":\"{}\"}}", "x".repeat(bytes - frame.len())))
+        };
+        let (fits, over) = (pad(400), pad(401));
+        check(format!("{fits}\n{PING}\n").as_bytes(), &[&fits, PING]);
+        check(format!("{over}\n{PING}\n").as_bytes(), &["too long 400", PING]);
+    }
+}

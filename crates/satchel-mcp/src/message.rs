@@ -1,0 +1,315 @@
+//! One JSON-RPC message, parsed only as deep as routing needs. Parameters and results stay as written.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{
+    Number,
+    value::{RawValue, to_raw_value},
+};
+
+use crate::{ErrorObject, RawObject, errors, limits};
+
+/// A request's id. Its type is kept: `1` and `"1"` are two ids.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Id {
+    /// A number.
+    Number(Number),
+    /// A string.
+    Text(String),
+}
+
+impl From<u64> for Id {
+    fn from(number: u64) -> Self {
+        Id::Number(number.into())
+    }
+}
+
+impl Id {
+    /// The number behind an id that we made ourselves. Some servers answer a numeric id as a string.
+    pub fn as_ours(&self) -> Option<u64> {
+        match self {
+            Id::Number(number) => number.as_u64(),
+            Id::Text(text) => text.parse().ok(),
+        }
+    }
+}
+
+/// One message.
+#[derive(Debug, Clone)]
+pub enum Message {
+    /// Wants an answer.
+    Request {
+        /// Names the answer.
+        id: Id,
+        /// What is wanted.
+        method: String,
+        /// As written.
+        params: Option<Box<RawValue>>,
+    },
+    /// Wants none.
+    Notification {
+        /// What happened.
+        method: String,
+        /// As written.
+        params: Option<Box<RawValue>>,
+    },
+    /// An answer.
+    Response {
+        /// Of which request; `None` where the sender could not read the id.
+        id: Option<Id>,
+        /// The result as written, or the error.
+        outcome: Result<Box<RawValue>, ErrorObject>,
+    },
+}
+
+/// Why a text is no message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// Not JSON at all.
+    #[error("not JSON: {0}")]
+    Json(String),
+    /// JSON, but not a message of this protocol.
+    #[error("{0}")]
+    Shape(&'static str),
+    /// Nested deeper than [`limits::JSON_DEPTH`].
+    #[error("nested deeper than {} levels", limits::JSON_DEPTH)]
+    Depth,
+}
+
+impl ParseError {
+    /// The JSON-RPC code to answer with.
+    pub fn code(&self) -> i64 {
+        match self {
+            ParseError::Json(_) => errors::PARSE_ERROR,
+            ParseError::Shape(_) | ParseError::Depth => errors::INVALID_REQUEST,
+        }
+    }
+}
+
+impl Message {
+    /// Reads one message.
+    ///
+    /// # Errors
+    /// [`ParseError`] where the text is not JSON, not an object with `"jsonrpc": "2.0"`, is a request and an
+    /// answer at once, or nests too deep.
+    pub fn parse(json: &str) -> Result<Self, ParseError> {
+        if limits::depth(json.as_bytes()) > limits::JSON_DEPTH {
+            return Err(ParseError::Depth);
+        }
+        let fields: RawObject = serde_json::from_str(json).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data if json.trim_start().starts_with('[') => {
+                ParseError::Shape("an array of messages is not supported by this protocol revision")
+            }
+            serde_json::error::Category::Data if !json.trim_start().starts_with('{') => {
+                ParseError::Shape("a message must be an object")
+            }
+            _ => ParseError::Json(error.to_string()),
+        })?;
+        Self::from_fields(fields)
+    }
+
+    fn from_fields(mut fields: RawObject) -> Result<Self, ParseError> {
+        if fields.text("jsonrpc").as_deref() != Some("2.0") {
+            return Err(ParseError::Shape("a message must have \"jsonrpc\": \"2.0\""));
+        }
+        let id = match fields.get("id") {
+            None => None,
+            Some(raw) if raw.get() == "null" => Some(None),
+            Some(raw) => Some(Some(
+                serde_json::from_str::<Id>(raw.get())
+                    .map_err(|_| ParseError::Shape("an id must be a string or a number"))?,
+            )),
+        };
+        let method = match fields.get("method") {
+            None => None,
+            Some(_) => Some(fields.text("method").ok_or(ParseError::Shape("a method must be a string"))?),
+        };
+        let (result, error) = (fields.remove("result"), fields.remove("error"));
+        let params = fields.remove("params");
+        if let Some(raw) = &params
+            && !raw.get().starts_with(['{', '['])
+        {
+            return Err(ParseError::Shape("params must be an object"));
+        }
+        match (method, id, result, error) {
+            (Some(method), Some(Some(id)), None, None) => Ok(Message::Request { id, method, params }),
+            (Some(method), None, None, None) => Ok(Message::Notification { method, params }),
+            (Some(_), Some(None), None, None) => Err(ParseError::Shape("a request's id may not be null")),
+            (None, id, Some(result), None) => Ok(Message::Response { id: id.flatten(), outcome: Ok(result) }),
+            (None, id, None, Some(error)) => {
+                Ok(Message::Response { id: id.flatten(), outcome: Err(read_error(&error)) })
+            }
+            (None, id, Some(_), Some(_)) => Ok(Message::Response {
+                id: id.flatten(),
+                outcome: Err(ErrorObject::new(
+                    errors::INTERNAL_ERROR,
+                    "the answer had a result and an error",
+                )),
+            }),
+            (None, Some(Some(id)), None, None) => Ok(Message::Response {
+                id: Some(id),
+                outcome: Err(ErrorObject::new(
+                    errors::INTERNAL_ERROR,
+                    "the answer had neither a result nor an error",
+                )),
+            }),
+            _ => Err(ParseError::Shape("a message must be a request, a notification or an answer")),
+        }
+    }
+
+    /// A request.
+    pub fn request(id: impl Into<Id>, method: &str, params: Option<Box<RawValue>>) -> Self {
+        Message::Request { id: id.into(), method: method.to_owned(), params }
+    }
+
+    /// A notification.
+    pub fn notification(method: &str, params: Option<Box<RawValue>>) -> Self {
+        Message::Notification { method: method.to_owned(), params }
+    }
+
+    /// A good answer.
+    pub fn result(id: Id, result: Box<RawValue>) -> Self {
+        Message::Response { id: Some(id), outcome: Ok(result) }
+    }
+
+    /// A bad answer.
+    pub fn error(id: Option<Id>, error: ErrorObject) -> Self {
+        Message::Response { id, outcome: Err(error) }
+    }
+
+    /// The message as one line of JSON, without a line end.
+    pub fn to_json(&self) -> String {
+        let mut fields = RawObject::new();
+        let raw = |value: &dyn erased::Write| value.raw();
+        fields.set("jsonrpc", raw(&"2.0"));
+        match self {
+            Message::Request { id, method, params } => {
+                fields.set("id", raw(id));
+                fields.set("method", raw(method));
+                if let Some(params) = params {
+                    fields.set("params", params.clone());
+                }
+            }
+            Message::Notification { method, params } => {
+                fields.set("method", raw(method));
+                if let Some(params) = params {
+                    fields.set("params", params.clone());
+                }
+            }
+            Message::Response { id, outcome } => {
+                fields.set("id", raw(id));
+                match outcome {
+                    Ok(result) => fields.set("result", result.clone()),
+                    Err(error) => fields.set("error", raw(error)),
+                }
+            }
+        }
+        one_line(fields.to_raw().get())
+    }
+}
+
+/// Raw values keep the line breaks they were written with; a line-framed transport cannot have those.
+fn one_line(json: &str) -> String {
+    if json.contains(['\n', '\r']) {
+        // Outside of strings a line break is only white space, and inside it is always escaped.
+        json.replace(['\n', '\r'], " ")
+    } else {
+        json.to_owned()
+    }
+}
+
+/// An error object as a server may really write it: a code that is a float, or just a string.
+fn read_error(raw: &RawValue) -> ErrorObject {
+    if let Ok(error) = serde_json::from_str::<ErrorObject>(raw.get()) {
+        return error;
+    }
+    let fields = RawObject::parse(raw).unwrap_or_default();
+    let code = fields.read::<f64>("code").map_or(errors::INTERNAL_ERROR, |code| code as i64);
+    let message = fields
+        .text("message")
+        .or_else(|| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_else(|| "the server answered with an error it did not describe".to_owned());
+    ErrorObject { code, message, data: fields.get("data").map(ToOwned::to_owned) }
+}
+
+mod erased {
+    //! Serialization behind a reference, for the few small values of an envelope.
+    use super::{RawValue, to_raw_value};
+    use serde::Serialize;
+
+    pub(super) trait Write {
+        fn raw(&self) -> Box<RawValue>;
+    }
+
+    impl<T: Serialize> Write for T {
+        fn raw(&self) -> Box<RawValue> {
+            to_raw_value(self).expect("ids, names and errors always serialize")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_written_as_it_was_read() {
+        for json in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"z":1.0,"a":123456789012345678901}}"#,
+            r#"{"jsonrpc":"2.0","id":"1","method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"video","x":{"b":1,"a":2}}],"v":0.7}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"m","data":[1]}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#,
+        ] {
+            assert_eq!(Message::parse(json).unwrap().to_json(), json);
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_says_why() {
+        let check = |json: &str, code: i64, part: &str| {
+            let error = Message::parse(json).unwrap_err();
+            assert!(error.code() == code && error.to_string().contains(part), "{json}: {error}");
+        };
+        check("{", errors::PARSE_ERROR, "not JSON");
+        check("hello", errors::PARSE_ERROR, "not JSON");
+        check("[]", errors::INVALID_REQUEST, "array");
+        check("3", errors::INVALID_REQUEST, "object");
+        check(r#"{"id":1,"method":"x"}"#, errors::INVALID_REQUEST, "jsonrpc");
+        check(r#"{"jsonrpc":"2.0"}"#, errors::INVALID_REQUEST, "must be a request");
+        check(r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, errors::INVALID_REQUEST, "null");
+        check(r#"{"jsonrpc":"2.0","id":[],"method":"x"}"#, errors::INVALID_REQUEST, "id must");
+        check(r#"{"jsonrpc":"2.0","id":1,"method":"x","params":3}"#, errors::INVALID_REQUEST, "params");
+        check(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#, errors::PARSE_ERROR, "twice");
+        let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+        check(&deep, errors::INVALID_REQUEST, "deeper");
+    }
+
+    #[test]
+    fn answers_that_are_not_quite_right_become_errors_and_not_silence() {
+        let outcome = |json: &str| match Message::parse(json).unwrap() {
+            Message::Response { outcome, .. } => outcome.unwrap_err().to_string(),
+            other => panic!("{other:?}"),
+        };
+        assert!(
+            outcome(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"m"}}"#)
+                .contains("and an error")
+        );
+        assert!(outcome(r#"{"jsonrpc":"2.0","id":1}"#).contains("neither"));
+        assert_eq!(
+            outcome(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000.0,"message":"m"}}"#),
+            "m (-32000)"
+        );
+        assert_eq!(outcome(r#"{"jsonrpc":"2.0","id":1,"error":"broken"}"#), "broken (-32603)");
+    }
+
+    #[test]
+    fn line_breaks_inside_raw_values_never_break_a_line() {
+        let json = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\n\"a\":\"x\\ny\"\r\n}}";
+        assert_eq!(
+            Message::parse(json).unwrap().to_json(),
+            r#"{"jsonrpc":"2.0","id":1,"result":{ "a":"x\ny"  }}"#
+        );
+    }
+}

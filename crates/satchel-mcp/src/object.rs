@@ -1,0 +1,140 @@
+//! A JSON object read one level deep: keys in their order, values raw. For looking and splicing without loss.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error as _, MapAccess, Visitor},
+    ser::SerializeMap,
+};
+use serde_json::value::{RawValue, to_raw_value};
+
+/// An object whose values are untouched text. A key that occurs twice is an error: two readers could
+/// take different ones, and what was checked would not be what is forwarded.
+#[derive(Debug, Clone, Default)]
+pub struct RawObject {
+    fields: Vec<(String, Box<RawValue>)>,
+}
+
+impl RawObject {
+    /// An object without fields.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads one level of `raw`. Fails where it is no object or has a key twice.
+    pub fn parse(raw: &RawValue) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(raw.get())
+    }
+
+    /// The value under `key`.
+    pub fn get(&self, key: &str) -> Option<&RawValue> {
+        self.fields.iter().find(|(name, _)| name == key).map(|(_, value)| &**value)
+    }
+
+    /// The value under `key`, read as `T`; `None` where it is missing or of another type.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self, key: &str) -> Option<T> {
+        serde_json::from_str(self.get(key)?.get()).ok()
+    }
+
+    /// The text under `key`; `None` where it is missing or no string.
+    pub fn text(&self, key: &str) -> Option<String> {
+        self.read(key)
+    }
+
+    /// Replaces the value under `key` in place, or adds it at the end.
+    pub fn set(&mut self, key: &str, value: Box<RawValue>) {
+        match self.fields.iter_mut().find(|(name, _)| name == key) {
+            Some((_, old)) => *old = value,
+            None => self.fields.push((key.to_owned(), value)),
+        }
+    }
+
+    /// Like [`Self::set`] with a value still to be written as JSON.
+    pub fn put(&mut self, key: &str, value: &impl Serialize) -> Result<(), serde_json::Error> {
+        self.set(key, to_raw_value(value)?);
+        Ok(())
+    }
+
+    /// Takes the value under `key` out.
+    pub fn remove(&mut self, key: &str) -> Option<Box<RawValue>> {
+        let at = self.fields.iter().position(|(name, _)| name == key)?;
+        Some(self.fields.remove(at).1)
+    }
+
+    /// Keys and values in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
+        self.fields.iter().map(|(name, value)| (name.as_str(), &**value))
+    }
+
+    /// Has it no fields?
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// The object as text again.
+    pub fn to_raw(&self) -> Box<RawValue> {
+        to_raw_value(self).expect("string keys and valid raw values always serialize")
+    }
+}
+
+impl Serialize for RawObject {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.fields.len()))?;
+        for (name, value) in &self.fields {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for RawObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = RawObject;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawObject, A::Error> {
+                let mut fields: Vec<(String, Box<RawValue>)> = Vec::new();
+                let mut seen = std::collections::HashSet::new();
+                while let Some((key, value)) = map.next_entry::<String, Box<RawValue>>()? {
+                    if !seen.insert(key.clone()) {
+                        return Err(A::Error::custom(format_args!("the key {key:?} occurs twice")));
+                    }
+                    fields.push((key, value));
+                }
+                Ok(RawObject { fields })
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(json: &str) -> RawObject {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn splicing_one_field_leaves_every_other_byte_alone() {
+        let mut params = object(r#"{"z":1.0,"name":"a","big":123456789012345678901,"n":{"b":1,"a":[ 2 ]}}"#);
+        params.put("name", &"b").unwrap();
+        params.remove("z");
+        params.put("new", &true).unwrap();
+        assert_eq!(
+            params.to_raw().get(),
+            r#"{"name":"b","big":123456789012345678901,"n":{"b":1,"a":[ 2 ]},"new":true}"#
+        );
+    }
+
+    #[test]
+    fn a_key_that_occurs_twice_is_refused() {
+        let error = serde_json::from_str::<RawObject>(r#"{"a":1,"a":2}"#).unwrap_err();
+        assert!(error.to_string().contains("\"a\" occurs twice"), "{error}");
+    }
+}
