@@ -1,0 +1,334 @@
+//! The conversation: one JSON-RPC message per line in, one answer per request out. Knows no tool by name.
+
+use std::io::{self, BufRead, Write};
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    era::{self, Era, Refusal},
+    lines::{Line, read_line},
+    tools,
+};
+
+/// The longest message that is read.
+const MESSAGE_LIMIT: usize = 8 * 1024 * 1024;
+const ABOUT: &str = "toolbox://about";
+const INSTRUCTIONS: &str = "Small exact tools: time zones, hashes, UUIDs, base64, jq queries over JSON, text diffs. \
+    All of them run on this computer and change nothing.";
+
+/// Answers `input` on `output` until the input ends.
+pub(crate) fn serve(input: &mut dyn BufRead, output: &mut dyn Write) -> io::Result<()> {
+    loop {
+        let answer = match read_line(input, MESSAGE_LIMIT)? {
+            Line::End => return Ok(()),
+            Line::TooLong => Some(error(
+                &Value::Null,
+                Refusal::new(-32600, format!("a message may have at most {MESSAGE_LIMIT} bytes")),
+            )),
+            Line::Whole(line) if line.trim_ascii().is_empty() => None,
+            Line::Whole(line) => match serde_json::from_slice(&line) {
+                Ok(message) => reply(&message),
+                Err(wrong) => {
+                    Some(error(&Value::Null, Refusal::new(-32700, format!("this is not JSON: {wrong}"))))
+                }
+            },
+        };
+        if let Some(answer) = answer {
+            serde_json::to_writer(&mut *output, &answer)?;
+            output.write_all(b"\n")?;
+            output.flush()?;
+        }
+    }
+}
+
+/// The answer to one line: an object, or an array for the batches of revision 2025-03-26.
+fn reply(message: &Value) -> Option<Value> {
+    match message {
+        Value::Array(batch) if !batch.is_empty() => {
+            let answers: Vec<_> = batch.iter().filter_map(reply_one).collect();
+            (!answers.is_empty()).then_some(Value::Array(answers))
+        }
+        one => reply_one(one),
+    }
+}
+
+fn reply_one(message: &Value) -> Option<Value> {
+    let id = message.get("id");
+    let Some(method) = message["method"].as_str() else {
+        // An answer to a request we never made; answering it would start a quarrel.
+        let answers_us = message.get("result").or(message.get("error")).is_some();
+        let refusal = || Refusal::new(-32600, "a request needs a \"method\"");
+        return (!answers_us).then(|| error(id.unwrap_or(&Value::Null), refusal()));
+    };
+    let id = id?;
+    if !(id.is_string() || id.is_number()) {
+        return Some(error(&Value::Null, Refusal::new(-32600, "an id must be a string or a number")));
+    }
+    let params = message.get("params").unwrap_or(&Value::Null);
+    Some(match answer(method, params) {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(refusal) => error(id, refusal),
+    })
+}
+
+fn answer(method: &str, params: &Value) -> Result<Value, Refusal> {
+    let era = Era::of(params)?;
+    let (result, cacheable) = match (method, era) {
+        ("initialize", Era::Legacy) => (initialize(params), false),
+        ("ping", Era::Legacy) => (Map::new(), false),
+        ("server/discover", Era::Modern) => (discover(), true),
+        ("tools/list", _) => (object(json!({"tools": tools::list()})), true),
+        ("tools/call", _) => (call(params)?, false),
+        ("resources/list", _) => (object(json!({"resources": [about()]})), true),
+        ("resources/templates/list", _) => (object(json!({"resourceTemplates": []})), true),
+        ("resources/read", _) => (read(params, era)?, true),
+        _ => return Err(Refusal::unknown_method(method)),
+    };
+    Ok(era.dress(result, cacheable))
+}
+
+fn initialize(params: &Value) -> Map<String, Value> {
+    let requested = params["protocolVersion"].as_str().unwrap_or_default();
+    let version = era::LEGACY.iter().find(|known| **known == requested).unwrap_or(&era::LEGACY[0]);
+    object(json!({
+        "protocolVersion": version,
+        "capabilities": {"tools": {}, "resources": {}},
+        "serverInfo": era::server_info(),
+        "instructions": INSTRUCTIONS,
+    }))
+}
+
+fn discover() -> Map<String, Value> {
+    object(json!({
+        "supportedVersions": era::MODERN,
+        "capabilities": {"tools": {}, "resources": {}},
+        "instructions": INSTRUCTIONS,
+    }))
+}
+
+fn call(params: &Value) -> Result<Map<String, Value>, Refusal> {
+    let name =
+        params["name"].as_str().ok_or_else(|| Refusal::params("tools/call needs the \"name\" of a tool"))?;
+    let tool = tools::find(name).ok_or_else(|| {
+        let known: Vec<_> = tools::ALL.iter().map(|tool| tool.name).collect();
+        Refusal::params(format!("there is no tool \"{name}\"; there are {}", known.join(", ")))
+    })?;
+    let arguments = params.get("arguments").filter(|arguments| !arguments.is_null()).cloned();
+    Ok(match (tool.call)(arguments.unwrap_or_else(|| json!({}))) {
+        Ok(answer) => object(json!({
+            "content": [{"type": "text", "text": answer.text}],
+            "structuredContent": answer.structured,
+        })),
+        Err(tools::Complaint(text)) => {
+            object(json!({"content": [{"type": "text", "text": text}], "isError": true}))
+        }
+    })
+}
+
+fn about() -> Value {
+    json!({
+        "uri": ABOUT,
+        "name": "about",
+        "title": "About the toolbox",
+        "description": "What each tool is for, with an example.",
+        "mimeType": "text/markdown",
+    })
+}
+
+fn read(params: &Value, era: Era) -> Result<Map<String, Value>, Refusal> {
+    let uri = params["uri"].as_str().ok_or_else(|| Refusal::params("resources/read needs a \"uri\""))?;
+    if uri != ABOUT {
+        let code = match era {
+            Era::Legacy => -32002,
+            Era::Modern => -32602,
+        };
+        return Err(Refusal::new(code, format!("there is no resource \"{uri}\"; there is {ABOUT}")));
+    }
+    Ok(object(json!({"contents": [{"uri": ABOUT, "mimeType": "text/markdown", "text": tools::about()}]})))
+}
+
+fn error(id: &Value, refusal: Refusal) -> Value {
+    let mut error = object(json!({"code": refusal.code, "message": refusal.message}));
+    if let Some(data) = refusal.data {
+        error.insert("data".into(), data);
+    }
+    json!({"jsonrpc": "2.0", "id": id, "error": error})
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        io::{BufReader, pipe},
+        thread,
+    };
+
+    /// A server on the other side of two pipes.
+    struct Conversation {
+        input: Option<io::PipeWriter>,
+        output: BufReader<io::PipeReader>,
+        server: thread::JoinHandle<io::Result<()>>,
+    }
+
+    impl Conversation {
+        fn start() -> Self {
+            let (their_input, input) = pipe().unwrap();
+            let (output, mut their_output) = pipe().unwrap();
+            let server = thread::spawn(move || serve(&mut BufReader::new(their_input), &mut their_output));
+            Self { input: Some(input), output: BufReader::new(output), server }
+        }
+
+        fn say(&mut self, line: &str) {
+            writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
+        }
+
+        fn hear(&mut self) -> Value {
+            let mut line = String::new();
+            self.output.read_line(&mut line).unwrap();
+            serde_json::from_str(&line).unwrap()
+        }
+
+        fn ask(&mut self, method: &str, params: Value) -> Value {
+            self.say(&json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params}).to_string());
+            let answer = self.hear();
+            assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!("q")));
+            answer
+        }
+    }
+
+    fn modern() -> Value {
+        json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        })
+    }
+
+    #[test]
+    fn a_client_opens_lists_calls_reads_and_leaves() {
+        let mut talk = Conversation::start();
+        let opened = talk.ask("initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}}));
+        assert_eq!(opened["result"]["protocolVersion"], "2025-06-18");
+        assert_eq!(opened["result"]["capabilities"], json!({"tools": {}, "resources": {}}));
+        talk.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        assert_eq!(talk.ask("ping", json!({}))["result"], json!({}));
+
+        let listed = talk.ask("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        assert_eq!(tools.len(), tools::ALL.len());
+        assert!(tools.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
+
+        let called = talk.ask("tools/call", json!({"name": "encode_base64", "arguments": {"text": "hello"}}));
+        let text = json!([{"type": "text", "text": "aGVsbG8="}]);
+        assert_eq!(called["result"], json!({"content": text, "structuredContent": {"base64": "aGVsbG8="}}));
+
+        let resources = talk.ask("resources/list", json!({}));
+        let uri = &resources["result"]["resources"][0]["uri"];
+        let read = talk.ask("resources/read", json!({"uri": uri}));
+        assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("## hash_text"));
+
+        talk.input = None;
+        talk.server.join().unwrap().unwrap();
+        assert_eq!(talk.output.read_line(&mut String::new()).unwrap(), 0);
+    }
+
+    #[test]
+    fn initialize_agrees_on_a_revision_it_knows() {
+        let mut talk = Conversation::start();
+        for (requested, agreed) in [
+            (json!("2024-11-05"), "2024-11-05"),
+            (json!("2025-03-26"), "2025-03-26"),
+            (json!("2025-06-18"), "2025-06-18"),
+            (json!("2025-11-25"), "2025-11-25"),
+            (json!("2026-07-28"), "2025-11-25"),
+            (json!("1999-01-01"), "2025-11-25"),
+            (json!(7), "2025-11-25"),
+            (Value::Null, "2025-11-25"),
+        ] {
+            let opened = talk.ask("initialize", json!({"protocolVersion": requested}));
+            assert_eq!(opened["result"]["protocolVersion"], agreed);
+        }
+    }
+
+    #[test]
+    fn requests_that_describe_themselves_need_no_opening() {
+        let mut talk = Conversation::start();
+        let discovered = talk.ask("server/discover", json!({"_meta": modern()}));
+        assert_eq!(discovered["result"]["supportedVersions"], json!(["2026-07-28"]));
+        for (method, params, cacheable) in [
+            ("tools/list", json!({}), true),
+            ("resources/list", json!({}), true),
+            ("resources/read", json!({"uri": ABOUT}), true),
+            ("tools/call", json!({"name": "generate_uuid"}), false),
+        ] {
+            let mut params = params;
+            params["_meta"] = modern();
+            let result = &talk.ask(method, params)["result"];
+            assert_eq!(result["resultType"], "complete", "{method}");
+            assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "satchel-toolbox");
+            assert_eq!(
+                result.get("ttlMs").is_some() && result.get("cacheScope").is_some(),
+                cacheable,
+                "{method}"
+            );
+        }
+        for method in ["initialize", "ping", "tools/nonsense"] {
+            assert_eq!(talk.ask(method, json!({"_meta": modern()}))["error"]["code"], -32601, "{method}");
+        }
+        assert_eq!(talk.ask("server/discover", json!({}))["error"]["code"], -32601);
+    }
+
+    #[test]
+    fn what_cannot_be_answered_is_refused_with_the_right_code() {
+        let mut talk = Conversation::start();
+        for (method, params, code) in [
+            ("prompts/list", json!({}), -32601),
+            ("tools/call", json!({"name": "nonsense"}), -32602),
+            ("tools/call", json!({}), -32602),
+            ("resources/read", json!({"uri": "toolbox://nonsense"}), -32002),
+            ("resources/read", json!({"uri": "toolbox://nonsense", "_meta": modern()}), -32602),
+        ] {
+            assert_eq!(talk.ask(method, params)["error"]["code"], code, "{method}");
+        }
+        let wrong = talk.ask("tools/call", json!({"name": "hash_text", "arguments": {"text": 1}}));
+        assert_eq!(wrong["result"]["isError"], true);
+    }
+
+    #[test]
+    fn broken_input_is_answered_and_survived() {
+        let mut talk = Conversation::start();
+        for (line, id, code) in [
+            ("{", json!(null), -32700),
+            ("\u{feff}x", json!(null), -32700),
+            (r#"{"id":1}"#, json!(1), -32600),
+            (r#"{"id":null,"method":"ping"}"#, json!(null), -32600),
+            (r#"{"id":{},"method":"ping"}"#, json!(null), -32600),
+            ("[]", json!(null), -32600),
+            ("17", json!(null), -32600),
+        ] {
+            talk.say(line);
+            let answer = talk.hear();
+            assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{line}");
+        }
+        // Neither blank lines nor answers nor notifications are answered.
+        talk.say("\n  \n{\"id\":9,\"result\":{}}\n{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
+        talk.say(r#"[{"id":1,"method":"ping"},{"method":"notifications/x"},{"id":2,"method":"nope"}]"#);
+        let batch = talk.hear();
+        assert_eq!((&batch[0]["result"], &batch[1]["error"]["code"]), (&json!({}), &json!(-32601)));
+        assert_eq!(talk.ask("ping", json!({}))["result"], json!({}));
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_is_refused_and_the_next_one_answered() {
+        let mut talk = Conversation::start();
+        talk.say(&"x".repeat(MESSAGE_LIMIT + 10));
+        assert_eq!(talk.hear()["error"]["code"], -32600);
+        assert_eq!(talk.ask("ping", json!({}))["result"], json!({}));
+    }
+}

@@ -1,0 +1,232 @@
+//! jq programs over a JSON document.
+//!
+//! jq is a whole programming language: a program can run for ever or fill the memory, and no evaluator in
+//! this process could be stopped from outside. So a child process evaluates ([`worker`]); here it is started,
+//! given its input, watched and, when its time is over, killed.
+
+mod evaluate;
+pub(crate) mod worker;
+
+use std::{
+    io::{self, Read, Write},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Answer, Complaint, Tool, at_most, parse, schema};
+
+const DOCUMENT_LIMIT: usize = 4 * 1024 * 1024;
+const PROGRAM_LIMIT: usize = 16 * 1024;
+/// How long a program may run.
+const TIME_LIMIT: Duration = Duration::from_secs(3);
+/// How long we wait for the child on top of that, because a busy machine starts it slowly.
+const GRACE: Duration = Duration::from_secs(7);
+
+pub(super) const TOOL: Tool = Tool {
+    name: "query_json",
+    title: "Query JSON",
+    description: "Runs a jq program over a JSON document and answers with its results, one per line.",
+    example: r#"{"json": {"users": [{"name": "Ada", "age": 36}]}, "program": ".users[] | select(.age > 30) | .name"}"#,
+    input_schema,
+    output_schema,
+    repeatable: true,
+    call,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    json: Value,
+    program: String,
+}
+
+/// What the child is told.
+#[derive(Serialize, Deserialize)]
+struct Task {
+    document: String,
+    program: String,
+}
+
+/// What the child says.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Report {
+    /// The results, each as JSON, and whether there were more than are given.
+    Results { values: Vec<String>, truncated: bool },
+    /// The program or the document is wrong.
+    Wrong { message: String },
+    /// The program ran for too long.
+    OutOfTime,
+    /// The program wanted too much memory.
+    OutOfMemory,
+}
+
+fn input_schema() -> Value {
+    schema(
+        &["json", "program"],
+        json!({
+            "json": {"description": "The document: JSON, or a string that contains JSON."},
+            "program": {"type": "string", "description": "A jq program, for example \".items | length\"."},
+        }),
+    )
+}
+
+fn output_schema() -> Value {
+    schema(
+        &["values", "truncated"],
+        json!({
+            "values": {"type": "array", "description": "The program's results, in order."},
+            "truncated": {"type": "boolean", "description": "There were more results than are given."},
+        }),
+    )
+}
+
+fn call(arguments: Value) -> Result<Answer, Complaint> {
+    let Arguments { json, program } = parse(arguments)?;
+    let document = match json {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    at_most("json", &document, DOCUMENT_LIMIT)?;
+    at_most("program", &program, PROGRAM_LIMIT)?;
+    match run(&Task { document, program }) {
+        Ok(report) => conclude(report),
+        Err(wrong) => Err(Complaint(format!("The query could not be run: {wrong}."))),
+    }
+}
+
+fn conclude(report: Report) -> Result<Answer, Complaint> {
+    match report {
+        Report::Results { values, truncated } => {
+            let mut text = values.join("\n");
+            if values.is_empty() {
+                text = "No results.".into();
+            }
+            if truncated {
+                text.push_str("\n(There are more; narrow the program, for example with limit(100; …).)");
+            }
+            // jq knows values that JSON does not, such as a text of raw bytes; those stay text.
+            let value =
+                |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
+            let values: Vec<Value> = values.iter().map(value).collect();
+            Ok(Answer { text, structured: json!({"values": values, "truncated": truncated}) })
+        }
+        Report::Wrong { message } => Err(Complaint(message)),
+        Report::OutOfTime => Err(Complaint::new(format!(
+            "The program was stopped after {} seconds. Make it do less, for example with limit(100; …).",
+            TIME_LIMIT.as_secs()
+        ))),
+        Report::OutOfMemory => Err(Complaint::new(format!(
+            "The program was stopped because it used more than {} MB of memory. Make it keep less at once.",
+            worker::MEMORY_LIMIT / (1024 * 1024)
+        ))),
+    }
+}
+
+/// Evaluates `task` in a child process that is gone when this returns.
+fn run(task: &Task) -> io::Result<Report> {
+    let mut child = start()?;
+    let (mut input, output) = match (child.stdin.take(), child.stdout.take()) {
+        (Some(input), Some(output)) => (input, output),
+        (_, _) => return Err(io::Error::other("the evaluating process has no pipes")),
+    };
+    let task = serde_json::to_vec(task)?;
+    let (sender, receiver) = mpsc::channel();
+    // The thread ends at the latest when the child is killed below, because that closes both pipes.
+    thread::spawn(move || {
+        // A child that ended early says why by its status; the broken pipe says nothing more.
+        let _ = input.write_all(&task);
+        drop(input);
+        let mut said = Vec::new();
+        let read = output.take(worker::REPORT_LIMIT).read_to_end(&mut said);
+        // Nobody waits any more when the time is over.
+        let _ = sender.send(read.map(|_| said));
+    });
+    match receiver.recv_timeout(TIME_LIMIT + GRACE) {
+        Ok(said) => conclusion(&mut child, &said?),
+        Err(_) => {
+            end(&mut child)?;
+            Ok(Report::OutOfTime)
+        }
+    }
+}
+
+/// What the child said, or what its end says where it could not speak.
+fn conclusion(child: &mut Child, said: &[u8]) -> io::Result<Report> {
+    let status = end(child)?;
+    let wrong = || Report::Wrong {
+        message: format!("The program broke the evaluator ({status}). Does it recurse too deeply?"),
+    };
+    Ok(serde_json::from_slice(said).unwrap_or_else(|_| wrong()))
+}
+
+/// The child has closed its output or is to be ended: waits for it, which also frees its entry in the
+/// operating system's table.
+fn end(child: &mut Child) -> io::Result<std::process::ExitStatus> {
+    if let Some(status) = child.try_wait()? {
+        return Ok(status);
+    }
+    // A child that is about to exit by itself may be gone already.
+    let _ = child.kill();
+    child.wait()
+}
+
+fn start() -> io::Result<Child> {
+    let program: PathBuf = std::env::current_exe()?;
+    let mut command = Command::new(program);
+    command.args(["toolbox", crate::QUERY]);
+    // jq programs can read the environment; there is nothing in it for them.
+    command.env_clear();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    hide_console(&mut command);
+    command.spawn()
+}
+
+#[cfg(windows)]
+fn hide_console(command: &mut Command) {
+    use std::os::windows::process::CommandExt;
+    const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+    command.creation_flags(CREATE_NO_WINDOW);
+}
+
+#[cfg(not(windows))]
+fn hide_console(_: &mut Command) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_given_as_text_and_as_values() {
+        let values = vec![r#"{"a":1}"#.to_owned(), "\"x\"".to_owned(), "NaN".to_owned()];
+        let answer = conclude(Report::Results { values, truncated: true }).unwrap();
+        assert!(answer.text.starts_with("{\"a\":1}\n\"x\"\nNaN\n(There are more"), "{}", answer.text);
+        assert_eq!(answer.structured, json!({"values": [{"a": 1}, "x", "NaN"], "truncated": true}));
+    }
+
+    #[test]
+    fn no_results_are_said() {
+        let answer = conclude(Report::Results { values: vec![], truncated: false }).unwrap();
+        assert_eq!(
+            (answer.text.as_str(), answer.structured),
+            ("No results.", json!({"values": [], "truncated": false}))
+        );
+    }
+
+    #[test]
+    fn a_document_or_program_over_its_limit_is_refused_before_anything_is_started() {
+        for arguments in [
+            json!({"json": "1".repeat(DOCUMENT_LIMIT + 1), "program": "."}),
+            json!({"json": 1, "program": " ".repeat(PROGRAM_LIMIT + 1)}),
+        ] {
+            let Complaint(text) = call(arguments).unwrap_err();
+            assert!(text.contains("at most"), "{text}");
+        }
+    }
+}

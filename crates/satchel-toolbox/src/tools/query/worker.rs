@@ -1,0 +1,68 @@
+//! The body of `<program> toolbox query`: evaluates one task from standard input and reports on standard output.
+//!
+//! Theory of operation: a thread with a large stack evaluates; the main thread looks at the clock and at the
+//! memory of this process, and ends the process when either is used up. A stack that overflows all the same
+//! ends this process too, which is why it is one of its own.
+
+use std::{
+    io::{self, Read, Write},
+    process::ExitCode,
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+use super::{Report, TIME_LIMIT, Task, evaluate};
+
+/// How much memory this process may use, in bytes.
+pub(super) const MEMORY_LIMIT: usize = 512 * 1024 * 1024;
+/// The longest report that is read, in bytes; results end well before it.
+pub(super) const REPORT_LIMIT: u64 = 4 * 1024 * 1024;
+/// How often the memory is looked at.
+const TICK: Duration = Duration::from_millis(20);
+const STACK: usize = 64 * 1024 * 1024;
+
+pub(crate) fn main() -> ExitCode {
+    match read_task().and_then(|task| watch(task, TIME_LIMIT)).and_then(|report| say(&report)) {
+        // The evaluating thread may still be at work; leaving `main` ends it.
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn read_task() -> io::Result<Task> {
+    let mut text = Vec::new();
+    io::stdin().lock().read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+fn say(report: &Report) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    serde_json::to_writer(&mut output, report)?;
+    output.flush()
+}
+
+fn watch(task: Task, limit: Duration) -> io::Result<Report> {
+    let (sender, receiver) = mpsc::channel();
+    thread::Builder::new().stack_size(STACK).spawn(move || {
+        // Nobody listens any more when the time is over.
+        let _ = sender.send(evaluate::evaluate(&task.program, task.document.as_bytes()));
+    })?;
+    await_report(&receiver, limit)
+}
+
+fn await_report(receiver: &Receiver<Report>, limit: Duration) -> io::Result<Report> {
+    let mut waited = Duration::ZERO;
+    while waited < limit {
+        match receiver.recv_timeout(TICK) {
+            Ok(report) => return Ok(report),
+            // The thread panicked, for example because one value was too big to be allocated.
+            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the evaluation failed")),
+            Err(RecvTimeoutError::Timeout) => waited += TICK,
+        }
+        if memory_stats::memory_stats().is_some_and(|used| used.physical_mem > MEMORY_LIMIT) {
+            return Ok(Report::OutOfMemory);
+        }
+    }
+    Ok(Report::OutOfTime)
+}
