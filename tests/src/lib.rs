@@ -1,1 +1,20 @@
-//! What the tests share.
+//! What the tests share: a home of their own for every test, hubs, raw clients, processes, bounded waiting.
+//!
+//! Helpers panic with a sentence that says what was expected: a test has no use for their errors.
+//! Nothing here uses the product's own code, so a mistake there cannot hide itself here.
+
+mod client;
+mod fake;
+mod home;
+mod hub;
+pub mod odd;
+pub mod process;
+mod programs;
+mod wait;
+
+pub use client::{Answer, Client, Notes, RpcError};
+pub use fake::{Fake, FakeHttp, Ledger};
+pub use home::{Home, Ran};
+pub use hub::{Connection, Hub};
+pub use programs::{program, repository, target_directory};
+pub use wait::eventually;

@@ -1,1 +1,3 @@
-//! To be.
+//! The house: real processes, real HTTP, no window.
+
+mod floors;

@@ -1,0 +1,185 @@
+//! A home of its own for every test: configuration, data and logs below one temporary directory.
+//!
+//! Everything started from it carries a mark in its environment, and is killed when the home is dropped.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Output, Stdio},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{io::AsyncWriteExt, process::Command};
+
+use crate::{process, program};
+
+/// Carries the home's path in the environment of every process started for it.
+pub(crate) const MARK: &str = "SATCHEL_TEST_HOME";
+
+/// One test's home. Two of them share nothing.
+pub struct Home {
+    directory: TempDir,
+}
+
+/// How a program ended, and what it said.
+#[derive(Debug)]
+pub struct Ran {
+    /// The exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// What it wrote to its standard output.
+    pub stdout: String,
+    /// What it wrote to its standard error.
+    pub stderr: String,
+}
+
+impl Home {
+    /// A home without any file, as on the first start.
+    pub fn empty() -> Self {
+        let directory = tempfile::Builder::new().prefix("satchel-test-").tempdir();
+        Self { directory: directory.expect("a temporary directory can be made") }
+    }
+
+    /// A home whose configuration has these entries under `mcpServers`.
+    pub fn with_servers(servers: Value) -> Self {
+        let home = Self::empty();
+        home.write_config(&json!({ "mcpServers": servers }));
+        home
+    }
+
+    /// The directory everything lies in.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A path below the home.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// Writes the whole configuration.
+    pub fn write_config(&self, config: &Value) {
+        let text = serde_json::to_string_pretty(config).expect("a value can always be written");
+        self.write_config_text(&text);
+    }
+
+    /// Writes the configuration file as it is given, valid or not.
+    pub fn write_config_text(&self, text: &str) {
+        fs::write(self.file("config.json"), text).expect("the home can be written to");
+    }
+
+    /// The configuration file as it is.
+    pub fn config_text(&self) -> String {
+        fs::read_to_string(self.file("config.json")).expect("the configuration can be read")
+    }
+
+    /// The configuration as JSON.
+    pub fn config(&self) -> Value {
+        serde_json::from_str(&self.config_text()).expect("the configuration is JSON")
+    }
+
+    /// Changes the configuration file, as a person with an editor does.
+    pub fn edit_config(&self, edit: impl FnOnce(&mut Value)) {
+        let mut config = self.config();
+        edit(&mut config);
+        self.write_config(&config);
+    }
+
+    /// A command that lives in this home and sees no keychain, no display and no settings of the machine.
+    pub fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command
+            .current_dir(self.path())
+            .env("SATCHEL_HOME", self.path())
+            .env(MARK, self.path())
+            .env("HOME", self.path())
+            .env_remove("DBUS_SESSION_BUS_ADDRESS")
+            .env_remove("XDG_RUNTIME_DIR")
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Runs `satchel` to its end.
+    pub async fn satchel(&self, arguments: &[&str]) -> Ran {
+        let output = self.command(program("satchel")).args(arguments).output().await;
+        Ran::from(output.expect("satchel can be started"))
+    }
+
+    /// Runs `satchel` with something on its standard input.
+    pub async fn satchel_reading(&self, arguments: &[&str], input: &str) -> Ran {
+        let mut command = self.command(program("satchel"));
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("satchel can be started");
+        let mut stdin = child.stdin.take().expect("its standard input is a pipe");
+        // It may end without reading; its exit code tells the test more than the broken pipe.
+        let _ = stdin.write_all(input.as_bytes()).await;
+        drop(stdin);
+        Ran::from(child.wait_with_output().await.expect("satchel can be waited for"))
+    }
+
+    /// Every living process that was started for this home.
+    pub fn processes(&self) -> Vec<process::Process> {
+        process::marked(MARK, self.path().to_str().expect("temporary paths are UTF-8"))
+    }
+
+    /// Every file below the home with its bytes, whatever it is.
+    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut files = Vec::new();
+        let mut directories = vec![self.path().to_owned()];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory).expect("the home can be listed").flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => directories.push(entry.path()),
+                    Ok(kind) if kind.is_file() => {
+                        files.push((entry.path(), fs::read(entry.path()).unwrap_or_default()));
+                    }
+                    // Sockets and links have no bytes of their own, and a file may vanish while we look.
+                    _ => {}
+                }
+            }
+        }
+        files
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        for left in self.processes() {
+            process::signal(left.pid, process::Signal::KILL);
+        }
+    }
+}
+
+impl Ran {
+    /// Its standard output, which must be JSON, after an exit code of 0.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        self.succeeded();
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("not JSON ({error}): {self:?}"))
+    }
+
+    /// Panics unless it ended with 0.
+    #[track_caller]
+    pub fn succeeded(&self) -> &Self {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self
+    }
+
+    /// Panics unless it ended with this code.
+    #[track_caller]
+    pub fn failed_with(&self, code: i32) -> &Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}

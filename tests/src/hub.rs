@@ -1,0 +1,109 @@
+//! A running hub: `satchel serve` in a test's home, started, asked, stopped and killed.
+
+use std::{collections::BTreeMap, fs::File, process::Stdio};
+
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::Child,
+};
+
+use crate::{Client, Home, eventually, process, program};
+
+/// The revision that most clients of today agree on.
+const REVISION: &str = "2025-11-25";
+
+/// How a client connects.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Connection {
+    /// The endpoint's address.
+    pub url: String,
+    /// Headers to send with every request.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// A hub that has said it is ready. Killed when dropped.
+pub struct Hub<'home> {
+    home: &'home Home,
+    process: Child,
+    /// The endpoint's address.
+    pub url: String,
+    /// The hub's own process.
+    pub pid: u32,
+}
+
+#[derive(Deserialize)]
+struct Ready {
+    url: String,
+    pid: u32,
+}
+
+impl Home {
+    /// Starts a hub on a free port and waits for its line.
+    pub async fn start_hub(&self) -> Hub<'_> {
+        let log = File::options().create(true).append(true).open(self.file("hub.stderr"));
+        let mut command = self.command(program("satchel"));
+        command.args(["serve", "--port", "0", "--json"]).stdout(Stdio::piped());
+        command.stderr(log.expect("the home can be written to"));
+        let mut process = command.spawn().expect("satchel can be started");
+        let stdout = process.stdout.take().expect("its standard output is a pipe");
+        let line = BufReader::new(stdout).lines().next_line().await.expect("its standard output can be read");
+        let said = || std::fs::read_to_string(self.file("hub.stderr")).unwrap_or_default();
+        let line = line.unwrap_or_else(|| panic!("the hub ended before it was ready: {}", said()));
+        let ready: Ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        Hub { home: self, process, url: ready.url, pid: ready.pid }
+    }
+}
+
+impl Hub<'_> {
+    /// Makes a token for a client, as a person does for an editor.
+    pub async fn connection(&self, client: &str) -> Connection {
+        let printed = self.home.satchel(&["connect", "--print", "--client", client, "--json"]).await.json();
+        serde_json::from_value(printed).expect("connect prints url and headers")
+    }
+
+    /// A client with a token of its own and an open session.
+    pub async fn client(&self, client: &str) -> Client {
+        Client::open(&self.connection(client).await, REVISION).await
+    }
+
+    /// What `satchel status --json` says.
+    pub async fn status(&self) -> Value {
+        self.home.satchel(&["status", "--json"]).await.json()
+    }
+
+    /// What `satchel status --json` says of one server.
+    pub async fn server(&self, name: &str) -> Value {
+        let status = self.status().await;
+        let mut servers = status["servers"].as_array().into_iter().flatten();
+        let found = servers.find(|server| server["name"] == name).cloned();
+        found.unwrap_or_else(|| panic!("no server \"{name}\" in {status}"))
+    }
+
+    /// Waits until a server is in this state and returns what status says of it then.
+    pub async fn until(&self, name: &str, state: &str) -> Value {
+        let mut last = Value::Null;
+        eventually(&format!("\"{name}\" is {state}"), async || {
+            let server = self.server(name).await;
+            if server["state"] != last["state"] {
+                // Shown by the test harness only when the test fails.
+                eprintln!("{server}");
+            }
+            last = server;
+            (last["state"] == state).then(|| last.clone())
+        })
+        .await
+    }
+
+    /// Ends the hub as a power cut would.
+    pub async fn kill(mut self) {
+        self.process.kill().await.expect("a child can be killed");
+    }
+
+    /// Asks the hub to end as a service manager does; its exit code.
+    pub async fn terminate(mut self) -> Option<i32> {
+        process::signal(self.pid, process::Signal::TERM);
+        self.process.wait().await.expect("a child can be waited for").code()
+    }
+}
