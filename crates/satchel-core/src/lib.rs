@@ -8,4 +8,7 @@
 //! 4 [`hub`] (many servers, one spine).
 #![warn(missing_docs)]
 
+pub mod config;
+pub mod files;
 pub mod model;
+pub mod secrets;

@@ -1,6 +1,6 @@
 //! A JSON object read one level deep: keys in their order, values raw. For looking and splicing without loss.
 
-use std::fmt;
+use std::{collections::HashSet, fmt, marker::PhantomData};
 
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -90,25 +90,36 @@ impl Serialize for RawObject {
 
 impl<'de> Deserialize<'de> for RawObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = RawObject;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
+        Ok(RawObject { fields: deserializer.deserialize_map(Fields(PhantomData))? })
+    }
+}
+
+/// Reads one level of an object without copying its values, so that their place in `json` stays known.
+/// Fails where it is no object or has a key twice.
+pub fn fields(json: &str) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_str(json);
+    let fields = reader.deserialize_map(Fields(PhantomData))?;
+    reader.end()?;
+    Ok(fields)
+}
+
+struct Fields<V>(PhantomData<V>);
+
+impl<'de, V: Deserialize<'de>> Visitor<'de> for Fields<V> {
+    type Value = Vec<(String, V)>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields: Vec<(String, V)> = Vec::new();
+        let mut seen = HashSet::new();
+        while let Some((key, value)) = map.next_entry::<String, V>()? {
+            if !seen.insert(key.clone()) {
+                return Err(A::Error::custom(format_args!("the key {key:?} occurs twice")));
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawObject, A::Error> {
-                let mut fields: Vec<(String, Box<RawValue>)> = Vec::new();
-                let mut seen = std::collections::HashSet::new();
-                while let Some((key, value)) = map.next_entry::<String, Box<RawValue>>()? {
-                    if !seen.insert(key.clone()) {
-                        return Err(A::Error::custom(format_args!("the key {key:?} occurs twice")));
-                    }
-                    fields.push((key, value));
-                }
-                Ok(RawObject { fields })
-            }
+            fields.push((key, value));
         }
-        deserializer.deserialize_map(Fields)
+        Ok(fields)
     }
 }
 

@@ -1,0 +1,144 @@
+//! One change of the configuration: `apply(&Config, Change) -> Config`. Pure; refuses nonsense.
+
+use serde_json::{Map, Value, json};
+
+use super::{Config, ConfigError};
+use crate::model::{
+    ServerName,
+    control::{Change, Target},
+    name::NameError,
+};
+
+/// Why a change was refused. The configuration is then as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeError {
+    /// There is no server of that name.
+    #[error("there is no server \"{0}\"")]
+    Unknown(String),
+    /// There is already one.
+    #[error("there is already a server \"{0}\"; remove it first, or replace it")]
+    Exists(String),
+    /// The name cannot be one.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The result would not be a valid configuration.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl From<ConfigError> for ChangeError {
+    fn from(error: ConfigError) -> Self {
+        ChangeError::Invalid(error.message)
+    }
+}
+
+/// The configuration after the change. What the change does not name stays as it is, unknown fields included.
+///
+/// # Errors
+/// [`ChangeError`] where the change makes no sense.
+pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
+    let known = |name: &str| -> Result<(), ChangeError> {
+        let exists = config.servers().contains_key(name);
+        exists.then_some(()).ok_or_else(|| ChangeError::Unknown(name.to_owned()))
+    };
+    match change {
+        Change::Add { name, target, startup, replace } => {
+            let server: ServerName = name.parse()?;
+            if config.servers().contains_key(&server) && !replace {
+                return Err(ChangeError::Exists(name.clone()));
+            }
+            let mut entry = entry_of(target);
+            if let Some(startup) = startup {
+                entry.insert("startup".into(), json!(startup));
+            }
+            Ok(config.edited(|servers| {
+                servers.insert(name.clone(), Value::Object(entry));
+            })?)
+        }
+        Change::Remove { name } => {
+            known(name)?;
+            Ok(config.edited(|servers| {
+                servers.shift_remove(name);
+            })?)
+        }
+        Change::SetEnabled { name, enabled } => {
+            known(name)?;
+            Ok(config.edited(|servers| {
+                if let Some(entry) = servers.get_mut(name).and_then(Value::as_object_mut) {
+                    // Other programs write the opposite; two switches that disagree would help nobody.
+                    entry.shift_remove("disabled");
+                    if *enabled {
+                        entry.shift_remove("enabled");
+                    } else {
+                        entry.insert("enabled".into(), Value::Bool(false));
+                    }
+                }
+            })?)
+        }
+    }
+}
+
+fn entry_of(target: &Target) -> Map<String, Value> {
+    let mut entry = Map::new();
+    match target {
+        Target::Command { command, args, env, cwd } => {
+            entry.insert("command".into(), json!(command));
+            entry.insert("args".into(), json!(args));
+            if !env.is_empty() {
+                entry.insert("env".into(), json!(env));
+            }
+            if let Some(cwd) = cwd {
+                entry.insert("cwd".into(), json!(cwd));
+            }
+        }
+        Target::Url { url, headers } => {
+            entry.insert("url".into(), json!(url));
+            if !headers.is_empty() {
+                entry.insert("headers".into(), json!(headers));
+            }
+        }
+    }
+    entry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(name: &str, replace: bool) -> Change {
+        let target =
+            Target::Command { command: "npx".into(), args: vec!["-y".into()], env: [].into(), cwd: None };
+        Change::Add { name: name.into(), target, startup: None, replace }
+    }
+
+    #[test]
+    fn off_and_on_again_leaves_the_file_as_it_was() {
+        let text = "{\n  \"z\": 1,\n  \"mcpServers\": {\n    \"a\": {\n      \"command\": \"x\",\n      \"mine\": [\n        1\n      ]\n    }\n  }\n}\n";
+        let config = Config::parse(text).unwrap();
+        let set = |config: &Config, enabled| {
+            apply(config, &Change::SetEnabled { name: "a".into(), enabled }).unwrap()
+        };
+        let off = set(&config, false);
+        assert!(!off.servers()["a"].enabled);
+        assert_eq!(set(&off, true).to_text(), text);
+    }
+
+    #[test]
+    fn a_switch_in_the_other_programs_words_is_understood() {
+        let config = Config::parse(r#"{"mcpServers":{"a":{"command":"x","disabled":true}}}"#).unwrap();
+        let on = apply(&config, &Change::SetEnabled { name: "a".into(), enabled: true }).unwrap();
+        assert!(on.servers()["a"].enabled);
+    }
+
+    #[test]
+    fn adding_and_removing() {
+        let config = apply(&Config::default(), &add("a", false)).unwrap();
+        assert!(config.servers().contains_key("a"));
+        assert_eq!(apply(&config, &add("a", false)), Err(ChangeError::Exists("a".into())));
+        assert!(apply(&config, &add("a", true)).is_ok());
+        let gone = apply(&config, &Change::Remove { name: "a".into() }).unwrap();
+        assert!(gone.servers().is_empty());
+        assert_eq!(apply(&gone, &Change::Remove { name: "a".into() }), Err(ChangeError::Unknown("a".into())));
+        assert!(matches!(apply(&config, &add("a:b", false)), Err(ChangeError::Name(_))));
+    }
+}

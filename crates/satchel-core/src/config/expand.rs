@@ -1,0 +1,161 @@
+//! Puts values in place of `${VAR}`, `${VAR:-default}` and `${secret:NAME}`. A name without a value is reported,
+//! never replaced by nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A text that other values are put into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Variable { name: String, default: Option<String> },
+    Secret(String),
+}
+
+/// Where values come from.
+pub trait Values {
+    /// The value of an environment variable.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// The value of a secret.
+    fn secret(&self, name: &str) -> Option<String>;
+}
+
+impl Template {
+    /// Reads a text. `${` without an end is ordinary text.
+    pub fn parse(text: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some((before, inside, after)) = next_reference(rest) {
+            if !before.is_empty() {
+                pieces.push(Piece::Text(before.to_owned()));
+            }
+            pieces.push(reference(inside));
+            rest = after;
+        }
+        if !rest.is_empty() {
+            pieces.push(Piece::Text(rest.to_owned()));
+        }
+        Self(pieces)
+    }
+
+    /// The names of the secrets it needs.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Secret(name) => Some(name.as_str()),
+            Piece::Text(_) | Piece::Variable { .. } => None,
+        })
+    }
+
+    /// The text with its values. What has none is added to `missing`.
+    pub fn fill(&self, values: &impl Values, missing: &mut BTreeSet<String>) -> String {
+        let mut text = String::new();
+        for piece in &self.0 {
+            let (name, value) = match piece {
+                Piece::Text(piece) => {
+                    text.push_str(piece);
+                    continue;
+                }
+                Piece::Variable { name, default } => {
+                    let value = values.variable(name).filter(|value| !value.is_empty());
+                    (name, value.or_else(|| default.clone()))
+                }
+                Piece::Secret(name) => (name, values.secret(name)),
+            };
+            match value {
+                Some(value) => text.push_str(&value),
+                None => {
+                    missing.insert(name.clone());
+                }
+            }
+        }
+        text
+    }
+}
+
+fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
+    let mut from = 0;
+    loop {
+        let start = from + text[from..].find("${")?;
+        let end = start + text[start..].find('}')?;
+        let inside = &text[start + 2..end];
+        if is_reference(inside) {
+            return Some((&text[..start], inside, &text[end + 1..]));
+        }
+        from = start + 2;
+    }
+}
+
+/// Names as programs use them. Anything else, such as a shell's `${x%%y}`, is left as it stands.
+fn is_reference(inside: &str) -> bool {
+    let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
+    let name = name.strip_prefix("secret:").unwrap_or(name);
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
+}
+
+fn reference(inside: &str) -> Piece {
+    if let Some(name) = inside.strip_prefix("secret:") {
+        return Piece::Secret(name.to_owned());
+    }
+    let inside = inside.strip_prefix("env:").unwrap_or(inside);
+    match inside.split_once(":-") {
+        Some((name, default)) => Piece::Variable { name: name.to_owned(), default: Some(default.to_owned()) },
+        None => Piece::Variable { name: inside.to_owned(), default: None },
+    }
+}
+
+/// Fills a map's values; see [`Template::fill`].
+pub fn fill_map(
+    map: &BTreeMap<String, String>,
+    values: &impl Values,
+    missing: &mut BTreeSet<String>,
+) -> BTreeMap<String, String> {
+    map.iter().map(|(key, value)| (key.clone(), Template::parse(value).fill(values, missing))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixed;
+    impl Values for Fixed {
+        fn variable(&self, name: &str) -> Option<String> {
+            match name {
+                "HOME" => Some("/home/ada".into()),
+                "EMPTY" => Some(String::new()),
+                _ => None,
+            }
+        }
+        fn secret(&self, name: &str) -> Option<String> {
+            (name == "TOKEN").then(|| "s3cret".into())
+        }
+    }
+
+    #[test]
+    fn references_are_filled_and_everything_else_stays() {
+        let check = |text: &str, expected: &str, expected_missing: &[&str]| {
+            let mut missing = BTreeSet::new();
+            assert_eq!(Template::parse(text).fill(&Fixed, &mut missing), expected, "{text}");
+            assert_eq!(missing.iter().map(String::as_str).collect::<Vec<_>>(), expected_missing, "{text}");
+        };
+        check("plain $HOME ${", "plain $HOME ${", &[]);
+        check("${HOME}/x", "/home/ada/x", &[]);
+        check("${env:HOME}", "/home/ada", &[]);
+        check("Bearer ${secret:TOKEN}!", "Bearer s3cret!", &[]);
+        check("${NONE:-a b}", "a b", &[]);
+        check("${NONE:-}", "", &[]);
+        check("${EMPTY:-x}${HOME}", "x/home/ada", &[]);
+        check("${EMPTY}", "", &["EMPTY"]);
+        check("${NONE}${secret:GONE}", "", &["GONE", "NONE"]);
+        check("${input:key}", "", &["input:key"]);
+        check("${x%%y} {} ${}", "${x%%y} {} ${}", &[]);
+        check("${a b}${HOME}", "${a b}/home/ada", &[]);
+    }
+
+    #[test]
+    fn secrets_are_known_before_anything_is_filled() {
+        let template = Template::parse("${secret:A}-${B}-${secret:C.d}");
+        assert_eq!(template.secrets().collect::<Vec<_>>(), ["A", "C.d"]);
+    }
+}

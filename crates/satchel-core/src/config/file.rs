@@ -1,0 +1,403 @@
+//! Reads the configuration and writes it back. What is not understood is kept; what is wrong is named by place.
+
+use std::{collections::BTreeMap, fmt, time::Duration};
+
+use satchel_mcp::{Raw, object::fields};
+use serde_json::{Map, Value};
+
+use crate::model::{
+    ServerConfig, ServerName, Startup, TransportConfig,
+    server::{IDLE_TIMEOUT, REQUEST_TIMEOUT, REQUEST_TIMEOUT_FLOOR},
+};
+
+/// The block's key.
+pub const SERVERS: &str = "mcpServers";
+/// The command that always means our own program.
+pub const OWN_COMMAND: &str = "satchel";
+
+/// What is wrong with a configuration, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
+pub struct ConfigError {
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1, in characters.
+    pub column: usize,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+/// A good configuration: the document as it is, and what it means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    document: Value,
+    servers: BTreeMap<ServerName, ServerConfig>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { document: Value::Object(Map::new()), servers: BTreeMap::new() }
+    }
+}
+
+impl Config {
+    /// What an empty home starts with: the embedded server, so that the first call needs nothing else.
+    pub fn first() -> Self {
+        let text =
+            format!(r#"{{"{SERVERS}": {{"toolbox": {{"command": "{OWN_COMMAND}", "args": ["toolbox"]}}}}}}"#);
+        Self::parse(&text).expect("the built-in configuration is valid")
+    }
+
+    /// Reads a configuration. An empty text is an empty configuration.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with the place of the first thing that is wrong.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim().is_empty() {
+            return Ok(Self::default());
+        }
+        let reader = Reader { text };
+        // Syntax first: the whole document, so that the error has the place where reading stopped.
+        let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
+        let mut servers = BTreeMap::new();
+        for (key, value) in reader.object(text, "the configuration")? {
+            if key != SERVERS {
+                continue;
+            }
+            for (name, entry) in reader.object(value.get(), &format!("\"{SERVERS}\""))? {
+                let parsed: ServerName =
+                    name.parse().map_err(|error| reader.at(entry.get(), format!("{error}")))?;
+                servers.insert(parsed, reader.server(&name, entry)?);
+            }
+        }
+        Ok(Self { document, servers })
+    }
+
+    /// The configuration as it is written to disk.
+    pub fn to_text(&self) -> String {
+        let mut text = serde_json::to_string_pretty(&self.document).expect("a JSON value always serializes");
+        text.push('\n');
+        text
+    }
+
+    /// What the user wants of every server.
+    pub fn servers(&self) -> &BTreeMap<ServerName, ServerConfig> {
+        &self.servers
+    }
+
+    /// A copy with the entries of `mcpServers` edited as JSON, read again so that it is valid or refused.
+    pub(super) fn edited(&self, edit: impl FnOnce(&mut Map<String, Value>)) -> Result<Self, ConfigError> {
+        let mut document = self.document.clone();
+        if !document.is_object() {
+            document = Value::Object(Map::new());
+        }
+        if let Some(root) = document.as_object_mut() {
+            let block = root.entry(SERVERS).or_insert_with(|| Value::Object(Map::new()));
+            if let Some(servers) = block.as_object_mut() {
+                edit(servers);
+            }
+        }
+        Self::parse(&serde_json::to_string_pretty(&document).expect("a JSON value always serializes"))
+    }
+}
+
+/// Keeps the text at hand, to turn a place in it into line and column.
+struct Reader<'a> {
+    text: &'a str,
+}
+
+type Fields<'a> = Vec<(String, &'a Raw)>;
+
+impl<'a> Reader<'a> {
+    fn server(&self, name: &str, entry: &'a Raw) -> Result<ServerConfig, ConfigError> {
+        let entry_fields = self.object(entry.get(), &format!("the entry of \"{name}\""))?;
+        let field = |wanted: &[&str]| {
+            entry_fields
+                .iter()
+                .find(|(key, _)| wanted.contains(&key.as_str()))
+                .map(|(key, value)| (key.as_str(), *value))
+        };
+        let text = |wanted: &[&str]| field(wanted).map(|(key, value)| self.text_of(key, value)).transpose();
+        let switch = |key: &str| field(&[key]).map(|(key, value)| self.switch(key, value)).transpose();
+
+        let command = text(&["command"])?;
+        // Other programs' READMEs write the address under these names too.
+        let url = text(&["url", "serverUrl", "httpUrl"])?;
+        let transport = match (command, url) {
+            (Some(_), Some(_)) => {
+                let message = format!("\"{name}\" has both \"command\" and \"url\"; expected one of them");
+                return Err(self.at(entry.get(), message));
+            }
+            (None, None) => {
+                let message = format!("\"{name}\" has neither \"command\" nor \"url\"; expected one of them");
+                return Err(self.at(entry.get(), message));
+            }
+            (Some(command), None) if command.trim().is_empty() => {
+                return Err(
+                    self.at(entry.get(), format!("\"{name}\" has an empty \"command\"; expected a program"))
+                );
+            }
+            (Some(command), None) => TransportConfig::Stdio {
+                command,
+                args: field(&["args"]).map_or(Ok(Vec::new()), |(key, value)| self.list(key, value))?,
+                env: field(&["env"]).map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?,
+                cwd: text(&["cwd"])?,
+            },
+            (None, Some(url)) => {
+                let known = ["http://", "https://", "${"].iter().any(|start| url.starts_with(start));
+                if !known {
+                    let message = format!("the \"url\" of \"{name}\" must begin with http:// or https://");
+                    return Err(self.at(entry.get(), message));
+                }
+                let headers =
+                    field(&["headers"]).map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?;
+                TransportConfig::Http { url, headers }
+            }
+        };
+        let enabled = switch("enabled")?.unwrap_or(true) && !switch("disabled")?.unwrap_or(false);
+        let startup = field(&["startup"]).map_or(Ok(Startup::Lazy), |(_, value)| {
+            serde_json::from_str(value.get()).map_err(|_| {
+                self.at(
+                    value.get(),
+                    "\"startup\" must be \"lazy\", \"keep-alive\", \"eager\" or \"manual\"".to_owned(),
+                )
+            })
+        })?;
+        let duration = |key: &str| field(&[key]).map(|(key, value)| self.duration(key, value)).transpose();
+        Ok(ServerConfig {
+            transport,
+            enabled,
+            startup,
+            idle_timeout: duration("idleTimeout")?.unwrap_or(IDLE_TIMEOUT),
+            request_timeout: duration("requestTimeout")?
+                .unwrap_or(REQUEST_TIMEOUT)
+                .max(REQUEST_TIMEOUT_FLOOR),
+        })
+    }
+
+    fn object(&self, json: &'a str, what: &str) -> Result<Fields<'a>, ConfigError> {
+        fields(json).map_err(|error| {
+            if json.trim_start().starts_with('{') {
+                // Only a key that occurs twice gets here: the syntax is known to be good.
+                let message = error.to_string();
+                let reason = message.split(" at line").next().unwrap_or(&message);
+                self.at(json, format!("{what}: {reason}"))
+            } else {
+                self.at(json, format!("{what} must be an object, but is {}", kind(json)))
+            }
+        })
+    }
+
+    fn text_of(&self, key: &str, value: &Raw) -> Result<String, ConfigError> {
+        serde_json::from_str(value.get()).map_err(|_| {
+            self.at(value.get(), format!("\"{key}\" must be a string, but is {}", kind(value.get())))
+        })
+    }
+
+    fn switch(&self, key: &str, value: &Raw) -> Result<bool, ConfigError> {
+        serde_json::from_str(value.get()).map_err(|_| {
+            self.at(value.get(), format!("\"{key}\" must be true or false, but is {}", kind(value.get())))
+        })
+    }
+
+    /// A string, or a number or switch written without quotes: `"PORT": 3000` is common and clear.
+    fn scalar(&self, what: &str, value: &Raw) -> Result<String, ConfigError> {
+        match serde_json::from_str::<Value>(value.get()) {
+            Ok(Value::String(text)) => Ok(text),
+            Ok(Value::Number(_) | Value::Bool(_)) => Ok(value.get().to_owned()),
+            _ => Err(self.at(value.get(), format!("{what} must be a string, but is {}", kind(value.get())))),
+        }
+    }
+
+    fn list(&self, key: &str, value: &'a Raw) -> Result<Vec<String>, ConfigError> {
+        let items: Vec<&Raw> = serde_json::from_str(value.get()).map_err(|_| {
+            self.at(value.get(), format!("\"{key}\" must be a list of strings, but is {}", kind(value.get())))
+        })?;
+        items.into_iter().map(|item| self.scalar(&format!("each item of \"{key}\""), item)).collect()
+    }
+
+    fn map(&self, key: &str, value: &'a Raw) -> Result<BTreeMap<String, String>, ConfigError> {
+        self.object(value.get(), &format!("\"{key}\""))?
+            .into_iter()
+            .map(|(name, value)| Ok((name.clone(), self.scalar(&format!("\"{name}\" in \"{key}\""), value)?)))
+            .collect()
+    }
+
+    /// Seconds as a number, or a text such as `"90s"`, `"3m"`, `"1h"`, `"500ms"`.
+    fn duration(&self, key: &str, value: &Raw) -> Result<Duration, ConfigError> {
+        let wrong = || {
+            let message =
+                format!("\"{key}\" must be a number of seconds, or a text such as \"90s\", \"3m\" or \"1h\"");
+            self.at(value.get(), message)
+        };
+        let seconds = match serde_json::from_str::<Value>(value.get()) {
+            Ok(Value::Number(number)) => number.as_f64().ok_or_else(wrong)?,
+            Ok(Value::String(text)) => {
+                let text = text.trim();
+                let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+                let number: f64 = text[..digits].parse().map_err(|_| wrong())?;
+                number
+                    * match text[digits..].trim() {
+                        "ms" => 0.001,
+                        "s" | "" => 1.0,
+                        "m" | "min" => 60.0,
+                        "h" => 3600.0,
+                        _ => return Err(wrong()),
+                    }
+            }
+            _ => return Err(wrong()),
+        };
+        Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|d| *d <= Duration::from_secs(31_536_000))
+            .ok_or_else(wrong)
+    }
+
+    /// An error at `part`, which must be a piece of the text.
+    fn at(&self, part: &str, message: String) -> ConfigError {
+        let offset = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let before = self.text.get(..offset).unwrap_or("");
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        ConfigError {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            message,
+        }
+    }
+
+    fn syntax(&self, error: &serde_json::Error) -> ConfigError {
+        let message = error.to_string();
+        let reason = message.split(" at line").next().unwrap_or(&message);
+        let hint = if reason.starts_with("trailing comma") {
+            "; remove the comma before the closing bracket"
+        } else if self
+            .text
+            .lines()
+            .nth(error.line().saturating_sub(1))
+            .is_some_and(|line| line.trim_start().starts_with("//"))
+        {
+            "; JSON has no comments, remove this line"
+        } else {
+            ""
+        };
+        ConfigError {
+            line: error.line().max(1),
+            column: error.column().max(1),
+            message: format!("{reason}{hint}"),
+        }
+    }
+}
+
+fn kind(json: &str) -> impl fmt::Display {
+    match json.trim_start().bytes().next() {
+        Some(b'{') => "an object",
+        Some(b'[') => "a list",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "true or false",
+        Some(b'n') => "null",
+        Some(_) => "a number",
+        None => "nothing",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(entry: &str) -> ServerConfig {
+        let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
+        config.servers()["x"].clone()
+    }
+
+    #[test]
+    fn blocks_copied_from_readmes_work() {
+        let stdio = server(
+            r#"{"command": "npx", "args": ["-y", "pkg", 3], "env": {"PORT": 3000, "A": "b"}, "type": "stdio"}"#,
+        );
+        assert_eq!(
+            stdio.transport,
+            TransportConfig::Stdio {
+                command: "npx".into(),
+                args: vec!["-y".into(), "pkg".into(), "3".into()],
+                env: [("A".to_owned(), "b".to_owned()), ("PORT".to_owned(), "3000".to_owned())].into(),
+                cwd: None,
+            }
+        );
+        assert!(stdio.enabled);
+        assert_eq!((stdio.startup, stdio.idle_timeout), (Startup::Lazy, Duration::from_secs(180)));
+        let http = server(
+            r#"{"type": "http", "url": "https://x.dev/mcp", "headers": {"Authorization": "Bearer ${T}"}}"#,
+        );
+        assert!(
+            matches!(http.transport, TransportConfig::Http { ref url, .. } if url == "https://x.dev/mcp")
+        );
+        assert!(!server(r#"{"command": "x", "disabled": true}"#).enabled);
+    }
+
+    #[test]
+    fn durations_are_seconds_or_texts_with_a_unit() {
+        let idle =
+            |value: &str| server(&format!(r#"{{"command": "x", "idleTimeout": {value}}}"#)).idle_timeout;
+        for (value, millis) in
+            [("5", 5_000), ("0.5", 500), ("\"3m\"", 180_000), ("\"250ms\"", 250), ("\"1h\"", 3_600_000)]
+        {
+            assert_eq!(idle(value), Duration::from_millis(millis), "{value}");
+        }
+        let floor = server(r#"{"command": "x", "requestTimeout": 1}"#).request_timeout;
+        assert_eq!(floor, REQUEST_TIMEOUT_FLOOR);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_line_and_column() {
+        let check = |text: &str, place: (usize, usize), part: &str| {
+            let error = Config::parse(text).unwrap_err();
+            assert_eq!((error.line, error.column), place, "{error}");
+            assert!(error.message.contains(part), "{error}");
+        };
+        check(
+            "{\n  \"mcpServers\": {\n    \"a\": 3\n  }\n}",
+            (3, 10),
+            "\"a\" must be an object, but is a number",
+        );
+        check(
+            "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"args\": \"y\"}}}",
+            (2, 9),
+            "\"args\" must be a list of strings, but is a string",
+        );
+        check(
+            "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"é\", {}]}}}",
+            (1, 53),
+            "each item of \"args\"",
+        );
+        check("{\"mcpServers\": {\"a\": {}}}", (1, 22), "neither \"command\" nor \"url\"");
+        check("{\"mcpServers\": {\"a\": {\"command\": \"x\", \"url\": \"http://y\"}}}", (1, 22), "both");
+        check("{\"mcpServers\": {\"a\": {\"url\": \"ftp://y\"}}}", (1, 22), "http://");
+        check("{\"mcpServers\": {\"a:b\": {\"command\": \"x\"}}}", (1, 24), "not allowed");
+        check("{\n\"mcpServers\": {},\n}", (3, 1), "remove the comma");
+        check("{\n// mine\n\"mcpServers\": {}}", (2, 1), "no comments");
+        check(
+            "{\"mcpServers\": {\"a\": {\"command\": \"x\"}, \"a\": {\"command\": \"y\"}}}",
+            (1, 16),
+            "occurs twice",
+        );
+        check("{\"mcpServers\": {\"a\": {\"command\": \"x\", \"startup\": \"now\"}}}", (1, 51), "keep-alive");
+        check("[]", (1, 1), "must be an object, but is a list");
+    }
+
+    #[test]
+    fn nothing_unknown_is_lost_by_writing_back() {
+        let text = r#"{"$schema":"x","z":[1.50,{"b":1,"a":2}],"mcpServers":{"b":{"command":"x","autoApprove":["y"]},"a":{"url":"http://y","note":null}},"other":true}"#;
+        let config = Config::parse(text).unwrap();
+        let same: Value = serde_json::from_str(&config.to_text()).unwrap();
+        let compact = serde_json::to_string(&same).unwrap();
+        assert_eq!(compact, text.replace("1.50", "1.5"));
+    }
+
+    #[test]
+    fn an_empty_file_is_an_empty_configuration_and_the_first_one_has_the_toolbox() {
+        assert!(Config::parse(" \n").unwrap().servers().is_empty());
+        assert!(Config::parse("\u{feff}{}").unwrap().servers().is_empty());
+        assert_eq!(Config::first().servers().keys().map(ServerName::as_str).collect::<Vec<_>>(), ["toolbox"]);
+    }
+}

@@ -1,0 +1,8 @@
+//! What the user wants: one JSON file with the `mcpServers` block that everyone knows.
+
+pub mod change;
+pub mod expand;
+pub mod file;
+pub mod watch;
+
+pub use file::{Config, ConfigError};

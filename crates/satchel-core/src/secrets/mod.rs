@@ -1,0 +1,305 @@
+//! Credentials: kept in the operating system's keychain, or in an encrypted file where the user chose that.
+//! Never in a plain file. What is remembered in plain are the names alone.
+
+mod keychain;
+mod vault;
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::{files, model::Code};
+use keychain::Keychain;
+use vault::Vault;
+
+/// A credential. Prints as `***`; its memory is cleared when dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Zeroizing<String>);
+
+impl Secret {
+    /// Wraps a value.
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(Zeroizing::new(value.into()))
+    }
+
+    /// The value itself, for the one environment or header that needs it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Why a secret could not be read or stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SecretError {
+    /// No keychain service runs here.
+    #[error("no keychain is running, so secrets cannot be stored safely ({0})")]
+    Absent(String),
+    /// The keychain is locked, or the user declined to unlock it.
+    #[error("the keychain is locked ({0})")]
+    Locked(String),
+    /// The encrypted file has not been opened with its passphrase.
+    #[error("the encrypted secrets file is locked")]
+    VaultLocked,
+    /// The passphrase does not open the encrypted file.
+    #[error("this passphrase does not open the encrypted secrets file")]
+    WrongPassphrase,
+    /// Names are letters, digits, `_`, `-` and `.`.
+    #[error("\"{0}\" cannot be the name of a secret; use letters, digits, _, - and .")]
+    Name(String),
+    /// An empty passphrase or value.
+    #[error("the {0} is empty")]
+    Empty(&'static str),
+    /// Anything else, in the store's words.
+    #[error("the secret store failed: {0}")]
+    Failed(String),
+}
+
+impl SecretError {
+    /// The class a face decides on.
+    pub fn code(&self) -> Option<Code> {
+        match self {
+            SecretError::Absent(_) => Some(Code::KeychainAbsent),
+            SecretError::Locked(_) => Some(Code::KeychainLocked),
+            SecretError::VaultLocked => Some(Code::VaultLocked),
+            SecretError::WrongPassphrase
+            | SecretError::Name(_)
+            | SecretError::Empty(_)
+            | SecretError::Failed(_) => None,
+        }
+    }
+}
+
+/// Which store is in use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StoreKind {
+    /// The operating system's.
+    #[default]
+    Keychain,
+    /// Our encrypted file.
+    File,
+}
+
+/// What is remembered in plain: names, because not every keychain can list them, and the chosen store.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Index {
+    #[serde(default)]
+    store: StoreKind,
+    #[serde(default)]
+    names: BTreeSet<String>,
+}
+
+/// The secrets of this user. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Secrets {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    index_file: PathBuf,
+    vault_file: PathBuf,
+    keychain: Keychain,
+    vault: Mutex<Option<Vault>>,
+    /// One change of the index at a time; also keeps two writers of one keychain item apart.
+    writing: Mutex<()>,
+}
+
+impl Secrets {
+    /// The secrets remembered in this data directory. Reads nothing yet, so nothing can fail or ask.
+    pub fn open(data: &Path) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                index_file: data.join("secrets.json"),
+                vault_file: data.join("secrets.vault"),
+                keychain: Keychain::default(),
+                vault: Mutex::new(None),
+                writing: Mutex::new(()),
+            }),
+        }
+    }
+
+    /// The value of one secret; `None` where there is none of that name.
+    pub async fn get(&self, name: &str) -> Result<Option<Secret>, SecretError> {
+        let name = name.to_owned();
+        self.blocking(move |inner| match inner.index()?.store {
+            StoreKind::Keychain => inner.keychain.get(&name),
+            StoreKind::File => inner.with_vault(|vault| Ok(vault.get(&name))),
+        })
+        .await
+    }
+
+    /// Stores or replaces a secret.
+    pub async fn set(&self, name: &str, value: Secret) -> Result<(), SecretError> {
+        let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        if name.is_empty() || name.len() > 128 || !name.chars().all(valid) {
+            return Err(SecretError::Name(name.to_owned()));
+        }
+        if value.reveal().is_empty() {
+            return Err(SecretError::Empty("value"));
+        }
+        let name = name.to_owned();
+        self.blocking(move |inner| {
+            let _one = lock(&inner.writing);
+            let mut index = inner.index()?;
+            match index.store {
+                StoreKind::Keychain => inner.keychain.set(&name, &value)?,
+                StoreKind::File => inner.with_vault(|vault| vault.set(&name, &value))?,
+            }
+            index.names.insert(name);
+            inner.write_index(&index)
+        })
+        .await
+    }
+
+    /// Removes a secret; false where there was none.
+    pub async fn remove(&self, name: &str) -> Result<bool, SecretError> {
+        let name = name.to_owned();
+        self.blocking(move |inner| {
+            let _one = lock(&inner.writing);
+            let mut index = inner.index()?;
+            let existed = match index.store {
+                StoreKind::Keychain => inner.keychain.remove(&name)?,
+                StoreKind::File => inner.with_vault(|vault| vault.remove(&name))?,
+            };
+            let known = index.names.remove(&name);
+            inner.write_index(&index)?;
+            Ok(existed || known)
+        })
+        .await
+    }
+
+    /// The names of all stored secrets, and where they are.
+    pub async fn names(&self) -> Result<(StoreKind, BTreeSet<String>), SecretError> {
+        self.blocking(|inner| inner.index().map(|index| (index.store, index.names))).await
+    }
+
+    /// Chooses the encrypted file. Makes it where there is none, opens it where there is one. Secrets that were in
+    /// the keychain stay there and are no longer read.
+    pub async fn use_vault(&self, passphrase: Secret) -> Result<(), SecretError> {
+        if passphrase.reveal().is_empty() {
+            return Err(SecretError::Empty("passphrase"));
+        }
+        self.blocking(move |inner| {
+            let _one = lock(&inner.writing);
+            let vault = Vault::open_or_create(&inner.vault_file, &passphrase)?;
+            let index = Index { store: StoreKind::File, names: vault.names() };
+            *lock(&inner.vault) = Some(vault);
+            inner.write_index(&index)
+        })
+        .await
+    }
+
+    /// Opens the encrypted file for as long as this process lives.
+    pub async fn unlock(&self, passphrase: Secret) -> Result<(), SecretError> {
+        self.blocking(move |inner| {
+            if !inner.vault_file.exists() {
+                return Err(SecretError::Failed("there is no encrypted secrets file".into()));
+            }
+            let vault = Vault::open(&inner.vault_file, &passphrase)?;
+            *lock(&inner.vault) = Some(vault);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, SecretError> + Send + 'static,
+    ) -> Result<T, SecretError> {
+        let inner = self.inner.clone();
+        // A keychain may show a dialog and wait for a person; it must not hold up the hub, nor for ever.
+        let task = tokio::task::spawn_blocking(move || work(&inner));
+        match tokio::time::timeout(std::time::Duration::from_secs(120), task).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(failed)) => Err(SecretError::Failed(failed.to_string())),
+            Err(_) => Err(SecretError::Locked("it did not answer for two minutes".into())),
+        }
+    }
+}
+
+impl Inner {
+    fn index(&self) -> Result<Index, SecretError> {
+        match std::fs::read(&self.index_file) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+                SecretError::Failed(format!("{} is damaged: {error}", self.index_file.display()))
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Index::default()),
+            Err(error) => {
+                Err(SecretError::Failed(format!("cannot read {}: {error}", self.index_file.display())))
+            }
+        }
+    }
+
+    fn write_index(&self, index: &Index) -> Result<(), SecretError> {
+        let bytes =
+            serde_json::to_vec_pretty(index).map_err(|error| SecretError::Failed(error.to_string()))?;
+        files::replace(&self.index_file, &bytes).map_err(|error| SecretError::Failed(error.to_string()))
+    }
+
+    fn with_vault<T>(
+        &self,
+        work: impl FnOnce(&mut Vault) -> Result<T, SecretError>,
+    ) -> Result<T, SecretError> {
+        work(lock(&self.vault).as_mut().ok_or(SecretError::VaultLocked)?)
+    }
+}
+
+/// A panic elsewhere must not make the secrets unreachable; the data behind these locks is always whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_encrypted_file_keeps_secrets_and_shows_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let secrets = Secrets::open(dir.path());
+        secrets.use_vault(Secret::new("horse")).await.unwrap();
+        secrets.set("API_KEY", Secret::new("canary-7719")).await.unwrap();
+        assert_eq!(secrets.get("API_KEY").await.unwrap().unwrap().reveal(), "canary-7719");
+
+        let again = Secrets::open(dir.path());
+        assert_eq!(again.get("API_KEY").await, Err(SecretError::VaultLocked));
+        assert_eq!(again.unlock(Secret::new("wrong")).await, Err(SecretError::WrongPassphrase));
+        again.unlock(Secret::new("horse")).await.unwrap();
+        assert_eq!(again.get("API_KEY").await.unwrap().unwrap().reveal(), "canary-7719");
+        assert_eq!(again.names().await.unwrap(), (StoreKind::File, ["API_KEY".to_owned()].into()));
+        for file in std::fs::read_dir(dir.path()).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            assert!(!bytes.windows(11).any(|window| window == b"canary-7719"));
+        }
+        assert!(again.remove("API_KEY").await.unwrap());
+        assert!(!again.remove("API_KEY").await.unwrap());
+        assert_eq!(again.get("API_KEY").await, Ok(None));
+    }
+
+    #[tokio::test]
+    async fn names_that_no_reference_could_hold_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let secrets = Secrets::open(dir.path());
+        for name in ["", "a b", "a}", "ä"] {
+            assert_eq!(secrets.set(name, Secret::new("x")).await, Err(SecretError::Name(name.into())));
+        }
+    }
+
+    #[test]
+    fn a_secret_never_prints() {
+        assert_eq!(format!("{:?} {:#?}", Secret::new("x"), Some(Secret::new("x"))), "*** Some(\n    ***,\n)");
+    }
+}
