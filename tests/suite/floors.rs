@@ -1,1 +1,265 @@
-//! To be.
+//! The rules of the house: a module uses only lower floors, an outside crate comes in by one door, every file says
+//! what it is. Reads the source text, so a violation is found even where it compiles.
+
+mod rust;
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use satchel_tests::repository;
+
+use rust::{Place, Room, paths};
+
+/// What may be used from higher floors. Rooms on one floor are blind to each other.
+const FLOORS: &[(&str, u8)] = &[
+    ("satchel_mcp", 0),
+    ("satchel_toolbox", 1),
+    ("satchel_core::model", 1),
+    ("satchel_core::files", 1),
+    ("satchel_core::config", 2),
+    ("satchel_core::secrets", 2),
+    ("satchel_core::stats", 2),
+    ("satchel_core::clients", 2),
+    ("satchel_core::registry", 2),
+    ("satchel_core::warden", 2),
+    ("satchel_core::upstream", 3),
+    ("satchel_core::trust", 3),
+    ("satchel_core::bridge", 4),
+    ("satchel_core::catalog", 4),
+    ("satchel_core::hub", 5),
+    // The crate's root is its tour of the rooms: for whoever looks at the crate from outside.
+    ("satchel_core", 6),
+    ("satchel_endpoint", 7),
+    ("satchel_cli", 8),
+    ("satchel_app", 8),
+];
+
+/// Outside crates and where they may be used; `*` ends a name that stands for several.
+const DOORS: &[(&str, &[&str])] = &[
+    ("apple_native_keyring_store", &["crates/satchel-core/src/secrets/keychain.rs"]),
+    ("arboard", &["src-tauri/"]),
+    ("argon2", &["crates/satchel-core/src/secrets/vault.rs"]),
+    ("axum", &["crates/satchel-endpoint/"]),
+    ("chacha20poly1305", &["crates/satchel-core/src/secrets/vault.rs"]),
+    ("clap", &["crates/satchel-cli/"]),
+    ("directories", &["crates/satchel-core/src/files.rs"]),
+    ("fuse_rust", &["crates/satchel-core/src/catalog/search"]),
+    ("jaq*", &["crates/satchel-toolbox/"]),
+    ("keyring*", &["crates/satchel-core/src/secrets/keychain.rs"]),
+    ("notify", &["crates/satchel-core/src/config/watch.rs"]),
+    ("process_wrap", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),
+    (
+        "reqwest",
+        &[
+            "crates/satchel-core/src/upstream/connect/http.rs",
+            "crates/satchel-core/src/upstream/connect/sse.rs",
+            "crates/satchel-core/src/registry",
+            "crates/satchel-cli/src/control.rs",
+        ],
+    ),
+    ("rmcp", &["crates/satchel-core/src/upstream/connect/oauth.rs"]),
+    ("rusqlite", &["crates/satchel-core/src/stats"]),
+    ("tauri*", &["src-tauri/"]),
+    ("tiktoken_rs", &["crates/satchel-core/src/catalog/tokens.rs"]),
+    ("tower", &["crates/satchel-endpoint/"]),
+    ("tracing_appender", &["crates/satchel-cli/src/logging.rs", "src-tauri/src/logging.rs"]),
+    ("tracing_subscriber", &["crates/satchel-cli/src/logging.rs", "src-tauri/src/logging.rs"]),
+    ("windows_native_keyring_store", &["crates/satchel-core/src/secrets/keychain.rs"]),
+    ("zbus_secret_service_keyring_store", &["crates/satchel-core/src/secrets/keychain.rs"]),
+];
+
+/// Rooms that decide and therefore know no runtime: time comes in, effects go out.
+const WITHOUT_TOKIO: &[&str] = &[
+    "crates/satchel-mcp/",
+    "crates/satchel-core/src/model/",
+    "crates/satchel-core/src/upstream/lifecycle.rs",
+    "crates/satchel-core/src/upstream/breaker.rs",
+    "crates/satchel-core/src/catalog/search",
+    "crates/satchel-core/src/config/change.rs",
+    "crates/satchel-core/src/clients/edit/",
+];
+
+/// A file as the rules see it.
+struct Source {
+    /// Below the repository, for example `crates/satchel-core/src/files.rs`.
+    path: String,
+    text: String,
+}
+
+#[test]
+fn the_house_keeps_its_rules() {
+    let sources = rust_files(&["crates", "src-tauri", "tests"]);
+    assert!(sources.len() > 20, "the source files are found");
+    let broken = violations(&sources);
+    assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+}
+
+#[test]
+fn only_the_hub_client_of_the_window_talks_to_tauri() {
+    let scripts = files_below(&repository().join("ui/src"), &["ts", "svelte"]);
+    assert!(!scripts.is_empty(), "the window's source files are found");
+    let broken: Vec<_> = scripts
+        .iter()
+        .filter(|path| !path.ends_with("lib/hub/client.ts"))
+        .filter(|path| fs::read_to_string(path).expect("a source file is text").contains("@tauri-apps/"))
+        .collect();
+    assert!(broken.is_empty(), "only ui/src/lib/hub/client.ts may import @tauri-apps: {broken:?}");
+}
+
+/// Everything that breaks a rule, one sentence each.
+fn violations(sources: &[Source]) -> Vec<String> {
+    let mut broken = Vec::new();
+    for source in sources {
+        if !source.text.starts_with("//!") {
+            broken.push(format!("{}: does not begin with a `//!` line that says what it is", source.path));
+        }
+        let Some(place) = Place::of(&source.path) else { continue };
+        let mut said = BTreeSet::new();
+        for (line, path) in paths(&source.text) {
+            let rule = upward_use(&place, &path).or_else(|| wrong_door(&source.path, &path));
+            // One sentence per file and rule is enough to find the rest.
+            if let Some(rule) = rule
+                && said.insert(rule.clone())
+            {
+                broken.push(format!("{}:{line}: {rule}", source.path));
+            }
+        }
+    }
+    broken
+}
+
+fn upward_use(place: &Place, path: &[String]) -> Option<String> {
+    let used = place.resolve(path)?;
+    if used == place.room {
+        return None;
+    }
+    let floor = |room: &Room| FLOORS.iter().find(|(name, _)| *name == room.0).map(|(_, floor)| *floor);
+    let (Some(here), Some(there)) = (floor(&place.room), floor(&used)) else {
+        return Some(format!("{} or {} has no floor in tests/suite/floors.rs", place.room.0, used.0));
+    };
+    (there >= here).then(|| format!("{} (floor {here}) may not use {} (floor {there})", place.room.0, used.0))
+}
+
+fn wrong_door(file: &str, path: &[String]) -> Option<String> {
+    let outside = path.first()?;
+    // A moment is a value; asking for the present one is what needs a runtime.
+    if outside == "tokio" && path != ["tokio", "time", "Instant"] {
+        let pure = WITHOUT_TOKIO.iter().any(|room| file.starts_with(room));
+        return pure.then(|| "decides without a runtime and may not use tokio".to_owned());
+    }
+    let stands_for = |name: &str| match name.strip_suffix('*') {
+        Some(start) => outside.starts_with(start),
+        None => outside == name,
+    };
+    let (_, doors) = DOORS.iter().find(|(name, _)| stands_for(name))?;
+    let inside = doors.iter().any(|door| file.starts_with(door));
+    (!inside).then(|| format!("{outside} comes in by {} only", doors.join(", ")))
+}
+
+fn rust_files(directories: &[&str]) -> Vec<Source> {
+    let read = |path: PathBuf| Source {
+        text: fs::read_to_string(&path).expect("a source file is text"),
+        path: path
+            .strip_prefix(repository())
+            .expect("it lies in the repository")
+            .to_string_lossy()
+            .into_owned(),
+    };
+    let files = directories.iter().flat_map(|name| files_below(&repository().join(name), &["rs"]));
+    files.map(read).collect()
+}
+
+fn files_below(directory: &Path, endings: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).expect("the directory can be listed").flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_dir() {
+            // Not ours, or made by a build.
+            if !["node_modules", "target", "gen", "dist"].iter().any(|skipped| name == *skipped) {
+                found.extend(files_below(&path, endings));
+            }
+        } else if path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known)) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// What a planted file is told, or that nothing is wrong with it.
+#[track_caller]
+fn check(path: &str, text: &str, expected: &[&str]) {
+    let text = if text.starts_with("//!") { text.to_owned() } else { format!("//! Planted.\n{text}") };
+    let found = violations(&[Source { path: path.into(), text }]);
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for (sentence, part) in found.iter().zip(expected) {
+        assert!(sentence.contains(part), "{sentence} does not say {part}");
+    }
+}
+
+#[test]
+fn an_upward_use_is_found_however_it_is_written() {
+    let core = |file: &str| format!("crates/satchel-core/src/{file}");
+    let upward = ["config (floor 2) may not use satchel_core::hub (floor 5)"];
+    check(&core("config/file.rs"), "use crate::hub::Hub;", &upward);
+    check(&core("config/file.rs"), "use crate::{files, hub::{Hub, call}};", &upward);
+    check(&core("config/file.rs"), "use super::super::hub;", &upward);
+    check(&core("config/mod.rs"), "fn f() { super::hub::start() }", &upward);
+    check(&core("config/file.rs"), "pub use\n  crate::hub;", &upward);
+    check(&core("config/file.rs"), "use crate::secrets::Secrets;", &["may not use satchel_core::secrets"]);
+    check(&core("upstream/actor.rs"), "use satchel_endpoint::serve;", &["may not use satchel_endpoint"]);
+    check("crates/satchel-mcp/src/sse.rs", "use satchel_core::model;", &["may not use satchel_core::model"]);
+    check("crates/satchel-endpoint/src/http.rs", "use satchel_cli::args;", &["may not use satchel_cli"]);
+    check(&core("config/file.rs"), "use crate::cellar::Wine;", &["satchel_core::cellar has no floor"]);
+}
+
+#[test]
+fn a_downward_use_is_fine_and_so_is_everything_that_is_not_code() {
+    check("crates/satchel-core/src/hub/call.rs", "use crate::{catalog, model::Code, upstream::Lease};", &[]);
+    check("crates/satchel-core/src/hub/call.rs", "use super::route::Route; use self::x::Y;", &[]);
+    check("crates/satchel-core/src/lib.rs", "pub mod hub; pub use hub::Hub;", &[]);
+    check("src-tauri/src/lib.rs", "use satchel_core::hub::Hub; use tauri::Manager;", &[]);
+    check("crates/satchel-core/src/config/file.rs", "// use crate::hub;\n/* crate::hub::x */", &[]);
+    check(
+        "crates/satchel-core/src/config/file.rs",
+        r##"const X: &str = "crate::hub"; const Y: &str = r#"use crate::hub; ""#;"##,
+        &[],
+    );
+    check(
+        "crates/satchel-core/src/config/file.rs",
+        "fn f<'a>(x: &'a str) -> char { '\"' }\n// \"\nuse crate::files;",
+        &[],
+    );
+    check(
+        "crates/satchel-core/src/config/file.rs",
+        "#[cfg(test)]\nmod tests {\n use crate::hub; fn f() { {} }\n}",
+        &[],
+    );
+}
+
+#[test]
+fn a_second_door_is_found() {
+    let check_door =
+        |file: &str, text: &str, name: &str| check(file, text, &[&format!("{name} comes in by")]);
+    check_door("crates/satchel-core/src/hub/call.rs", "use reqwest::Client;", "reqwest");
+    check_door(
+        "crates/satchel-cli/src/main.rs",
+        "fn f() { tauri_plugin_autostart::init() }",
+        "tauri_plugin_autostart",
+    );
+    check_door("crates/satchel-core/src/secrets/mod.rs", "use keyring_core::Entry;", "keyring_core");
+    check_door("crates/satchel-core/src/catalog/entry.rs", "use fuse_rust::Fuse;", "fuse_rust");
+    check("crates/satchel-core/src/secrets/keychain.rs", "use keyring_core::Entry;", &[]);
+    check("crates/satchel-core/src/upstream/lifecycle.rs", "use tokio::sync::watch;", &["may not use tokio"]);
+    check("crates/satchel-core/src/upstream/lifecycle.rs", "use tokio::time::Instant;", &[]);
+    check("crates/satchel-core/src/upstream/actor.rs", "use tokio::sync::watch;", &[]);
+}
+
+#[test]
+fn a_file_that_does_not_say_what_it_is_is_found() {
+    let source = Source { path: "crates/satchel-core/src/files.rs".into(), text: "use std::fs;".into() };
+    assert!(violations(&[source])[0].contains("does not begin with a `//!` line"));
+}
