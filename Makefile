@@ -1,0 +1,59 @@
+# Thin words over cargo, npm and the scripts. `make run` and `make test` install what they miss.
+
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
+UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -type f -print 2>/dev/null)
+
+.PHONY: run build test lint fmt clean ui-tests
+.DEFAULT_GOAL := build
+
+# Starts Satchel; arguments for it go into ARGS.
+ifneq ($(DISPLAY)$(WAYLAND_DISPLAY),)
+run: ui/dist/index.html
+	@scripts/setup.sh app
+	@cargo run -p satchel-app -- $(ARGS)
+else
+run:
+	@scripts/setup.sh hub
+	@echo "No display was found, so Satchel runs without its window and tray."
+	@cargo run -p satchel-cli -- serve $(ARGS)
+endif
+
+# Every program: the hub's command line and the desktop app.
+build: ui/dist/index.html
+	cargo build --workspace
+
+# Everything that can be tested; what cargo prints comes last.
+test: ui/dist/index.html
+	@scripts/setup.sh tests
+	@scripts/real-servers.sh
+	$(MAKE) --no-print-directory ui-tests lint
+	cargo build --workspace
+	cargo test --workspace
+
+ui-tests: ui/node_modules/.package-lock.json
+	npm --prefix ui run check
+	npm --prefix ui test
+
+lint: ui/dist/index.html
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+fmt:
+	cargo fmt --all
+
+clean:
+	cargo clean
+	rm -rf ui/dist ui/node_modules
+
+# npm writes this file last, so it is there when the installation is whole.
+ui/node_modules/.package-lock.json: ui/package.json ui/package-lock.json
+	@scripts/setup.sh app
+	cd ui && npm ci --no-audit --no-fund
+	@touch $@
+
+ui/dist/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json
+	@scripts/setup.sh app
+	npm --prefix ui run build
+	@touch $@

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Installs the real MCP servers and clients of tests/real below the target directory, at the pinned versions.
+# Does nothing when they are there already.
+set -eu
+
+cd "$(dirname "$0")/.."
+real=${CARGO_TARGET_DIR:-target}/real
+pins=tests/real
+
+# What an installation depends on: the pins, and the programs that were used.
+wanted=$(cat $pins/package-lock.json $pins/requirements.txt | cksum; node --version; python3 --version; uname -m)
+[ "$(cat "$real/installed" 2>/dev/null)" != "$wanted" ] || exit 0
+
+echo "satchel: installing the real servers and clients for the tests into $real"
+mkdir -p "$real"
+rm -f "$real/installed"
+cp $pins/package.json $pins/package-lock.json "$real/"
+# The Inspector wants a newer Node than ours may be; it gets its own from the same package list.
+(cd "$real" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+python3 -m venv --clear "$real/python"
+"$real/python/bin/pip" install --quiet --disable-pip-version-check --requirement $pins/requirements.txt
+printf '%s\n' "$wanted" >"$real/installed"
