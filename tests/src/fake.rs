@@ -13,7 +13,7 @@ use tokio::{
     process::Child,
 };
 
-use crate::{Home, home::MARK, program};
+use crate::{Home, program};
 
 /// A fake stdio server to be configured. Its ledger is `NAME.ledger` in the home.
 pub struct Fake {
@@ -40,7 +40,7 @@ impl Fake {
         let ledger = home.file(&format!("{name}.ledger"));
         let mut entry = Map::new();
         entry.insert("command".into(), json!(program("fake-mcp-server")));
-        entry.insert("env".into(), json!({ MARK: home.path() }));
+        entry.insert("env".into(), json!({}));
         let arguments = vec!["--name".into(), name.into(), "--ledger".into(), text(&ledger)];
         Self { entry, arguments, ledger }
     }

@@ -1,6 +1,6 @@
 //! A home of its own for every test: configuration, data and logs below one temporary directory.
 //!
-//! Everything started from it carries a mark in its environment, and is killed when the home is dropped.
+//! Everything started from it has it as `HOME` in its environment, and is killed when the home is dropped.
 
 use std::{
     fs,
@@ -13,9 +13,6 @@ use tempfile::TempDir;
 use tokio::{io::AsyncWriteExt, process::Command};
 
 use crate::{process, program};
-
-/// Carries the home's path in the environment of every process started for it.
-pub(crate) const MARK: &str = "SATCHEL_TEST_HOME";
 
 /// One test's home. Two of them share nothing.
 pub struct Home {
@@ -91,7 +88,6 @@ impl Home {
         command
             .current_dir(self.path())
             .env("SATCHEL_HOME", self.path())
-            .env(MARK, self.path())
             .env("HOME", self.path())
             .env_remove("DBUS_SESSION_BUS_ADDRESS")
             .env_remove("XDG_RUNTIME_DIR")
@@ -121,9 +117,9 @@ impl Home {
         Ran::from(child.wait_with_output().await.expect("satchel can be waited for"))
     }
 
-    /// Every living process that was started for this home.
+    /// Every living process that was started from this home, however indirectly: `HOME` is always inherited.
     pub fn processes(&self) -> Vec<process::Process> {
-        process::marked(MARK, self.path().to_str().expect("temporary paths are UTF-8"))
+        process::marked("HOME", self.path().to_str().expect("temporary paths are UTF-8"))
     }
 
     /// Every file below the home with its bytes, whatever it is.

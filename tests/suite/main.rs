@@ -1,3 +1,25 @@
-//! The house: real processes, real HTTP, no window.
+//! The house: real processes, real HTTP, no window. Few tests, each a story.
 
+mod bridge;
+mod cli;
+mod config;
+mod doors;
 mod floors;
+mod hosted;
+mod hubs;
+mod mishaps;
+mod resources;
+mod results;
+mod secrets;
+mod sleeping;
+mod toggling;
+
+use satchel_tests::{Client, eventually};
+
+/// Waits until a server's tools are on offer, for tests that are about what comes after.
+async fn offered(client: &Client, tool_path: &str) {
+    eventually(&format!("{tool_path} is found"), async || {
+        client.paths(tool_path).await.iter().any(|path| path == tool_path).then_some(())
+    })
+    .await;
+}

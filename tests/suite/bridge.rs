@@ -1,0 +1,100 @@
+//! `satchel bridge`: the endpoint for clients that speak only over standard input and output.
+
+use std::process::Stdio;
+
+use satchel_tests::{Home, eventually, program};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
+    process::{Child, ChildStdin, ChildStdout},
+};
+
+/// A client at the bridge's other end.
+struct Bridge {
+    process: Child,
+    stdin: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+    next_id: u64,
+}
+
+impl Bridge {
+    fn start(home: &Home) -> Self {
+        let mut command = home.command(program("satchel"));
+        command.arg("bridge").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().expect("satchel can be started");
+        let stdin = process.stdin.take().expect("its standard input is a pipe");
+        let stdout = process.stdout.take().expect("its standard output is a pipe");
+        Self { process, stdin, lines: BufReader::new(stdout).lines(), next_id: 1 }
+    }
+
+    async fn send(&mut self, message: &Value) {
+        self.stdin.write_all(format!("{message}\n").as_bytes()).await.expect("the bridge reads");
+    }
+
+    /// The whole answer to a request; every line before it must be protocol, too.
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        loop {
+            let line = self.lines.next_line().await.expect("the bridge can be read");
+            let line = line.expect("the bridge stays");
+            let message: Value =
+                serde_json::from_str(&line).expect("nothing but protocol on standard output");
+            assert_eq!(message["jsonrpc"], "2.0", "{line}");
+            if message["id"] == id {
+                return message;
+            }
+        }
+    }
+
+    async fn open(&mut self) {
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
+                            "clientInfo": { "name": "stdio", "version": "1" } });
+        let opened = self.ask("initialize", hello).await;
+        assert_eq!(opened["result"]["protocolVersion"], "2025-11-25", "{opened}");
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    }
+
+    async fn hash(&mut self) -> Value {
+        let arguments = json!({ "tool_path": "toolbox:hash_text", "arguments": { "text": "hello" } });
+        self.ask("tools/call", json!({ "name": "execute_mcp_tool", "arguments": arguments })).await
+    }
+}
+
+#[tokio::test]
+async fn a_stdio_client_works_through_the_bridge_and_survives_a_restart_of_the_hub() {
+    let home = Home::empty();
+    let hub = home.start_hub().await;
+    let mut bridge = Bridge::start(&home);
+    bridge.open().await;
+    let tools = bridge.ask("tools/list", json!({})).await;
+    assert_eq!(tools["result"]["tools"].as_array().map(Vec::len), Some(4), "{tools}");
+    assert!(bridge.hash().await.to_string().contains("2cf24dba5fb0"));
+
+    hub.terminate().await;
+    let hub = home.start_hub().await;
+    eventually("the bridge finds the new hub", async || {
+        bridge.hash().await.to_string().contains("2cf24dba5fb0").then_some(())
+    })
+    .await;
+    hub.kill().await;
+    let _hub = home.start_hub().await;
+    eventually("and the next one", async || {
+        bridge.hash().await.to_string().contains("2cf24dba5fb0").then_some(())
+    })
+    .await;
+
+    drop(bridge.stdin);
+    assert_eq!(bridge.process.wait().await.unwrap().code(), Some(0), "it ends with its client");
+}
+
+#[tokio::test]
+async fn the_bridge_starts_a_hub_when_none_runs() {
+    let home = Home::empty();
+    let mut bridge = Bridge::start(&home);
+    bridge.open().await;
+    assert!(bridge.hash().await.to_string().contains("2cf24dba5fb0"));
+    let status = home.satchel(&["status", "--json"]).await.json();
+    assert!(status["endpoint"].as_str().is_some_and(|url| url.starts_with("http://127.0.0.1:")), "{status}");
+}

@@ -1,0 +1,91 @@
+//! What goes wrong is said in words that name the server and what to do; nothing hangs.
+
+use satchel_tests::{Fake, Home, eventually};
+use serde_json::json;
+
+use crate::offered;
+
+#[tokio::test]
+async fn an_unknown_path_is_answered_with_the_nearest_ones() {
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    offered(&client, "fake:progress").await;
+    for (wrong, near) in [("fake:progres", "fake:progress"), ("fak:echo", "fake:echo"), ("echo", "fake:echo")]
+    {
+        let complaint = client.execute(wrong, json!({})).await.complaint();
+        assert!(complaint.contains(wrong) && complaint.contains(near), "{wrong}: {complaint}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_start_says_why_and_harms_nobody() {
+    let home = Home::empty();
+    let dying = Fake::new(&home, "dying").behaving(&["--exit-early", "3"]);
+    let absent = json!({ "command": "no-such-program-anywhere" });
+    let servers =
+        json!({ "dying": dying.entry(), "absent": absent, "fine": Fake::new(&home, "fine").entry() });
+    home.write_config(&json!({ "mcpServers": servers }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+
+    let complaint = client.execute("dying:echo", json!({})).await.complaint();
+    assert!(complaint.contains("dying") && complaint.contains("told to exit early"), "{complaint}");
+    let complaint = client.execute("absent:echo", json!({})).await.complaint();
+    assert!(complaint.contains("no-such-program-anywhere") && complaint.contains("not found"), "{complaint}");
+    assert_eq!(client.execute("fine:echo", json!({ "text": "x" })).await.text(), "x");
+
+    eventually("the dying one is left alone", async || {
+        let _ = client.execute("dying:echo", json!({})).await.complaint();
+        (hub.server("dying").await["state"] == "broken").then_some(())
+    })
+    .await;
+    let starts = dying.ledger().starts().len();
+    client.execute("dying:echo", json!({})).await.complaint();
+    assert_eq!(dying.ledger().starts().len(), starts, "a broken server is not started by every call");
+    let log = home.satchel(&["status", "--json"]).await.json();
+    assert!(log.to_string().contains("exited_early"), "{log}");
+}
+
+#[tokio::test]
+async fn a_crash_in_a_call_is_told_and_the_call_is_not_made_twice() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake");
+    home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+
+    let complaint = client.execute("fake:crash", json!({})).await.complaint();
+    assert!(complaint.contains("fake"), "{complaint}");
+    assert_eq!(fake.ledger().count("crash in crash"), 1, "it may have done its work: never again by itself");
+    assert_eq!(client.execute("fake:echo", json!({ "text": "back" })).await.text(), "back");
+}
+
+#[tokio::test]
+async fn a_server_that_prints_nonsense_or_asks_for_roots_works_all_the_same() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake").behaving(&["--banner", "--needs-roots"]);
+    home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    let roots = client.execute("fake:roots", json!({})).await.text();
+    assert_ne!(roots, "nobody answered", "its question was answered");
+}
+
+#[tokio::test]
+async fn what_a_server_says_on_standard_error_is_in_its_own_log() {
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    let hub = home.start_hub().await;
+    hub.client("one").await.execute("fake:echo", json!({ "text": "x" })).await.text();
+    eventually("a log of that server has its line", async || {
+        let mut logs = home.files().into_iter().filter(|(path, _)| path.starts_with(home.file("logs")));
+        logs.any(|(path, bytes)| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            name.contains("fake") && String::from_utf8_lossy(&bytes).contains("fake server fake started")
+        })
+        .then_some(())
+    })
+    .await;
+}

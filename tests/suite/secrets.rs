@@ -1,0 +1,103 @@
+//! Credentials reach the server that needs them and nobody and nothing else.
+
+use satchel_tests::{Fake, Home, process};
+use serde_json::{Value, json};
+
+/// Improbable enough to be found only where it was put.
+const CANARY: &str = "canary-4f1c-9a77-d20b";
+const PASSPHRASE: &str = "correct horse battery";
+
+async fn choose_file(home: &Home) {
+    home.satchel_reading(&["secrets", "use-file"], &format!("{PASSPHRASE}\n")).await.succeeded();
+}
+
+#[tokio::test]
+async fn without_a_keychain_the_choice_is_offered_and_nothing_is_written() {
+    let home = Home::empty();
+    let _hub = home.start_hub().await;
+    let ran = home.satchel_reading(&["secrets", "set", "TOKEN"], &format!("{CANARY}\n")).await;
+    ran.failed_with(1);
+    assert!(ran.stderr.contains("keychain") && ran.stderr.contains("secrets use-file"), "{ran:?}");
+    assert_eq!(holders(&home, CANARY), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_secret_reaches_its_server_and_is_found_nowhere_else() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake").env("TOKEN", "${secret:TOKEN}").env("LOUD", "x");
+    let header = format!("X-Token: {CANARY}");
+    let hosted = home.start_http_server(&["--require-header", &header]).await;
+    let far = json!({ "url": hosted.url, "headers": { "X-Token": "${secret:TOKEN}" } });
+    home.write_config(&json!({ "mcpServers": { "fake": fake.entry(), "far": far } }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+
+    let complaint = client.execute("fake:echo", json!({ "text": "x" })).await.complaint();
+    assert!(complaint.contains("TOKEN") && complaint.contains("fake"), "{complaint}");
+
+    choose_file(&home).await;
+    home.satchel_reading(&["secrets", "set", "TOKEN"], &format!("{CANARY}\n")).await.succeeded();
+    let listed = home.satchel(&["secrets", "list", "--json"]).await.json();
+    assert_eq!(listed, json!({ "names": ["TOKEN"], "store": "file" }));
+
+    let about = client.execute("fake:about", json!({ "env": ["TOKEN"] })).await.text();
+    let about: Value = serde_json::from_str(&about).unwrap();
+    assert_eq!(about["env"]["TOKEN"], CANARY);
+    assert_eq!(client.execute("far:echo", json!({ "text": "in" })).await.text(), "in");
+
+    // What faces show, files hold and command lines tell.
+    assert!(!hub.status().await.to_string().contains(CANARY));
+    assert_eq!(holders(&home, CANARY), Vec::<String>::new());
+    assert_eq!(holders(&home, PASSPHRASE), Vec::<String>::new());
+    let told: Vec<_> =
+        home.processes().into_iter().filter(|process| process.command.contains(CANARY)).collect();
+    // The hosted stand-in was told by the test itself.
+    assert!(told.iter().all(|process| process.command.contains("--http")), "{told:?}");
+    // Its own process has it in its environment; the hub and its other children do not.
+    let with_it: Vec<_> = process::marked("TOKEN", CANARY).into_iter().map(|process| process.pid).collect();
+    assert_eq!(with_it, [u32::try_from(about["pid"].as_u64().unwrap()).unwrap()]);
+
+    home.satchel(&["secrets", "rm", "TOKEN"]).await.succeeded();
+    assert_eq!(home.satchel(&["secrets", "list", "--json"]).await.json()["names"], json!([]));
+    home.satchel(&["secrets", "rm", "TOKEN"]).await.failed_with(1);
+}
+
+#[tokio::test]
+async fn the_encrypted_file_is_opened_with_its_passphrase_after_a_restart() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake").env("TOKEN", "${secret:TOKEN}");
+    home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
+    let hub = home.start_hub().await;
+    choose_file(&home).await;
+    home.satchel_reading(&["secrets", "set", "TOKEN"], &format!("{CANARY}\n")).await.succeeded();
+    hub.terminate().await;
+
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    let complaint = client.execute("fake:echo", json!({ "text": "x" })).await.complaint();
+    assert!(complaint.contains("secrets unlock"), "{complaint}");
+    home.satchel_reading(&["secrets", "unlock"], "wrong\n").await.failed_with(1);
+    home.satchel_reading(&["secrets", "unlock"], &format!("{PASSPHRASE}\n")).await.succeeded();
+    assert_eq!(client.execute("fake:echo", json!({ "text": "open" })).await.text(), "open");
+}
+
+#[tokio::test]
+async fn a_clients_token_is_in_no_log() {
+    let home = Home::empty();
+    let hub = home.start_hub().await;
+    let connection = hub.connection("one").await;
+    let token = connection.headers["Authorization"].strip_prefix("Bearer ").unwrap().to_owned();
+    let client = satchel_tests::Client::open(&connection, "2025-11-25").await;
+    client.paths("hash").await;
+    hub.terminate().await;
+    let logs: Vec<_> = holders(&home, &token).into_iter().filter(|file| !file.contains("/data/")).collect();
+    assert_eq!(logs, Vec::<String>::new());
+}
+
+/// Files of the home that hold a text.
+fn holders(home: &Home, text: &str) -> Vec<String> {
+    let needle = text.as_bytes();
+    let holds = |bytes: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
+    let files = home.files().into_iter().filter(|(_, bytes)| holds(bytes));
+    files.map(|(path, _)| path.to_string_lossy().into_owned()).collect()
+}
