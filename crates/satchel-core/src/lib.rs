@@ -12,3 +12,6 @@ pub mod config;
 pub mod files;
 pub mod model;
 pub mod secrets;
+pub mod upstream;
+
+pub use upstream::warden;

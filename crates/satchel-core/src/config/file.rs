@@ -381,7 +381,7 @@ mod tests {
             (1, 16),
             "occurs twice",
         );
-        check("{\"mcpServers\": {\"a\": {\"command\": \"x\", \"startup\": \"now\"}}}", (1, 51), "keep-alive");
+        check("{\"mcpServers\": {\"a\": {\"command\": \"x\", \"startup\": \"now\"}}}", (1, 50), "keep-alive");
         check("[]", (1, 1), "must be an object, but is a list");
     }
 

@@ -1,0 +1,649 @@
+//! The task of one upstream: carries out what its lifecycle decides, and publishes what is seen.
+//!
+//! Theory of operation: the handle ([`Upstream`]) sends mail; the task owns the lifecycle, the connection and the
+//! waiting callers. It sleeps until mail comes or the lifecycle's deadline. Starting and stopping run in tasks of
+//! their own and report by mail, so the mailbox never waits for a process. When every handle is gone the task ends
+//! the connection and itself.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Notify, mpsc, oneshot, watch},
+    time::Instant,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{
+    connect::{Connection, http, stdio},
+    environment::{self, Found},
+    handshake::{self, Hello, failure},
+    lease::{Lease, LeaseError},
+    lifecycle::{Effect, Event, Failure, Lifecycle, Policy, Refusal, State},
+    link::{Link, OnChange},
+    log::ServerLog,
+    warden::{MARK, Warden},
+};
+use crate::{
+    config::{
+        expand::{Template, Values, fill_map},
+        file::OWN_COMMAND,
+    },
+    files::Places,
+    model::{Code, ServerConfig, ServerName, TransportConfig},
+    secrets::{Secret, Secrets},
+};
+
+/// How long a server may take from its start to the end of the handshake, without any sign of life.
+const HANDSHAKE: Duration = Duration::from_secs(30);
+/// Programs that may download a package first. As long as they show signs of life they may take [`DOWNLOAD`].
+const LAUNCHERS: [&str; 10] = ["npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "docker"];
+const DOWNLOAD: Duration = Duration::from_secs(600);
+/// How long calls in flight may go on when their server is stopped.
+const DRAIN: Duration = Duration::from_secs(5);
+/// Cold starts remembered for the median.
+const WAKES_KEPT: usize = 20;
+
+/// What every upstream of one hub shares.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// Where logs go.
+    pub places: Places,
+    /// Where credentials come from.
+    pub secrets: Secrets,
+    /// Started where the configuration says `satchel`.
+    pub own_program: PathBuf,
+    /// Told of every process.
+    pub warden: Warden,
+    /// The hub's own environment when it started.
+    pub environment: HashMap<String, String>,
+    /// Where programs are looked for.
+    pub search_path: Vec<PathBuf>,
+    /// Shutdown waits for its tasks.
+    pub tracker: TaskTracker,
+}
+
+/// Which lists of a server should be read again. Many changes in a short time are one.
+#[derive(Debug, Default)]
+pub struct Dirty {
+    lists: AtomicU8,
+    wake: Notify,
+}
+
+impl Dirty {
+    /// All lists.
+    pub const ALL: u8 = 0b111;
+    /// The bit of one list; none for a list nobody knows.
+    pub fn bit(list: &str) -> u8 {
+        match list {
+            "tools" => 0b001,
+            "resources" => 0b010,
+            "prompts" => 0b100,
+            _ => 0,
+        }
+    }
+
+    /// Marks lists as changed.
+    pub fn mark(&self, lists: u8) {
+        if lists != 0 {
+            self.lists.fetch_or(lists, Ordering::AcqRel);
+            self.wake.notify_one();
+        }
+    }
+
+    /// Waits until a list is marked.
+    pub async fn marked(&self) {
+        while self.lists.load(Ordering::Acquire) == 0 {
+            self.wake.notified().await;
+        }
+    }
+
+    /// Takes the marks.
+    pub fn take(&self) -> u8 {
+        self.lists.swap(0, Ordering::AcqRel)
+    }
+}
+
+#[derive(Debug)]
+struct MarkDirty(Arc<Dirty>);
+
+impl OnChange for MarkDirty {
+    fn list_changed(&self, list: &str) {
+        self.0.mark(Dirty::bit(list));
+    }
+}
+
+/// What can be seen of an upstream from outside.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Its state.
+    pub state: State,
+    /// When it will sleep, if nobody uses it till then.
+    pub sleeps_at: Option<Instant>,
+    /// Failed starts in a row.
+    pub failures: u32,
+    /// Its process, where one runs.
+    pub pid: Option<u32>,
+    /// How often it was started.
+    pub starts: u64,
+    /// Its last cold starts.
+    pub wakes: Vec<Duration>,
+    /// The connection and what the server said of itself, while connected.
+    pub connected: Option<(Link, Arc<Hello>)>,
+}
+
+/// The handle of one server. Cheap to clone; the server is ended when the last handle is gone.
+#[derive(Debug, Clone)]
+pub struct Upstream {
+    mail: mpsc::UnboundedSender<Mail>,
+    seen: watch::Receiver<Seen>,
+    dirty: Arc<Dirty>,
+    log: ServerLog,
+}
+
+/// What the task is told.
+#[derive(Debug)]
+pub(super) enum Mail {
+    Happened(Event),
+    Lease(oneshot::Sender<Result<Lease, LeaseError>>),
+    Started(u64, Box<(Connection, Hello)>),
+    Configured(Box<ServerConfig>),
+    Close(oneshot::Sender<()>),
+}
+
+impl Upstream {
+    /// Starts the task. `number` is unique among the servers of this run of the hub.
+    pub fn new(name: ServerName, number: u64, config: ServerConfig, around: Arc<Surroundings>) -> Self {
+        // Unbounded: a lease that is dropped must be able to say so without waiting. Everything else is one message a
+        // caller, and callers are bounded.
+        let (mail, mailbox) = mpsc::unbounded_channel();
+        let lifecycle = Lifecycle::new(policy_of(&config));
+        let log = ServerLog::at(&around.places.server_log(name.as_str()));
+        let (seen_out, seen) = watch::channel(Seen {
+            state: lifecycle.state().clone(),
+            sleeps_at: None,
+            failures: 0,
+            pid: None,
+            starts: 0,
+            wakes: vec![],
+            connected: None,
+        });
+        let dirty = Arc::new(Dirty::default());
+        let actor = Actor {
+            number,
+            config,
+            lifecycle,
+            around: around.clone(),
+            mail: mail.downgrade(),
+            seen: seen_out,
+            dirty: dirty.clone(),
+            log: log.clone(),
+            waiters: vec![],
+            connecting: None,
+            connection: None,
+            closing: vec![],
+            wakes: vec![],
+        };
+        around.tracker.spawn(actor.run(mailbox));
+        Self { mail, seen, dirty, log }
+    }
+
+    /// Permission to call. Starts the server where needed; many callers cause one start.
+    pub async fn lease(&self) -> Result<Lease, LeaseError> {
+        let (answer, granted) = oneshot::channel();
+        self.mail.send(Mail::Lease(answer)).map_err(|_| LeaseError::Closing)?;
+        granted.await.map_err(|_| LeaseError::Closing)?
+    }
+
+    /// What it is doing.
+    pub fn seen(&self) -> Seen {
+        self.seen.borrow().clone()
+    }
+
+    /// Follows what it is doing.
+    pub fn watch(&self) -> watch::Receiver<Seen> {
+        self.seen.clone()
+    }
+
+    /// Which of its lists should be read again.
+    pub fn dirty(&self) -> &Arc<Dirty> {
+        &self.dirty
+    }
+
+    /// Its log.
+    pub fn log(&self) -> &ServerLog {
+        &self.log
+    }
+
+    /// Takes over what the user wants now. How the server is reached takes effect at its next start.
+    pub fn configure(&self, config: ServerConfig) {
+        let _ = self.mail.send(Mail::Configured(Box::new(config)));
+    }
+
+    /// A person wants it started, now and afresh.
+    pub fn restart(&self) {
+        let _ = self.mail.send(Mail::Happened(Event::Restart));
+    }
+
+    /// Credentials changed.
+    pub fn renew(&self) {
+        let _ = self.mail.send(Mail::Happened(Event::Renewed));
+    }
+
+    /// Ends it for good, and waits until it is gone.
+    pub async fn close(&self) {
+        let (answer, closed) = oneshot::channel();
+        if self.mail.send(Mail::Close(answer)).is_ok() {
+            let _ = closed.await;
+        }
+    }
+}
+
+fn policy_of(config: &ServerConfig) -> Policy {
+    Policy { enabled: config.enabled, startup: config.startup, idle_timeout: config.idle_timeout }
+}
+
+struct Live {
+    generation: u64,
+    connection: Connection,
+    hello: Arc<Hello>,
+}
+
+struct Actor {
+    number: u64,
+    config: ServerConfig,
+    lifecycle: Lifecycle,
+    around: Arc<Surroundings>,
+    mail: mpsc::WeakUnboundedSender<Mail>,
+    seen: watch::Sender<Seen>,
+    dirty: Arc<Dirty>,
+    log: ServerLog,
+    waiters: Vec<oneshot::Sender<Result<Lease, LeaseError>>>,
+    connecting: Option<(u64, CancellationToken, Instant)>,
+    connection: Option<Live>,
+    closing: Vec<oneshot::Sender<()>>,
+    wakes: Vec<Duration>,
+}
+
+impl Actor {
+    async fn run(mut self, mut mailbox: mpsc::UnboundedReceiver<Mail>) {
+        self.handle(Event::Policy(policy_of(&self.config)));
+        loop {
+            let deadline = self.lifecycle.deadline();
+            let mail = tokio::select! {
+                mail = mailbox.recv() => mail,
+                () = sleep_until(deadline) => Some(Mail::Happened(Event::Timer)),
+            };
+            match mail {
+                Some(mail) => self.take(mail),
+                // Every handle is gone: nobody can want it any more.
+                None => break,
+            }
+            if !self.closing.is_empty() && *self.lifecycle.state() == State::Off {
+                break;
+            }
+        }
+        if let Some((_, cancel, _)) = self.connecting.take() {
+            cancel.cancel();
+        }
+        if let Some(live) = self.connection.take() {
+            live.connection.stop().await;
+        }
+        for closed in self.closing.drain(..) {
+            let _ = closed.send(());
+        }
+    }
+
+    fn take(&mut self, mail: Mail) {
+        match mail {
+            Mail::Happened(event) => self.handle(event),
+            Mail::Lease(waiter) => {
+                self.waiters.push(waiter);
+                self.handle(Event::Wanted);
+            }
+            Mail::Started(generation, started) => self.started(generation, *started),
+            Mail::Configured(config) => {
+                self.config = *config;
+                self.handle(Event::Policy(policy_of(&self.config)));
+            }
+            Mail::Close(closed) => {
+                self.closing.push(closed);
+                let off = Policy { enabled: false, ..policy_of(&self.config) };
+                self.handle(Event::Policy(off));
+            }
+        }
+    }
+
+    fn started(&mut self, generation: u64, (connection, hello): (Connection, Hello)) {
+        let Some((_, _, since)) = self.connecting.take_if(|(of, _, _)| *of == generation) else {
+            // Stopped meanwhile; dropping the connection ends it.
+            return;
+        };
+        if self.wakes.len() == WAKES_KEPT {
+            self.wakes.remove(0);
+        }
+        self.wakes.push(since.elapsed());
+        self.report_end(generation, connection.link.clone());
+        self.connection = Some(Live { generation, connection, hello: Arc::new(hello) });
+        self.handle(Event::Connected(generation));
+        self.dirty.mark(Dirty::ALL);
+    }
+
+    fn report_end(&self, generation: u64, link: Link) {
+        let mail = self.mail.clone();
+        self.around.tracker.spawn(async move {
+            let message = link.wait_ended().await;
+            if let Some(mail) = mail.upgrade() {
+                let _ = mail.send(Mail::Happened(Event::Ended(generation, failure(Code::Crashed, message))));
+            }
+        });
+    }
+
+    fn handle(&mut self, event: Event) {
+        if let Event::Failed(generation, failure) = &event {
+            self.connecting.take_if(|(of, _, _)| of == generation);
+            self.log.hub(&format!("could not start: {}", failure.message));
+        }
+        if let Event::Ended(_, failure) = &event {
+            self.log.hub(&failure.message);
+        }
+        for effect in self.lifecycle.on(event, Instant::now()) {
+            self.carry_out(effect);
+        }
+        self.publish();
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Start(generation) => self.start(generation),
+            Effect::Stop(generation) => self.stop(generation),
+            Effect::Grant(generation) => {
+                let Some((live, mail)) = self.connection.as_ref().zip(self.mail.upgrade()) else { return };
+                for waiter in self.waiters.drain(..) {
+                    // A caller that has gone lets the lease drop, which gives it back.
+                    let _ =
+                        waiter.send(Ok(Lease::new(live.connection.link.clone(), generation, mail.clone())));
+                }
+            }
+            Effect::Refuse(refusal) => {
+                let error = lease_error(refusal);
+                for waiter in self.waiters.drain(..) {
+                    let _ = waiter.send(Err(error.clone()));
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, generation: u64) {
+        let cancel = CancellationToken::new();
+        self.connecting = Some((generation, cancel.clone(), Instant::now()));
+        self.log.begin_run();
+        let start = Start {
+            config: self.config.clone(),
+            mark: self.around.warden.mark(self.number, generation),
+            around: self.around.clone(),
+            dirty: self.dirty.clone(),
+            log: self.log.clone(),
+        };
+        let mail = self.mail.clone();
+        self.around.tracker.spawn(async move {
+            let started = tokio::select! {
+                started = start.run() => started,
+                // Dropping the start lets go of its connection, which ends the process.
+                () = cancel.cancelled() => return,
+            };
+            let Some(mail) = mail.upgrade() else { return };
+            let _ = match started {
+                Ok(started) => mail.send(Mail::Started(generation, started)),
+                Err(failure) => mail.send(Mail::Happened(Event::Failed(generation, failure))),
+            };
+        });
+    }
+
+    fn stop(&mut self, generation: u64) {
+        if let Some((_, cancel, _)) = self.connecting.take_if(|(of, _, _)| *of == generation) {
+            cancel.cancel();
+        }
+        let live = self.connection.take_if(|live| live.generation == generation);
+        let mail = self.mail.clone();
+        self.around.tracker.spawn(async move {
+            if let Some(live) = live {
+                drain(&live.connection.link).await;
+                live.connection.stop().await;
+            }
+            if let Some(mail) = mail.upgrade() {
+                let _ = mail.send(Mail::Happened(Event::Stopped(generation)));
+            }
+        });
+    }
+
+    fn publish(&self) {
+        let live = self.connection.as_ref();
+        self.seen.send_replace(Seen {
+            state: self.lifecycle.state().clone(),
+            sleeps_at: self.lifecycle.sleeps_at(),
+            failures: self.lifecycle.failures(),
+            pid: live.and_then(|live| live.connection.pid),
+            starts: self.lifecycle.generation(),
+            wakes: self.wakes.clone(),
+            connected: live.map(|live| (live.connection.link.clone(), live.hello.clone())),
+        });
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Lets calls in flight end by themselves, for a while.
+async fn drain(link: &Link) {
+    let deadline = Instant::now() + DRAIN;
+    while link.in_flight() > 0 && link.ended().is_none() && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn lease_error(refusal: Refusal) -> LeaseError {
+    match refusal {
+        Refusal::Off => LeaseError::Off,
+        Refusal::Manual => LeaseError::Manual,
+        Refusal::Failed(failure) => LeaseError::Failed(failure),
+        Refusal::Waiting(failure, until) => {
+            let left = until.saturating_duration_since(Instant::now());
+            LeaseError::Waiting { failure, retry_seconds: left.as_secs_f64().ceil() as u64 }
+        }
+    }
+}
+
+/// One start: fill in references, connect, shake hands.
+struct Start {
+    config: ServerConfig,
+    mark: String,
+    around: Arc<Surroundings>,
+    dirty: Arc<Dirty>,
+    log: ServerLog,
+}
+
+impl Start {
+    async fn run(self) -> Result<Box<(Connection, Hello)>, Failure> {
+        let filled = self.fill().await?;
+        let changed = Box::new(MarkDirty(self.dirty.clone()));
+        let (connection, patience) = match filled {
+            TransportConfig::Stdio { command, args, env, cwd } => {
+                let patience = if is_launcher(&command) { DOWNLOAD } else { HANDSHAKE };
+                let program = self.program(&command, args, env, cwd)?;
+                let warden = self.around.warden.clone();
+                (stdio::connect(program, changed, self.log.clone(), warden, &self.around.tracker)?, patience)
+            }
+            TransportConfig::Http { url, headers } => {
+                let address = http::Address { url, headers };
+                (http::connect(&address, changed, self.log.clone(), &self.around.tracker)?, HANDSHAKE)
+            }
+        };
+        let hosted = connection.pid.is_none();
+        let greeted = tokio::select! {
+            greeted = handshake::handshake(&connection.link, patience) => greeted,
+            silent = silence(&connection) => Err(failure(
+                Code::HandshakeTimeout,
+                format!("it gave no sign of life for {} s before it was ready", silent.as_secs()),
+            )),
+        };
+        match greeted {
+            Ok(hello) => Ok(Box::new((connection, hello))),
+            Err(mut failure) => {
+                connection.stop().await;
+                if hosted && failure.code == Code::ExitedEarly {
+                    let tls =
+                        ["certificate", "tls", "handshake"].iter().any(|word| failure.message.contains(word));
+                    failure.code = if tls { Code::Tls } else { Code::Unreachable };
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Fills in every reference, or says what is missing.
+    async fn fill(&self) -> Result<TransportConfig, Failure> {
+        let mut values = Known { environment: &self.around.environment, secrets: HashMap::new() };
+        for name in secrets_of(&self.config.transport) {
+            match self.around.secrets.get(&name).await {
+                Ok(Some(secret)) => {
+                    values.secrets.insert(name, secret);
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    return Err(Failure {
+                        code: error.code().unwrap_or(Code::NeedsCredential),
+                        message: error.to_string(),
+                        missing: vec![name],
+                    });
+                }
+            }
+        }
+        self.log.mask(values.secrets.values().cloned().collect());
+        let mut missing = BTreeSet::new();
+        let filled = match &self.config.transport {
+            TransportConfig::Stdio { command, args, env, cwd } => TransportConfig::Stdio {
+                command: Template::parse(command).fill(&values, &mut missing),
+                args: args.iter().map(|arg| Template::parse(arg).fill(&values, &mut missing)).collect(),
+                env: fill_map(env, &values, &mut missing),
+                cwd: cwd.as_ref().map(|cwd| Template::parse(cwd).fill(&values, &mut missing)),
+            },
+            TransportConfig::Http { url, headers } => TransportConfig::Http {
+                url: Template::parse(url).fill(&values, &mut missing),
+                headers: fill_map(headers, &values, &mut missing),
+            },
+        };
+        if missing.is_empty() {
+            return Ok(filled);
+        }
+        let missing: Vec<String> = missing.into_iter().collect();
+        Err(Failure {
+            code: Code::NeedsCredential,
+            message: format!("{} is not set", missing.join(", ")),
+            missing,
+        })
+    }
+
+    fn program(
+        &self,
+        command: &str,
+        args: Vec<String>,
+        own: std::collections::BTreeMap<String, String>,
+        cwd: Option<String>,
+    ) -> Result<stdio::Program, Failure> {
+        let home = self.around.environment.get("HOME").map(PathBuf::from);
+        let cwd = cwd.map(|cwd| expand_home(&cwd, home.as_deref()));
+        let path = own.get("PATH").map(|path| std::env::split_paths(path).collect::<Vec<_>>());
+        let dirs = path.as_ref().unwrap_or(&self.around.search_path);
+        let program = if command == OWN_COMMAND {
+            self.around.own_program.clone()
+        } else {
+            let command = expand_home(command, home.as_deref());
+            match environment::find_program(&command.to_string_lossy(), dirs, cwd.as_deref()) {
+                Found::At(program) => program,
+                Found::NotExecutable(path) => {
+                    let message = format!("{} is not executable", path.display());
+                    return Err(failure(Code::SpawnDenied, message));
+                }
+                Found::Nowhere => {
+                    let message = format!("{} was not found", command.display());
+                    self.log.hub(&format!("looked for {} in {}", command.display(), join(dirs)));
+                    return Err(failure(Code::SpawnNotFound, message));
+                }
+            }
+        };
+        let mut env = environment::passed_on(self.around.environment.clone());
+        env.insert("PATH".into(), join(&self.around.search_path));
+        env.extend(own);
+        env.insert(MARK.into(), self.mark.clone());
+        let cwd = cwd.or(home);
+        Ok(stdio::Program { program, args, env, cwd: cwd.filter(|cwd| !cwd.as_os_str().is_empty()) })
+    }
+}
+
+/// Resolves when the other side has been silent for too long.
+async fn silence(connection: &Connection) -> Duration {
+    loop {
+        let due = connection.signs.last() + HANDSHAKE;
+        if due <= Instant::now() {
+            return HANDSHAKE;
+        }
+        tokio::time::sleep_until(due).await;
+    }
+}
+
+fn is_launcher(command: &str) -> bool {
+    Path::new(command)
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .is_some_and(|stem| LAUNCHERS.contains(&stem))
+}
+
+fn expand_home(path: &str, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => path.into(),
+    }
+}
+
+fn join(dirs: &[PathBuf]) -> String {
+    std::env::join_paths(dirs).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn secrets_of(transport: &TransportConfig) -> BTreeSet<String> {
+    let texts: Vec<&String> = match transport {
+        TransportConfig::Stdio { command, args, env, cwd } => {
+            [command].into_iter().chain(args).chain(env.values()).chain(cwd).collect()
+        }
+        TransportConfig::Http { url, headers } => [url].into_iter().chain(headers.values()).collect(),
+    };
+    texts
+        .iter()
+        .flat_map(|text| Template::parse(text).secrets().map(ToOwned::to_owned).collect::<Vec<_>>())
+        .collect()
+}
+
+struct Known<'a> {
+    environment: &'a HashMap<String, String>,
+    secrets: HashMap<String, Secret>,
+}
+
+impl Values for Known<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.environment.get(name).cloned()
+    }
+    fn secret(&self, name: &str) -> Option<String> {
+        self.secrets.get(name).map(|secret| secret.reveal().to_owned())
+    }
+}

@@ -1,0 +1,378 @@
+//! A server behind an address: Streamable HTTP of the legacy revisions (`2025-11-25/basic/transports.mdx`).
+//!
+//! One pooled client a server. Each request is a POST of its own; its answer is JSON or an event stream. A GET stream
+//! is kept open for what the server wants to say unasked, where it offers one.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    time::Duration,
+};
+
+use reqwest::{
+    Client, RequestBuilder, Response, StatusCode,
+    header::{HeaderMap, HeaderName, HeaderValue},
+    redirect,
+};
+use satchel_mcp::{ErrorObject, Id, Message, errors, limits, sse};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{Connection, Signs};
+use crate::{
+    model::Code,
+    upstream::{
+        lifecycle::Failure,
+        link::{CallError, Link, OnChange, Outbox, Outcome, Outgoing},
+        log::ServerLog,
+    },
+};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long after a lost GET stream another is opened.
+const REOPEN: Duration = Duration::from_secs(5);
+
+/// Where a server is, with every reference filled in.
+#[derive(Debug)]
+pub struct Address {
+    /// The endpoint.
+    pub url: String,
+    /// Sent with every request.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// What all requests of one connection share.
+#[derive(Debug)]
+struct Http {
+    client: Client,
+    url: reqwest::Url,
+    session: Mutex<Option<String>>,
+    revision: Mutex<Option<String>>,
+    link: Link,
+    log: ServerLog,
+    signs: Signs,
+    stop: CancellationToken,
+    tracker: TaskTracker,
+}
+
+/// Makes a link to an address. Nothing is sent before the handshake.
+///
+/// # Errors
+/// A [`Failure`] where the address or a header cannot be used.
+pub fn connect(
+    address: &Address,
+    changed: Box<dyn OnChange>,
+    log: ServerLog,
+    tracker: &TaskTracker,
+) -> Result<Connection, Failure> {
+    let refuse = |message: String| Failure { code: Code::ConfigInvalid, message, missing: vec![] };
+    let url = reqwest::Url::parse(&address.url)
+        .map_err(|error| refuse(format!("its url is no address: {error}")))?;
+    let mut headers = HeaderMap::new();
+    for (name, value) in &address.headers {
+        let name =
+            HeaderName::try_from(name).map_err(|_| refuse(format!("{name:?} cannot be a header's name")))?;
+        // The value may be a credential; it must not stand in an error.
+        let mut value = HeaderValue::try_from(value)
+            .map_err(|_| refuse(format!("the value of header {name} cannot be sent")))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    // Fails only where one is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let origin = url.origin();
+    let client = Client::builder()
+        .default_headers(headers)
+        .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_TIMEOUT)
+        // Headers hold credentials: they may not follow a redirect to somebody else.
+        .redirect(redirect::Policy::custom(move |attempt| {
+            if attempt.previous().len() > 5 || attempt.url().origin() != origin {
+                attempt.stop()
+            } else {
+                attempt.follow()
+            }
+        }))
+        .build()
+        .map_err(|error| refuse(format!("cannot make an HTTP client: {error}")))?;
+    let (link, outbox) = Link::new(changed, log.clone());
+    let (stop, done, signs) = (CancellationToken::new(), CancellationToken::new(), Signs::default());
+    let http = Arc::new(Http {
+        client,
+        url,
+        session: Mutex::default(),
+        revision: Mutex::default(),
+        link: link.clone(),
+        log,
+        signs: signs.clone(),
+        stop: stop.clone(),
+        tracker: tracker.clone(),
+    });
+    let finished = done.clone();
+    tracker.spawn(async move {
+        http.clone().run(outbox).await;
+        http.close().await;
+        finished.cancel();
+    });
+    Ok(Connection { link, pid: None, signs, stop, done })
+}
+
+impl Http {
+    async fn run(self: Arc<Self>, mut outbox: Outbox) {
+        loop {
+            let outgoing = tokio::select! {
+                outgoing = outbox.recv() => outgoing,
+                () = self.stop.cancelled() => None,
+                _ = self.link.wait_ended() => None,
+            };
+            let Some(outgoing) = outgoing else { break };
+            if outgoing.id.is_none() {
+                // Notifications keep their order and come before the requests that follow them.
+                let initialized = outgoing.json.contains("\"notifications/initialized\"");
+                self.notify(outgoing).await;
+                if initialized {
+                    let http = self.clone();
+                    self.tracker.spawn(async move { http.listen().await });
+                }
+            } else {
+                let http = self.clone();
+                self.tracker.spawn(async move {
+                    tokio::select! {
+                        () = http.request(outgoing) => {}
+                        () = http.stop.cancelled() => {}
+                    }
+                });
+            }
+        }
+        self.link.end("it was disconnected");
+        self.stop.cancel();
+    }
+
+    async fn notify(&self, outgoing: Outgoing) {
+        let post = self.post(outgoing.json);
+        let sent = tokio::time::timeout(CONNECT_TIMEOUT, post.send()).await;
+        if !matches!(&sent, Ok(Ok(response)) if response.status().is_success()) {
+            self.log.hub("a notification was not accepted");
+        }
+    }
+
+    async fn request(&self, outgoing: Outgoing) {
+        let Some(id) = outgoing.id else { return };
+        let opening = outgoing.method.as_deref() == Some("initialize");
+        outgoing.sent.store(true, Ordering::Release);
+        let response = match self.post(outgoing.json).send().await {
+            Ok(response) => response,
+            Err(error) => return self.link.fail(id, send_error(&error)),
+        };
+        self.signs.saw();
+        if opening
+            && let Some(session) = response.headers().get("mcp-session-id").and_then(|id| id.to_str().ok())
+        {
+            *lock(&self.session) = Some(session.to_owned());
+        }
+        let status = response.status();
+        if status == StatusCode::NOT_FOUND && lock(&self.session).is_some() {
+            // The session is gone; the request was not run (`2025-11-25/basic/transports.mdx`).
+            self.link.fail(id, CallError::Ended("its session expired".into(), Outcome::NotExecuted));
+            return self.link.end("its session expired");
+        }
+        if status.is_success() {
+            self.answer(id, response, opening).await;
+        } else {
+            self.refusal(id, status, response).await;
+        }
+    }
+
+    async fn answer(&self, id: u64, response: Response, opening: bool) {
+        let kind = response
+            .headers()
+            .get("content-type")
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or("")
+            .to_owned();
+        let failed = if kind.starts_with("text/event-stream") {
+            self.stream(response).await.err()
+        } else if response.status() == StatusCode::ACCEPTED || response.status() == StatusCode::NO_CONTENT {
+            Some("it accepted the request but will not answer it".to_owned())
+        } else {
+            match body(response).await {
+                Ok(text) => match Message::parse(&text) {
+                    Ok(message) => {
+                        if opening {
+                            self.remember_revision(&message);
+                        }
+                        self.link.incoming(message);
+                        None
+                    }
+                    Err(error) => Some(format!("its answer is {error}")),
+                },
+                Err(error) => Some(error),
+            }
+        };
+        // Where the answer came, nobody waits under this id any more and this does nothing.
+        let reason = failed.unwrap_or_else(|| "it ended its answer before the result".to_owned());
+        self.link.fail(id, CallError::Ended(reason, Outcome::Unknown));
+    }
+
+    /// Reads an event stream to its end.
+    async fn stream(&self, mut response: Response) -> Result<(), String> {
+        let (mut reader, mut events) = (sse::Reader::default(), Vec::new());
+        loop {
+            let chunk =
+                response.chunk().await.map_err(|error| format!("its answer broke off: {}", plain(&error)))?;
+            let Some(chunk) = chunk else { return Ok(()) };
+            self.signs.saw();
+            reader.push(&chunk, &mut events).map_err(|error| error.to_string())?;
+            for event in events.drain(..) {
+                if event.event.as_deref().is_some_and(|kind| kind != "message")
+                    || event.data.trim().is_empty()
+                {
+                    continue;
+                }
+                match Message::parse(&event.data) {
+                    Ok(message) => {
+                        self.remember_revision(&message);
+                        self.link.incoming(message);
+                    }
+                    Err(error) => self.log.noise(&format!("{error}: {}", head(&event.data))),
+                }
+            }
+        }
+    }
+
+    async fn refusal(&self, id: u64, status: StatusCode, response: Response) {
+        let text = body(response).await.unwrap_or_default();
+        // An error may come as a JSON-RPC answer under any status.
+        if let Ok(Message::Response { id: answered, outcome: Err(error) }) = Message::parse(&text)
+            && answered.as_ref().and_then(Id::as_ours).is_none_or(|answered| answered == id)
+            && status != StatusCode::UNAUTHORIZED
+        {
+            return self.link.fail(id, CallError::Answered(error));
+        }
+        let message = match head(text.trim()) {
+            text if text.is_empty() || text.starts_with('<') => format!("it answered HTTP {status}"),
+            text => format!("it answered HTTP {status}: {text}"),
+        };
+        self.link.fail(
+            id,
+            match status {
+                StatusCode::TOO_MANY_REQUESTS => CallError::Ended(message, Outcome::NotExecuted),
+                status if status.is_server_error() => CallError::Ended(message, Outcome::Unknown),
+                status => CallError::Answered(
+                    ErrorObject::new(errors::INTERNAL_ERROR, message)
+                        .with_data(&serde_json::json!({ "httpStatus": status.as_u16() })),
+                ),
+            },
+        );
+    }
+
+    /// Keeps a GET stream open, where the server has one, so that changes of its lists are heard.
+    async fn listen(&self) {
+        loop {
+            let mut get = self.client.get(self.url.clone()).header("accept", "text/event-stream");
+            get = self.session_headers(get);
+            let opened = tokio::select! {
+                opened = get.send() => opened,
+                () = self.stop.cancelled() => return,
+            };
+            match opened {
+                Ok(response) if response.status().is_success() => {
+                    tokio::select! {
+                        _ = self.stream(response) => {}
+                        () = self.stop.cancelled() => return,
+                    }
+                }
+                // No such stream here: allowed, and not worth asking again.
+                Ok(_) => return,
+                Err(_) => {}
+            }
+            tokio::select! {
+                () = tokio::time::sleep(REOPEN) => {}
+                () = self.stop.cancelled() => return,
+            }
+        }
+    }
+
+    /// Tells the server that the session is over, best effort.
+    async fn close(&self) {
+        if lock(&self.session).is_some() {
+            let delete = self.session_headers(self.client.delete(self.url.clone()));
+            let _ = tokio::time::timeout(Duration::from_secs(1), delete.send()).await;
+        }
+    }
+
+    fn post(&self, json: String) -> RequestBuilder {
+        let post = self
+            .client
+            .post(self.url.clone())
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .body(json);
+        self.session_headers(post)
+    }
+
+    fn session_headers(&self, mut request: RequestBuilder) -> RequestBuilder {
+        if let Some(session) = &*lock(&self.session) {
+            request = request.header("mcp-session-id", session);
+        }
+        if let Some(revision) = &*lock(&self.revision) {
+            request = request.header("mcp-protocol-version", revision);
+        }
+        request
+    }
+
+    /// The first answer of a connection is the one to `initialize`; its revision goes into every later request.
+    fn remember_revision(&self, message: &Message) {
+        let mut revision = lock(&self.revision);
+        if revision.is_none()
+            && let Message::Response { outcome: Ok(result), .. } = message
+        {
+            *revision =
+                satchel_mcp::RawObject::parse(result).ok().and_then(|fields| fields.text("protocolVersion"));
+        }
+    }
+}
+
+/// Reads a body up to the limit.
+async fn body(mut response: Response) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) =
+        response.chunk().await.map_err(|error| format!("its answer broke off: {}", plain(&error)))?
+    {
+        if bytes.len() + chunk.len() > limits::MESSAGE_BYTES {
+            return Err(format!(
+                "its answer was larger than {} MiB and was dropped",
+                limits::MESSAGE_BYTES / 1024 / 1024
+            ));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
+}
+
+fn send_error(error: &reqwest::Error) -> CallError {
+    let outcome = if error.is_connect() || error.is_builder() { Outcome::NotSent } else { Outcome::Unknown };
+    CallError::Ended(format!("it cannot be reached: {}", plain(error)), outcome)
+}
+
+/// The innermost cause. The outer texts hold the address, and an address may hold a credential.
+fn plain(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let text = cause.to_string();
+    if std::ptr::eq(cause, error) {
+        text.split(" for url").next().unwrap_or_default().to_owned()
+    } else {
+        text
+    }
+}
+
+fn head(text: &str) -> String {
+    text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,68 @@
+//! The ways to a server: a process, or an address.
+
+pub mod http;
+pub mod stdio;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::link::Link;
+
+/// A live transport under a [`Link`].
+#[derive(Debug)]
+pub struct Connection {
+    /// To call through.
+    pub link: Link,
+    /// The process, where there is one.
+    pub pid: Option<u32>,
+    /// When the other side last showed that it is alive.
+    pub signs: Signs,
+    stop: CancellationToken,
+    done: CancellationToken,
+}
+
+impl Connection {
+    /// Ends the transport and everything it started, and waits until it is gone. Bounded by the transport.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        self.done.cancelled().await;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // A connection that is let go of, for example because its start was given up, must not leave a process.
+        self.stop.cancel();
+    }
+}
+
+/// The last sign of life: a package that is being downloaded writes progress long before it speaks the protocol.
+#[derive(Debug, Clone)]
+pub struct Signs {
+    start: Instant,
+    last_ms: Arc<AtomicU64>,
+}
+
+impl Default for Signs {
+    fn default() -> Self {
+        Self { start: Instant::now(), last_ms: Arc::default() }
+    }
+}
+
+impl Signs {
+    /// Something came from the other side just now.
+    pub fn saw(&self) {
+        self.last_ms
+            .store(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// When something last came.
+    pub fn last(&self) -> Instant {
+        self.start + std::time::Duration::from_millis(self.last_ms.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,327 @@
+//! A server as a process of ours: started in a group of its own, spoken to over its standard input and output, and
+//! ended with everything it started.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    sync::atomic::Ordering,
+    time::Duration,
+};
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use satchel_mcp::framing::{Frame, Framer};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    process::{ChildStderr, ChildStdin, ChildStdout},
+    sync::mpsc,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{Connection, Signs};
+use crate::{
+    model::Code,
+    upstream::{
+        lifecycle::Failure,
+        link::{CallError, Link, OnChange, Outbox, Outcome},
+        log::ServerLog,
+        warden::Warden,
+    },
+};
+
+/// How long a server may take to end by itself after its input closed, and again after it was asked to.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long the exit status may lag behind the end of the output.
+const STATUS_LAG: Duration = Duration::from_millis(500);
+
+/// Everything needed to start a process. The environment is complete: nothing is inherited.
+#[derive(Debug)]
+pub struct Program {
+    /// The file to start.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its whole environment.
+    pub env: BTreeMap<String, String>,
+    /// Its working directory.
+    pub cwd: Option<PathBuf>,
+}
+
+/// Starts a process and a link to it. The protocol's handshake is still to come.
+///
+/// # Errors
+/// A [`Failure`] that says which program was tried and why it could not be started.
+pub fn connect(
+    program: Program,
+    changed: Box<dyn OnChange>,
+    log: ServerLog,
+    warden: Warden,
+    tracker: &TaskTracker,
+) -> Result<Connection, Failure> {
+    let mut child = spawn(&program)?;
+    let pid = child.id();
+    if let Some(group) = pid {
+        warden.begins(group);
+    }
+    let (Some(stdin), Some(stdout), Some(stderr)) =
+        (child.stdin().take(), child.stdout().take(), child.stderr().take())
+    else {
+        let message = "its input and output could not be opened".to_owned();
+        return Err(Failure { code: Code::SpawnDenied, message, missing: vec![] });
+    };
+    let (link, outbox) = Link::new(changed, log.clone());
+    let (stop, done, signs) = (CancellationToken::new(), CancellationToken::new(), Signs::default());
+    let (closed, output_closed) = mpsc::channel(1);
+    tracker.spawn(write(stdin, outbox, stop.clone()));
+    tracker.spawn(read(stdout, link.clone(), log.clone(), signs.clone(), closed));
+    tracker.spawn(read_stderr(stderr, log.clone(), signs.clone()));
+    let keeper = Keeper { child, group: pid, link: link.clone(), log, warden };
+    let (stopped, finished) = (stop.clone(), done.clone());
+    let mark = program.env.get(crate::upstream::warden::MARK).cloned();
+    tracker.spawn(async move {
+        keeper.keep(stopped, output_closed, mark).await;
+        finished.cancel();
+    });
+    Ok(Connection { link, pid, signs, stop, done })
+}
+
+fn spawn(program: &Program) -> Result<Box<dyn ChildWrapper>, Failure> {
+    let mut command = CommandWrap::with_new(&program.program, |command| {
+        command.args(&program.args).env_clear().envs(&program.env);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(cwd) = &program.cwd {
+            command.current_dir(cwd);
+        }
+    });
+    #[cfg(unix)]
+    command.wrap(process_wrap::tokio::ProcessGroup::leader());
+    #[cfg(windows)]
+    {
+        // No console window may flash up for each server.
+        const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+        command.command_mut().creation_flags(CREATE_NO_WINDOW);
+        command.wrap(process_wrap::tokio::JobObject);
+    }
+    command.wrap(KillOnDrop);
+    command.spawn().map_err(|error| not_started(program, &error))
+}
+
+fn not_started(program: &Program, error: &std::io::Error) -> Failure {
+    let name = program.program.display();
+    let missing_cwd = program.cwd.as_deref().filter(|cwd| !cwd.is_dir()).map(Path::display);
+    let (code, message) = match (error.kind(), missing_cwd) {
+        (std::io::ErrorKind::NotFound, Some(cwd)) => {
+            (Code::SpawnNotFound, format!("its working directory {cwd} does not exist"))
+        }
+        (std::io::ErrorKind::NotFound, None) => (Code::SpawnNotFound, format!("{name} was not found")),
+        (std::io::ErrorKind::PermissionDenied, _) => {
+            (Code::SpawnDenied, format!("{name} may not be started"))
+        }
+        _ => (Code::SpawnDenied, format!("{name} could not be started: {error}")),
+    };
+    Failure { code, message, missing: vec![] }
+}
+
+async fn write(mut stdin: ChildStdin, mut outbox: Outbox, stop: CancellationToken) {
+    loop {
+        let outgoing = tokio::select! {
+            outgoing = outbox.recv() => outgoing,
+            () = stop.cancelled() => None,
+        };
+        let Some(outgoing) = outgoing else { return };
+        let mut line = outgoing.json;
+        line.push('\n');
+        outgoing.sent.store(true, Ordering::Release);
+        let written = tokio::select! {
+            written = async { stdin.write_all(line.as_bytes()).await?; stdin.flush().await } => written,
+            () = stop.cancelled() => return,
+        };
+        if written.is_err() {
+            // The reader sees the end of the output and says why.
+            return;
+        }
+    }
+}
+
+async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs, closed: mpsc::Sender<()>) {
+    let (mut framer, mut frames) = (Framer::default(), Vec::new());
+    let mut buffer = vec![0u8; 64 * 1024];
+    loop {
+        let count = stdout.read(&mut buffer).await.unwrap_or(0);
+        if count == 0 {
+            framer.finish(&mut frames);
+        } else {
+            signs.saw();
+            framer.push(&buffer[..count], &mut frames);
+        }
+        for frame in frames.drain(..) {
+            match frame {
+                Frame::Message(message) => link.incoming(message),
+                Frame::Noise(text) => log.noise(&text),
+                Frame::TooLong { bytes, head } => too_long(&link, &log, bytes, &head),
+            }
+        }
+        if count == 0 {
+            let _ = closed.try_send(());
+            return;
+        }
+    }
+}
+
+/// The answer to some call was in a line we could not keep. Its id usually stands near the beginning.
+fn too_long(link: &Link, log: &ServerLog, bytes: usize, head: &str) {
+    log.hub(&format!("dropped a message of more than {bytes} bytes"));
+    let id = head.split("\"id\":").nth(1).map(|rest| {
+        rest.trim_start().trim_start_matches('"').chars().take_while(char::is_ascii_digit).collect::<String>()
+    });
+    if let Some(id) = id.and_then(|digits| digits.parse().ok()) {
+        let message = format!("its answer was larger than {} MiB and was dropped", bytes / 1024 / 1024);
+        link.fail(id, CallError::Ended(message, Outcome::Unknown));
+    }
+}
+
+async fn read_stderr(mut stderr: ChildStderr, log: ServerLog, signs: Signs) {
+    const LONGEST: usize = 8 * 1024;
+    let (mut line, mut buffer) = (Vec::new(), vec![0u8; 16 * 1024]);
+    while let Some(bytes) = read_some(&mut stderr, &mut buffer).await {
+        signs.saw();
+        for byte in bytes {
+            // A progress bar ends its line with a carriage return.
+            if matches!(byte, b'\n' | b'\r') || line.len() >= LONGEST {
+                flush_line(&mut line, &log);
+            }
+            if !matches!(byte, b'\n' | b'\r') {
+                line.push(*byte);
+            }
+        }
+    }
+    flush_line(&mut line, &log);
+}
+
+async fn read_some<'a>(from: &mut (impl AsyncRead + Unpin), buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    match from.read(buffer).await {
+        Ok(0) | Err(_) => None,
+        Ok(count) => Some(&buffer[..count]),
+    }
+}
+
+fn flush_line(line: &mut Vec<u8>, log: &ServerLog) {
+    if !line.is_empty() {
+        log.stderr(&String::from_utf8_lossy(line));
+        line.clear();
+    }
+}
+
+/// Owns the process: says how it ended, and sees to it that all of it ends.
+struct Keeper {
+    child: Box<dyn ChildWrapper>,
+    group: Option<u32>,
+    link: Link,
+    log: ServerLog,
+    warden: Warden,
+}
+
+impl Keeper {
+    async fn keep(
+        mut self,
+        stop: CancellationToken,
+        mut output_closed: mpsc::Receiver<()>,
+        mark: Option<String>,
+    ) {
+        tokio::select! {
+            status = self.child.wait() => {
+                // Let the readers finish with what the process wrote last: the reason is often in there.
+                let _ = tokio::time::timeout(STATUS_LAG, output_closed.recv()).await;
+                self.link.end(&self.ended(status.ok()));
+            }
+            _ = output_closed.recv() => {
+                let status = tokio::time::timeout(STATUS_LAG, self.child.wait()).await;
+                let reason = match status {
+                    Ok(status) => self.ended(status.ok()),
+                    Err(_) => "it closed its output without ending".to_owned(),
+                };
+                self.link.end(&reason);
+            }
+            () = stop.cancelled() => self.link.end("it was stopped"),
+        }
+        // The writer closes the process's input when told to stop.
+        stop.cancel();
+        self.end_tree(mark).await;
+    }
+
+    fn ended(&self, status: Option<ExitStatus>) -> String {
+        let how = match status {
+            Some(status) => describe(status),
+            None => "ended".to_owned(),
+        };
+        match self.log.tail(3).join(" / ") {
+            lines if lines.is_empty() => format!("the process {how}, without a word"),
+            lines => format!("the process {how}: {lines}"),
+        }
+    }
+
+    /// Input closed → wait → ask → wait → kill. At most `2 × GRACE` for a process that resists.
+    #[cfg(unix)]
+    async fn end_tree(mut self, mark: Option<String>) {
+        use super::super::warden::{kill_group, kill_marked, signal_group};
+        use nix::sys::signal::Signal;
+        if let Some(group) = self.group {
+            if !self.gone(group).await {
+                signal_group(group, Signal::SIGTERM);
+                if !self.gone(group).await {
+                    self.log.hub("it did not end when asked to, and was killed");
+                    kill_group(group);
+                }
+            }
+        }
+        let _ = self.child.wait().await;
+        if let Some(group) = self.group {
+            self.warden.gone(group);
+        }
+        // What moved to a group of its own is still found by its mark.
+        if let Some(mark) = mark {
+            let stragglers = tokio::task::spawn_blocking(move || kill_marked(&mark)).await.unwrap_or(0);
+            if stragglers > 0 {
+                self.log.hub(&format!("killed {stragglers} process(es) it had left behind"));
+            }
+        }
+    }
+
+    /// Waits for the end of the whole group, at most [`GRACE`].
+    #[cfg(unix)]
+    async fn gone(&mut self, group: u32) -> bool {
+        let deadline = tokio::time::Instant::now() + GRACE;
+        let _ = tokio::time::timeout_at(deadline, self.child.wait()).await;
+        while super::super::warden::signal_group(group, None) {
+            if tokio::time::Instant::now() >= deadline {
+                return false;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        true
+    }
+
+    /// The job object holds the whole tree.
+    #[cfg(windows)]
+    async fn end_tree(mut self, _mark: Option<String>) {
+        if tokio::time::timeout(GRACE, self.child.wait()).await.is_err() {
+            self.log.hub("it did not end when its input closed, and was killed");
+        }
+        let _ = self.child.start_kill();
+        let _ = self.child.wait().await;
+        if let Some(group) = self.group {
+            self.warden.gone(group);
+        }
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("was ended by signal {signal}");
+    }
+    match status.code() {
+        Some(code) => format!("ended with exit code {code}"),
+        None => "ended".to_owned(),
+    }
+}

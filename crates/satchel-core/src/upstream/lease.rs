@@ -1,0 +1,69 @@
+//! Permission to call a server while held. Dropping it arms the idle clock.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::mpsc;
+
+use super::{
+    actor::Mail,
+    lifecycle::{Event, Failure},
+    link::Link,
+};
+
+/// A lease belongs to one generation of the server; what it reports after that generation ended counts for nothing.
+#[derive(Debug)]
+pub struct Lease {
+    link: Link,
+    generation: u64,
+    proved: AtomicBool,
+    mail: mpsc::UnboundedSender<Mail>,
+}
+
+/// Why a server could not be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LeaseError {
+    /// The user switched it off.
+    #[error("it is switched off")]
+    Off,
+    /// Only a person starts it, and none has.
+    #[error("it is started by hand only, and is not running")]
+    Manual,
+    /// It could not be started.
+    #[error("{}", .0.message)]
+    Failed(Failure),
+    /// It failed before and is not tried again yet.
+    #[error("{}; it is tried again in {} s", .failure.message, .retry_seconds)]
+    Waiting {
+        /// Why it failed.
+        failure: Failure,
+        /// Until the next try.
+        retry_seconds: u64,
+    },
+    /// The hub is ending.
+    #[error("the hub is shutting down")]
+    Closing,
+}
+
+impl Lease {
+    pub(super) fn new(link: Link, generation: u64, mail: mpsc::UnboundedSender<Mail>) -> Self {
+        Self { link, generation, proved: AtomicBool::new(false), mail }
+    }
+
+    /// The connection to call through.
+    pub fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// The server answered a call: it works.
+    pub fn prove(&self) {
+        self.proved.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let proved = self.proved.load(Ordering::Relaxed);
+        // The task may be gone; then nobody counts leases any more.
+        let _ = self.mail.send(Mail::Happened(Event::Released { generation: self.generation, proved }));
+    }
+}

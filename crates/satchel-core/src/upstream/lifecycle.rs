@@ -1,0 +1,625 @@
+//! What an upstream does next. No clock, no tokio, no I/O: time comes in, effects go out.
+//!
+//! Every start has a generation. What a process or a lease of an older generation reports is ignored, so a late
+//! message can never stop, or count for, its successor.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::model::{Code, Startup};
+
+/// Failed starts in a row after which a server is left alone.
+pub const BROKEN_AFTER: u32 = 3;
+/// How long the first breaks are. A caller waits through a break no longer than [`PATIENCE`].
+const BACK_OFF: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(15)];
+/// Callers wait for a start that comes this soon; otherwise they are refused at once, with the time.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a broken server is left alone the first time; doubled each time.
+const BROKEN_FIRST: Duration = Duration::from_secs(5 * 60);
+const BROKEN_MOST: Duration = Duration::from_secs(60 * 60);
+/// A server that ran so long has proved that it can.
+const PROVED_AFTER: Duration = Duration::from_secs(5 * 60);
+
+/// What the user wants of this server, as far as it decides what happens next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// May clients use it?
+    pub enabled: bool,
+    /// When it is started.
+    pub startup: Startup,
+    /// How long it may be unused before it is stopped.
+    pub idle_timeout: Duration,
+}
+
+impl Policy {
+    /// Is it to run without anybody asking, once it ran?
+    fn kept(self) -> bool {
+        matches!(self.startup, Startup::KeepAlive | Startup::Eager)
+    }
+}
+
+/// Why a start or a connection failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Its class.
+    pub code: Code,
+    /// In words, naming what was tried.
+    pub message: String,
+    /// Names of secrets and variables without which it cannot start.
+    pub missing: Vec<String>,
+}
+
+/// What the server is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Switched off.
+    Off,
+    /// Not running, ready to be started.
+    Asleep,
+    /// Being started, with so many callers waiting.
+    Starting {
+        /// Since when.
+        since: Instant,
+        /// Callers waiting.
+        waiting: usize,
+    },
+    /// Connected.
+    Ready {
+        /// Since when.
+        since: Instant,
+        /// Leases held.
+        leases: usize,
+        /// Since when no lease is held.
+        idle_since: Option<Instant>,
+    },
+    /// Being stopped; callers who came since wait for the next start.
+    Stopping {
+        /// Callers waiting.
+        waiting: usize,
+        /// Start again once stopped, also without callers.
+        again: bool,
+    },
+    /// A start failed; the next is made at `until` or when asked after it.
+    BackingOff {
+        /// When.
+        until: Instant,
+        /// Why.
+        failure: Failure,
+        /// Callers waiting.
+        waiting: usize,
+    },
+    /// Failed too often.
+    Broken {
+        /// When it may be tried again.
+        until: Instant,
+        /// Why.
+        failure: Failure,
+    },
+    /// Cannot start before a credential is there.
+    NeedsCredential {
+        /// What is missing and why.
+        failure: Failure,
+    },
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A caller wants to use the server.
+    Wanted,
+    /// A lease was given back.
+    Released {
+        /// The generation it belonged to.
+        generation: u64,
+        /// The server answered while it was held.
+        proved: bool,
+    },
+    /// A start succeeded.
+    Connected(u64),
+    /// A start failed.
+    Failed(u64, Failure),
+    /// A connection ended by itself.
+    Ended(u64, Failure),
+    /// A stop is complete.
+    Stopped(u64),
+    /// The time of [`Lifecycle::deadline`] has come.
+    Timer,
+    /// The user's wish changed.
+    Policy(Policy),
+    /// A person wants it started, now and afresh.
+    Restart,
+    /// Credentials changed: what was missing may be there.
+    Renewed,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Start a process or connection of this generation.
+    Start(u64),
+    /// End the connection of this generation; answer with [`Event::Stopped`].
+    Stop(u64),
+    /// Give every waiting caller a lease of this generation.
+    Grant(u64),
+    /// Refuse every waiting caller.
+    Refuse(Refusal),
+}
+
+/// Why callers are refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Switched off.
+    Off,
+    /// Started by a person only, and not running.
+    Manual,
+    /// The start failed.
+    Failed(Failure),
+    /// Failed earlier; not tried before the time named.
+    Waiting(Failure, Instant),
+}
+
+/// The decision maker of one server.
+#[derive(Debug, Clone)]
+pub struct Lifecycle {
+    policy: Policy,
+    state: State,
+    generation: u64,
+    failures: u32,
+    breaks: u32,
+}
+
+impl Lifecycle {
+    /// A server that has not been started. Feed it [`Event::Policy`] once to start an eager one.
+    pub fn new(policy: Policy) -> Self {
+        let state = if policy.enabled { State::Asleep } else { State::Off };
+        Self { policy, state, generation: 0, failures: 0, breaks: 0 }
+    }
+
+    /// What the server is doing.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The generation of the latest start.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Failed starts in a row.
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// When it will go to sleep, if nobody uses it till then.
+    pub fn sleeps_at(&self) -> Option<Instant> {
+        match &self.state {
+            State::Ready { idle_since: Some(since), .. } if !self.policy.kept() => {
+                since.checked_add(self.policy.idle_timeout)
+            }
+            _ => None,
+        }
+    }
+
+    /// When [`Event::Timer`] is due.
+    pub fn deadline(&self) -> Option<Instant> {
+        match &self.state {
+            State::BackingOff { until, .. } => Some(*until),
+            State::Broken { until, .. } if self.policy.kept() => Some(*until),
+            _ => self.sleeps_at(),
+        }
+    }
+
+    /// Takes in what happened at `now`, and says what is to be done, in order.
+    pub fn on(&mut self, event: Event, now: Instant) -> Vec<Effect> {
+        match event {
+            Event::Wanted => self.wanted(now),
+            Event::Released { generation, proved } => self.released(generation, proved, now),
+            Event::Connected(generation) => self.connected(generation, now),
+            Event::Failed(generation, failure) => self.failed(generation, failure, now),
+            Event::Ended(generation, failure) => self.ended(generation, failure, now),
+            Event::Stopped(generation) => self.stopped(generation, now),
+            Event::Timer => self.timer(now),
+            Event::Policy(policy) => self.policy(policy, now),
+            Event::Restart => self.restart(now),
+            Event::Renewed => self.renewed(now),
+        }
+    }
+
+    fn wanted(&mut self, now: Instant) -> Vec<Effect> {
+        match &mut self.state {
+            State::Off => vec![Effect::Refuse(Refusal::Off)],
+            State::Asleep if self.policy.startup == Startup::Manual => vec![Effect::Refuse(Refusal::Manual)],
+            State::Asleep => self.start(1, now),
+            State::Starting { waiting, .. } | State::Stopping { waiting, .. } => {
+                *waiting += 1;
+                vec![]
+            }
+            State::Ready { leases, idle_since, .. } => {
+                *leases += 1;
+                *idle_since = None;
+                vec![Effect::Grant(self.generation)]
+            }
+            State::BackingOff { until, waiting, failure } => {
+                if *until <= now {
+                    self.start(1, now)
+                } else if *until - now <= PATIENCE {
+                    *waiting += 1;
+                    vec![]
+                } else {
+                    vec![Effect::Refuse(Refusal::Waiting(failure.clone(), *until))]
+                }
+            }
+            State::Broken { until, .. } if *until <= now => self.start(1, now),
+            State::Broken { until, failure } => {
+                vec![Effect::Refuse(Refusal::Waiting(failure.clone(), *until))]
+            }
+            // Perhaps it was set meanwhile, by another program: looking is cheap and starts nothing.
+            State::NeedsCredential { .. } => self.start(1, now),
+        }
+    }
+
+    fn released(&mut self, generation: u64, proved: bool, now: Instant) -> Vec<Effect> {
+        if generation != self.generation {
+            return vec![];
+        }
+        if proved {
+            self.failures = 0;
+            self.breaks = 0;
+        }
+        if let State::Ready { leases, idle_since, .. } = &mut self.state {
+            *leases = leases.saturating_sub(1);
+            if *leases == 0 {
+                *idle_since = Some(now);
+            }
+        }
+        vec![]
+    }
+
+    fn connected(&mut self, generation: u64, now: Instant) -> Vec<Effect> {
+        match self.state {
+            State::Starting { waiting, .. } if generation == self.generation => {
+                let idle_since = (waiting == 0).then_some(now);
+                self.state = State::Ready { since: now, leases: waiting, idle_since };
+                vec![Effect::Grant(generation)]
+            }
+            _ => vec![],
+        }
+    }
+
+    fn failed(&mut self, generation: u64, failure: Failure, now: Instant) -> Vec<Effect> {
+        if generation != self.generation || !matches!(self.state, State::Starting { .. }) {
+            return vec![];
+        }
+        if !failure.missing.is_empty() {
+            self.state = State::NeedsCredential { failure: failure.clone() };
+            return vec![Effect::Refuse(Refusal::Failed(failure))];
+        }
+        self.back_off(failure.clone(), now);
+        vec![Effect::Refuse(Refusal::Failed(failure))]
+    }
+
+    fn ended(&mut self, generation: u64, failure: Failure, now: Instant) -> Vec<Effect> {
+        let State::Ready { since, .. } = self.state else { return vec![] };
+        if generation != self.generation {
+            return vec![];
+        }
+        if now - since >= PROVED_AFTER {
+            self.failures = 0;
+        }
+        self.back_off(failure, now);
+        // What it left behind, children above all, is ended like after a stop.
+        vec![Effect::Stop(generation)]
+    }
+
+    fn back_off(&mut self, failure: Failure, now: Instant) {
+        self.failures += 1;
+        if self.failures >= BROKEN_AFTER {
+            let pause = BROKEN_FIRST.saturating_mul(1 << self.breaks.min(8)).min(BROKEN_MOST);
+            self.breaks += 1;
+            self.state = State::Broken { until: now + pause, failure };
+        } else {
+            let pause = BACK_OFF[(self.failures as usize - 1).min(BACK_OFF.len() - 1)];
+            self.state = State::BackingOff { until: now + pause, failure, waiting: 0 };
+        }
+    }
+
+    fn stopped(&mut self, generation: u64, now: Instant) -> Vec<Effect> {
+        if generation != self.generation {
+            return vec![];
+        }
+        let State::Stopping { waiting, again } = self.state else { return vec![] };
+        if !self.policy.enabled {
+            self.state = State::Off;
+            return if waiting > 0 { vec![Effect::Refuse(Refusal::Off)] } else { vec![] };
+        }
+        if waiting > 0 || again {
+            return self.start(waiting, now);
+        }
+        self.state = State::Asleep;
+        vec![]
+    }
+
+    fn timer(&mut self, now: Instant) -> Vec<Effect> {
+        if self.deadline().is_none_or(|deadline| deadline > now) {
+            return vec![];
+        }
+        match self.state {
+            State::BackingOff { waiting, .. } if waiting > 0 || self.policy.kept() => {
+                self.start(waiting, now)
+            }
+            // Asleep, not failed: it may be tried again, and the next caller will.
+            State::BackingOff { .. } => {
+                self.state = State::Asleep;
+                vec![]
+            }
+            State::Broken { .. } => self.start(0, now),
+            State::Ready { .. } => self.stop(false),
+            State::Off
+            | State::Asleep
+            | State::Starting { .. }
+            | State::Stopping { .. }
+            | State::NeedsCredential { .. } => vec![],
+        }
+    }
+
+    fn policy(&mut self, policy: Policy, now: Instant) -> Vec<Effect> {
+        self.policy = policy;
+        match self.state {
+            State::Off if policy.enabled => {
+                self.state = State::Asleep;
+                self.failures = 0;
+                self.breaks = 0;
+                self.start_if_eager(now)
+            }
+            State::Asleep if policy.enabled => self.start_if_eager(now),
+            State::Starting { .. } | State::Ready { .. } if !policy.enabled => {
+                let mut effects = self.stop(false);
+                effects.push(Effect::Refuse(Refusal::Off));
+                effects
+            }
+            State::Asleep
+            | State::Broken { .. }
+            | State::NeedsCredential { .. }
+            | State::BackingOff { .. }
+                if !policy.enabled =>
+            {
+                self.state = State::Off;
+                vec![Effect::Refuse(Refusal::Off)]
+            }
+            _ => vec![],
+        }
+    }
+
+    fn start_if_eager(&mut self, now: Instant) -> Vec<Effect> {
+        if self.policy.startup == Startup::Eager { self.start(0, now) } else { vec![] }
+    }
+
+    fn restart(&mut self, now: Instant) -> Vec<Effect> {
+        self.failures = 0;
+        self.breaks = 0;
+        match self.state {
+            State::Off => vec![Effect::Refuse(Refusal::Off)],
+            State::Starting { waiting, .. } => {
+                let effects = self.stop(true);
+                if let State::Stopping { waiting: still, .. } = &mut self.state {
+                    *still = waiting;
+                }
+                effects
+            }
+            State::Ready { .. } => self.stop(true),
+            State::Stopping { ref mut again, .. } => {
+                *again = true;
+                vec![]
+            }
+            State::BackingOff { waiting, .. } => self.start(waiting, now),
+            State::Asleep | State::Broken { .. } | State::NeedsCredential { .. } => self.start(0, now),
+        }
+    }
+
+    fn renewed(&mut self, now: Instant) -> Vec<Effect> {
+        if matches!(self.state, State::NeedsCredential { .. }) {
+            self.state = State::Asleep;
+            return if self.policy.kept() { self.start(0, now) } else { vec![] };
+        }
+        vec![]
+    }
+
+    fn start(&mut self, waiting: usize, now: Instant) -> Vec<Effect> {
+        self.generation += 1;
+        self.state = State::Starting { since: now, waiting };
+        vec![Effect::Start(self.generation)]
+    }
+
+    fn stop(&mut self, again: bool) -> Vec<Effect> {
+        self.state = State::Stopping { waiting: 0, again };
+        vec![Effect::Stop(self.generation)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lazy() -> Policy {
+        Policy { enabled: true, startup: Startup::Lazy, idle_timeout: Duration::from_secs(180) }
+    }
+
+    fn failure() -> Failure {
+        Failure { code: Code::ExitedEarly, message: "it ended".into(), missing: vec![] }
+    }
+
+    /// Plays events given with the second they happen at, and returns the lifecycle and the last effects.
+    fn play(policy: Policy, events: &[(u64, Event)]) -> (Lifecycle, Vec<Effect>, Instant) {
+        let start = Instant::now();
+        let mut lifecycle = Lifecycle::new(policy);
+        let mut last = vec![];
+        for (second, event) in events {
+            last = lifecycle.on(event.clone(), start + Duration::from_secs(*second));
+        }
+        (lifecycle, last, start)
+    }
+
+    fn released(generation: u64) -> Event {
+        Event::Released { generation, proved: true }
+    }
+
+    #[test]
+    fn a_second_caller_does_not_start_it_twice() {
+        let (_, effects, _) = play(lazy(), &[(0, Event::Wanted)]);
+        assert_eq!(effects, [Effect::Start(1)]);
+        let (lifecycle, effects, start) =
+            play(lazy(), &[(0, Event::Wanted), (1, Event::Wanted), (2, Event::Connected(1))]);
+        assert_eq!(effects, [Effect::Grant(1)]);
+        let since = start + Duration::from_secs(2);
+        assert_eq!(lifecycle.state(), &State::Ready { since, leases: 2, idle_since: None });
+    }
+
+    #[test]
+    fn it_sleeps_only_after_the_idle_time_without_a_lease() {
+        let awake = [(0, Event::Wanted), (1, Event::Connected(1))];
+        let (lifecycle, _, _) = play(lazy(), &awake);
+        assert_eq!(lifecycle.deadline(), None, "never during a call");
+        let idle = [&awake[..], &[(5, released(1))]].concat();
+        let (mut lifecycle, _, start) = play(lazy(), &idle);
+        assert_eq!(lifecycle.deadline(), Some(start + Duration::from_secs(185)));
+        assert_eq!(lifecycle.on(Event::Timer, start + Duration::from_secs(184)), []);
+        assert_eq!(lifecycle.on(Event::Timer, start + Duration::from_secs(185)), [Effect::Stop(1)]);
+        assert_eq!(lifecycle.on(Event::Stopped(1), start + Duration::from_secs(186)), []);
+        assert_eq!(lifecycle.state(), &State::Asleep);
+    }
+
+    #[test]
+    fn a_caller_who_comes_while_it_stops_gets_a_new_process() {
+        let events = [
+            (0, Event::Wanted),
+            (1, Event::Connected(1)),
+            (2, released(1)),
+            (200, Event::Timer),
+            (200, Event::Wanted),
+            (201, Event::Stopped(1)),
+        ];
+        let (lifecycle, effects, _) = play(lazy(), &events);
+        assert_eq!(effects, [Effect::Start(2)]);
+        assert!(matches!(lifecycle.state(), State::Starting { waiting: 1, .. }));
+    }
+
+    #[test]
+    fn a_lease_of_an_older_generation_counts_for_nothing() {
+        let events = [
+            (0, Event::Wanted),
+            (1, Event::Connected(1)),
+            (2, Event::Ended(1, failure())),
+            (4, Event::Wanted),
+            (5, Event::Connected(2)),
+            (6, released(1)),
+        ];
+        let (lifecycle, _, _) = play(lazy(), &events);
+        assert!(
+            matches!(lifecycle.state(), State::Ready { leases: 1, idle_since: None, .. }),
+            "{lifecycle:?}"
+        );
+    }
+
+    #[test]
+    fn the_third_failed_start_in_a_row_leaves_it_alone_until_a_person_wants_it() {
+        let failed = |generation| Event::Failed(generation, failure());
+        let events = [
+            (0, Event::Wanted),
+            (0, failed(1)),
+            (10, Event::Wanted),
+            (10, failed(2)),
+            (60, Event::Wanted),
+            (60, failed(3)),
+        ];
+        let (mut lifecycle, effects, start) = play(lazy(), &events);
+        assert_eq!(effects, [Effect::Refuse(Refusal::Failed(failure()))]);
+        let until = start + Duration::from_secs(360);
+        assert_eq!(lifecycle.state(), &State::Broken { until, failure: failure() });
+        let soon = start + Duration::from_secs(100);
+        assert_eq!(lifecycle.on(Event::Wanted, soon), [Effect::Refuse(Refusal::Waiting(failure(), until))]);
+        assert_eq!(lifecycle.clone().on(Event::Wanted, until), [Effect::Start(4)]);
+        assert_eq!(lifecycle.on(Event::Restart, soon), [Effect::Start(4)]);
+        assert_eq!(lifecycle.failures(), 0);
+    }
+
+    #[test]
+    fn a_short_break_is_waited_through_and_a_long_one_is_refused() {
+        let (lifecycle, effects, _) =
+            play(lazy(), &[(0, Event::Wanted), (0, Event::Failed(1, failure())), (0, Event::Wanted)]);
+        assert_eq!(effects, []);
+        assert!(matches!(lifecycle.state(), State::BackingOff { waiting: 1, .. }));
+        let (_, effects, _) = play(
+            lazy(),
+            &[(0, Event::Wanted), (0, Event::Failed(1, failure())), (0, Event::Wanted), (1, Event::Timer)],
+        );
+        assert_eq!(effects, [Effect::Start(2)]);
+    }
+
+    #[test]
+    fn a_crash_after_good_calls_does_not_count_towards_broken() {
+        let mut events = vec![];
+        for round in 0..20 {
+            let generation = round + 1;
+            events.extend([
+                (round * 10, Event::Wanted),
+                (round * 10 + 1, Event::Connected(generation)),
+                (round * 10 + 2, released(generation)),
+                (round * 10 + 3, Event::Ended(generation, failure())),
+            ]);
+        }
+        let (lifecycle, _, _) = play(lazy(), &events);
+        assert!(matches!(lifecycle.state(), State::BackingOff { .. }), "{lifecycle:?}");
+    }
+
+    #[test]
+    fn switching_off_stops_it_and_refuses_who_waits() {
+        let off = Policy { enabled: false, ..lazy() };
+        let (lifecycle, effects, _) = play(lazy(), &[(0, Event::Wanted), (1, Event::Policy(off))]);
+        assert_eq!(effects, [Effect::Stop(1), Effect::Refuse(Refusal::Off)]);
+        assert!(matches!(lifecycle.state(), State::Stopping { .. }));
+        let (lifecycle, effects, _) = play(
+            lazy(),
+            &[(0, Event::Wanted), (1, Event::Policy(off)), (2, Event::Connected(1)), (3, Event::Stopped(1))],
+        );
+        assert_eq!((lifecycle.state(), effects), (&State::Off, vec![]));
+    }
+
+    #[test]
+    fn each_startup_mode_starts_when_it_says() {
+        let with = |startup| Policy { startup, ..lazy() };
+        let first = |startup| play(with(startup), &[(0, Event::Policy(with(startup)))]).1;
+        assert_eq!(first(Startup::Eager), [Effect::Start(1)]);
+        for startup in [Startup::Lazy, Startup::KeepAlive, Startup::Manual] {
+            assert_eq!(first(startup), [], "{startup:?}");
+        }
+        let (_, effects, _) = play(with(Startup::Manual), &[(0, Event::Wanted)]);
+        assert_eq!(effects, [Effect::Refuse(Refusal::Manual)]);
+        let (lifecycle, _, _) =
+            play(with(Startup::KeepAlive), &[(0, Event::Wanted), (1, Event::Connected(1)), (2, released(1))]);
+        assert_eq!(lifecycle.deadline(), None);
+        let (_, effects, _) = play(
+            with(Startup::KeepAlive),
+            &[
+                (0, Event::Wanted),
+                (1, Event::Connected(1)),
+                (2, Event::Ended(1, failure())),
+                (3, Event::Timer),
+            ],
+        );
+        assert_eq!(effects, [Effect::Start(2)]);
+    }
+
+    #[test]
+    fn a_missing_credential_is_looked_for_again_when_asked_and_when_it_was_set() {
+        let missing =
+            Failure { code: Code::NeedsCredential, message: String::new(), missing: vec!["T".into()] };
+        let events = [(0, Event::Wanted), (0, Event::Failed(1, missing.clone()))];
+        let (lifecycle, effects, start) = play(lazy(), &events);
+        assert_eq!(effects, [Effect::Refuse(Refusal::Failed(missing))]);
+        assert_eq!(lifecycle.clone().on(Event::Wanted, start), [Effect::Start(2)]);
+        let mut renewed = lifecycle;
+        assert_eq!(renewed.on(Event::Renewed, start), []);
+        assert_eq!(renewed.state(), &State::Asleep);
+    }
+}

@@ -1,0 +1,258 @@
+//! One log a server: what it writes to its standard error, what it prints where only protocol belongs, and what we
+//! have to say about it. Bounded on disk and in memory; secrets we know are masked before anything is kept.
+
+use std::{
+    collections::VecDeque,
+    fs::{File, OpenOptions},
+    io::Write,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use crate::secrets::Secret;
+
+/// Half of what is kept on disk: a full file is set aside as `.1` and replaces the one before.
+const FILE_BYTES: u64 = 5 * 1024 * 1024;
+/// Lines kept in memory for error messages.
+const TAIL_LINES: usize = 40;
+/// A longer line is cut: a server that never ends its line must not fill the log.
+const LINE_BYTES: usize = 8 * 1024;
+
+/// The log of one server. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct ServerLog {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    path: Option<PathBuf>,
+    state: Mutex<Written>,
+    noise: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Written {
+    file: Option<File>,
+    bytes: u64,
+    tail: VecDeque<String>,
+    masks: Vec<Secret>,
+}
+
+impl ServerLog {
+    /// Appends to `path`.
+    pub fn at(path: &Path) -> Self {
+        Self::with(Some(path.to_owned()))
+    }
+
+    /// Keeps only the tail in memory.
+    pub fn nowhere() -> Self {
+        Self::with(None)
+    }
+
+    fn with(path: Option<PathBuf>) -> Self {
+        let inner = Inner { path, state: Mutex::default(), noise: AtomicU64::new(0) };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Values that must not be kept. They replace those given before.
+    pub fn mask(&self, secrets: Vec<Secret>) {
+        // Very short values would blank out half of every line and protect nothing.
+        self.state().masks = secrets.into_iter().filter(|secret| secret.reveal().len() >= 4).collect();
+    }
+
+    /// A line of the server's standard error.
+    pub fn stderr(&self, line: &str) {
+        let line = self.write("stderr", line);
+        let mut state = self.state();
+        if state.tail.len() == TAIL_LINES {
+            state.tail.pop_front();
+        }
+        state.tail.push_back(line);
+    }
+
+    /// Text on the standard output that is no message.
+    pub fn noise(&self, text: &str) {
+        self.inner.noise.fetch_add(1, Ordering::Relaxed);
+        for line in text.lines() {
+            self.write("stdout_noise", line);
+        }
+    }
+
+    /// A log message the server sent over the protocol.
+    pub fn message(&self, params: &str) {
+        self.write("message", params);
+    }
+
+    /// What the hub has to say.
+    pub fn hub(&self, line: &str) {
+        self.write("satchel", line);
+    }
+
+    /// How many stretches of noise were skipped.
+    pub fn noise_count(&self) -> u64 {
+        self.inner.noise.load(Ordering::Relaxed)
+    }
+
+    /// The last lines of standard error, oldest first.
+    pub fn tail(&self, lines: usize) -> Vec<String> {
+        let state = self.state();
+        state.tail.iter().skip(state.tail.len().saturating_sub(lines)).cloned().collect()
+    }
+
+    /// Forgets the lines in memory, so that an error after a restart does not quote the run before.
+    pub fn begin_run(&self) {
+        self.state().tail.clear();
+    }
+
+    fn write(&self, kind: &str, line: &str) -> String {
+        let mut state = self.state();
+        let line = clean(line, &state.masks);
+        if let Some(path) = &self.inner.path {
+            // A log that cannot be written must not stop the server; its lines are then only in memory.
+            let _ = state.append(path, &format!("{} {kind}: {line}\n", now()));
+        }
+        line
+    }
+
+    fn state(&self) -> MutexGuard<'_, Written> {
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Written {
+    fn append(&mut self, path: &Path, line: &str) -> std::io::Result<()> {
+        if self.bytes + line.len() as u64 > FILE_BYTES {
+            self.file = None;
+            std::fs::rename(path, path.with_extension("log.1"))?;
+        }
+        if self.file.is_none() {
+            let mut options = OpenOptions::new();
+            options.create(true).append(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let file = options.open(path)?;
+            self.bytes = file.metadata()?.len();
+            self.file = Some(file);
+        }
+        if let Some(file) = &mut self.file {
+            file.write_all(line.as_bytes())?;
+            self.bytes += line.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+/// Masks secrets, cuts what is too long, and takes out control characters that could act on a terminal.
+fn clean(line: &str, masks: &[Secret]) -> String {
+    let mut line = line.to_owned();
+    for secret in masks {
+        if line.contains(secret.reveal()) {
+            line = line.replace(secret.reveal(), "***");
+        }
+    }
+    if line.len() > LINE_BYTES {
+        let mut end = LINE_BYTES;
+        while !line.is_char_boundary(end) {
+            end -= 1;
+        }
+        line.truncate(end);
+        line.push('…');
+    }
+    line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+/// The last `lines` lines of a log file, without reading more of it than needed.
+pub fn read_tail(path: &Path, lines: usize) -> std::io::Result<Vec<String>> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
+        Err(error) => return Err(error),
+    };
+    let length = file.metadata()?.len();
+    let window = (lines as u64 * 512).clamp(64 * 1024, FILE_BYTES).min(length);
+    file.seek(SeekFrom::Start(length - window))?;
+    let mut bytes = Vec::new();
+    file.take(window).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut all: Vec<&str> = text.lines().collect();
+    if window < length && !all.is_empty() {
+        all.remove(0); // begins in the middle
+    }
+    Ok(all.iter().skip(all.len().saturating_sub(lines)).map(|line| (*line).to_owned()).collect())
+}
+
+/// UTC, to the millisecond.
+fn now() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let (days, rest) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
+    let (year, month, day) = civil(days);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
+        rest / 3600,
+        rest / 60 % 60,
+        rest % 60,
+        since.subsec_millis()
+    )
+}
+
+/// Days since 1970-01-01 as a date, by counting in eras of 400 years that begin on 1 March.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_never_reach_the_log_and_controls_never_a_terminal() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.log");
+        let log = ServerLog::at(&path);
+        log.mask(vec![Secret::new("canary-1"), Secret::new("ab")]);
+        log.stderr("token=canary-1 \u{1b}[31mred");
+        log.noise("one\ntwo canary-1");
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("canary-1") && !text.contains('\u{1b}'), "{text}");
+        assert!(text.contains("stderr: token=*** \u{fffd}[31mred"), "{text}");
+        assert_eq!(text.lines().filter(|line| line.contains("stdout_noise: ")).count(), 2);
+        assert_eq!((log.tail(9), log.noise_count()), (vec!["token=*** \u{fffd}[31mred".to_owned()], 1));
+    }
+
+    #[test]
+    fn a_flood_keeps_bounded_disk_and_memory() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.log");
+        let log = ServerLog::at(&path);
+        let line = "x".repeat(LINE_BYTES * 2);
+        for _ in 0..2_000 {
+            log.stderr(&line);
+        }
+        let bytes: u64 =
+            std::fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+        assert!(bytes <= 2 * FILE_BYTES, "{bytes}");
+        assert_eq!(log.tail(usize::MAX).len(), TAIL_LINES);
+        assert_eq!(read_tail(&path, 3).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn dates_are_right_over_leap_years() {
+        for (days, date) in
+            [(0, (1970, 1, 1)), (11_016, (2000, 2, 29)), (19_782, (2024, 2, 29)), (20_778, (2026, 11, 21))]
+        {
+            assert_eq!(civil(days), date);
+        }
+    }
+}

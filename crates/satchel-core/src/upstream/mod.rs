@@ -1,0 +1,16 @@
+//! One MCP server that we are a client of: when it runs, how it is reached, how a call goes to it.
+
+mod actor;
+pub mod connect;
+pub mod environment;
+mod handshake;
+pub mod lease;
+pub mod lifecycle;
+pub mod link;
+pub mod log;
+pub mod warden;
+
+pub use actor::{Dirty, Seen, Surroundings, Upstream};
+pub use handshake::Hello;
+pub use lease::{Lease, LeaseError};
+pub use link::{CallError, Event, Link, Outcome};
