@@ -1,0 +1,166 @@
+//! The official clients: SDKs of both generations and the Inspector. Each does the same errands.
+
+use satchel_tests::{Connection, Home, repository};
+use serde_json::{Value, json};
+use tokio::{io::AsyncWriteExt, process::Command};
+
+use crate::house::{House, authorization, installed, node};
+
+const FOUR: [&str; 4] = ["discover_mcp_tools", "execute_mcp_tool", "list_mcp_resources", "read_mcp_resource"];
+
+/// One call of a meta-tool, and what its answer must contain.
+struct Errand {
+    tool: &'static str,
+    arguments: Value,
+    expected: &'static str,
+}
+
+/// Something with every server, and every meta-tool.
+fn errands(house: &House) -> Vec<Errand> {
+    let meta = |tool, arguments, expected| Errand { tool, arguments, expected };
+    let execute = |tool_path: &str, arguments: Value, expected| {
+        meta("execute_mcp_tool", json!({ "tool_path": tool_path, "arguments": arguments }), expected)
+    };
+    let entity =
+        json!({ "name": "Ada", "entityType": "person", "observations": ["wrote the first program"] });
+    let thought =
+        json!({ "thought": "one", "nextThoughtNeeded": false, "thoughtNumber": 1, "totalThoughts": 1 });
+    let noon = json!({ "source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo" });
+    vec![
+        meta("discover_mcp_tools", json!({ "query": "commit log of a git repository" }), "git:git_log"),
+        execute("everything:echo", json!({ "message": "is anybody there" }), "Echo: is anybody there"),
+        execute("everything:get-structured-content", json!({ "location": "Chicago" }), "structuredContent"),
+        execute(
+            "filesystem:read_text_file",
+            json!({ "path": house.home.file("files/hello.txt") }),
+            "hello from a file",
+        ),
+        execute("memory:create_entities", json!({ "entities": [entity] }), "Ada"),
+        execute("sequential-thinking:sequentialthinking", thought, "thoughtHistoryLength"),
+        execute("git:git_log", json!({ "repo_path": house.home.file("repository") }), "first entry"),
+        execute("time:convert_time", noon, "21:00"),
+        execute("fetch:fetch", json!({ "url": house.page }), "a page of this test"),
+        meta("list_mcp_resources", json!({}), "memory|memory://knowledge-graph"),
+        meta(
+            "read_mcp_resource",
+            json!({ "uri": "everything|demo://resource/static/document/architecture.md" }),
+            "Architecture",
+        ),
+        meta(
+            "read_mcp_resource",
+            json!({ "uri": "memory|memory://knowledge-graph" }),
+            "wrote the first program",
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn every_official_sdk_finds_four_tools_and_gets_its_errands_done() {
+    let house = House::build().await;
+    let hub = house.open().await;
+    let errands = errands(&house);
+    let python = || {
+        let mut command = house.home.command(installed("python/bin/python"));
+        command.arg(repository().join("tests/real/drivers/python_sdk.py"));
+        command
+    };
+    let script = |name: &str| script(&house.home, name);
+    for (name, mode, driver) in [
+        ("python", "auto", python()),
+        ("python", "legacy", python()),
+        ("typescript", "auto", script("typescript_client.mjs")),
+        ("typescript", "legacy", script("typescript_client.mjs")),
+        ("typescript v1", "its only one", script("typescript_sdk_v1.mjs")),
+    ] {
+        let who = format!("{name}, mode {mode}");
+        let connection = hub.connection(&name.replace(' ', "-")).await;
+        let seen = drive(driver, &connection, mode, &errands).await;
+        assert_eq!(seen["revision"], "2025-11-25", "{who}");
+        assert_eq!(seen["tools"], json!(FOUR), "{who}");
+        for (errand, result) in errands.iter().zip(seen["results"].as_array().expect("a list of results")) {
+            satisfied(&who, errand, result);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_inspector_finds_four_tools_and_gets_its_errands_done() {
+    let house = House::build().await;
+    let hub = house.open().await;
+    let connection = hub.connection("inspector").await;
+    let listed = inspect(&house.home, &connection, &["--method", "tools/list"]).await;
+    let names: Vec<_> =
+        listed["tools"].as_array().expect("a list of tools").iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, FOUR);
+    for errand in errands(&house) {
+        let mut arguments =
+            vec!["--method".to_owned(), "tools/call".into(), "--tool-name".into(), errand.tool.into()];
+        for (name, value) in errand.arguments.as_object().expect("arguments are an object") {
+            // Text is given as it is, anything else as JSON.
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            arguments.extend(["--tool-arg".into(), format!("{name}={value}")]);
+        }
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        satisfied("inspector", &errand, &inspect(&house.home, &connection, &arguments).await);
+    }
+}
+
+#[track_caller]
+fn satisfied(who: &str, errand: &Errand, result: &Value) {
+    let Errand { tool, arguments, expected } = errand;
+    assert_ne!(result["isError"], true, "{who}: {tool} {arguments}: {result}");
+    let text = result.to_string();
+    assert!(text.contains(expected), "{who}: {tool} {arguments} lacks {expected}: {text}");
+}
+
+/// A driver in JavaScript. Given as text, so that its imports are looked up where the packages are.
+fn script(home: &Home, name: &str) -> Command {
+    let source = std::fs::read_to_string(repository().join("tests/real/drivers").join(name));
+    let mut command = home.command(node());
+    command.current_dir(installed("")).args(["--input-type=module", "--eval"]);
+    command.arg(source.expect("the driver can be read"));
+    command
+}
+
+/// Gives a driver its plan and returns what it saw.
+async fn drive(mut driver: Command, connection: &Connection, mode: &str, errands: &[Errand]) -> Value {
+    let calls: Vec<_> =
+        errands.iter().map(|errand| json!({ "name": errand.tool, "arguments": errand.arguments })).collect();
+    let plan = json!({ "url": connection.url, "headers": connection.headers, "mode": mode, "calls": calls });
+    driver
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let mut child = driver.spawn().expect("the driver can be started");
+    let mut stdin = child.stdin.take().expect("its standard input is a pipe");
+    stdin.write_all(plan.to_string().as_bytes()).await.expect("the driver reads its plan");
+    drop(stdin);
+    read_json(child.wait_with_output().await)
+}
+
+async fn inspect(home: &Home, connection: &Connection, arguments: &[&str]) -> Value {
+    let mut command = home.command(node());
+    command.arg(installed("node_modules/.bin/mcp-inspector")).args([
+        "--cli",
+        &connection.url,
+        "--transport",
+        "http",
+    ]);
+    command.args(["--header", &format!("Authorization: {}", authorization(connection))]).args(arguments);
+    // It starts itself again as plain `node`, which must be the same one.
+    if let Some(directory) = node().parent().filter(|directory| directory.is_absolute()) {
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", directory.display()));
+    }
+    read_json(command.output().await)
+}
+
+#[track_caller]
+fn read_json(output: std::io::Result<std::process::Output>) -> Value {
+    let output = output.expect("the program can be run");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_str(&stdout).unwrap_or_else(|error| {
+        panic!("{error} in the output of a program that ended with {}: {stdout}\n{stderr}", output.status)
+    })
+}
