@@ -1,0 +1,253 @@
+// The window as a person meets it, over an invented hub.
+import { render, screen, waitFor, within } from "@testing-library/svelte";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, test } from "vitest";
+
+import App from "./App.svelte";
+import type { HubState, ServerView } from "./lib/hub/bindings";
+import { fakeHub, server, snapshot } from "./lib/hub/fake";
+import { scenes } from "./lib/hub/scenes";
+
+async function open(state: HubState, place = "/servers") {
+  history.replaceState(null, "", `#${place}`);
+  const hub = fakeHub(state);
+  const user = userEvent.setup();
+  const { unmount } = render(App, { hub });
+  await Promise.resolve();
+  return { hub, user, unmount };
+}
+const serving = (...servers: ServerView[]): HubState => ({ hub: "open", snapshot: snapshot(servers) });
+const awake = { state: "ready", in_flight: 0, sleeps_at_ms: null } as const;
+const switchOf = (name: string) => screen.findByRole("switch", { name: `${name}, available to clients` });
+const group = (name: string) => screen.findByRole("region", { name: new RegExp(`^${name}`) });
+
+describe("the list", () => {
+  test("groups servers by what they do, and leaves out empty groups", async () => {
+    await open(serving(server("a", awake), server("b", { state: "off" }), server("c", { state: "asleep" })));
+    expect(within(await group("Awake")).getByText("a")).toBeTruthy();
+    expect(within(await group("Asleep")).getByText("c")).toBeTruthy();
+    expect(within(await group("Off")).getByText("b")).toBeTruthy();
+    expect(screen.queryByRole("region", { name: /Needs you/ })).toBeNull();
+  });
+
+  test("shows tools and tokens only where they are known", async () => {
+    await open(serving(server("known", { state: "asleep" }), server("unread", { state: "asleep" }, { tools: null, tokens: null, wake_ms: null })));
+    const row = (await screen.findByText("known")).closest("li")!;
+    expect(row.textContent).toContain("6 tools");
+    expect(row.textContent).toContain("1.2 k tokens");
+    expect(screen.getByText("unread").closest("li")!.textContent).not.toMatch(/\d/);
+  });
+
+  test("a switch follows the hub, not the press", async () => {
+    const { hub, user } = await open(serving(server("github", awake)));
+    hub.refuseNext("change", { code: "config_invalid", message: "the file cannot be written", action: "Free some space." });
+    await user.click(await switchOf("github"));
+    expect((await switchOf("github")).getAttribute("aria-checked")).toBe("true");
+    expect((await screen.findByRole("alert")).textContent).toContain("the file cannot be written");
+
+    await user.click(await switchOf("github"));
+    await waitFor(async () => expect((await switchOf("github")).getAttribute("aria-checked")).toBe("false"));
+    expect(hub.wishes.at(-1)).toEqual({ do: "change", change: "set_enabled", name: "github", enabled: false });
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  test("rows stay where they are while the focus is in the list", async () => {
+    const { user } = await open(serving(server("a", awake), server("b", awake)));
+    (await screen.findByRole("link", { name: /^b, / })).focus();
+    await user.keyboard(" ");
+    await waitFor(async () => expect((await switchOf("b")).getAttribute("aria-checked")).toBe("false"));
+    expect(within(await group("Awake")).getByText("b")).toBeTruthy();
+  });
+
+  test("is one tab stop, and the arrow keys move through it", async () => {
+    const { user } = await open(serving(server("a", awake), server("b", { state: "asleep" }), server("c", { state: "off" })));
+    const link = (name: string) => screen.getByRole("link", { name: new RegExp(`^${name}, `) });
+    await waitFor(() => expect(link("a").tabIndex).toBe(0));
+    expect([link("b").tabIndex, link("c").tabIndex]).toEqual([-1, -1]);
+    link("a").focus();
+    await user.keyboard("{ArrowDown}");
+    await waitFor(() => expect(document.activeElement).toBe(link("b")));
+    expect(location.hash).toBe("#/servers/b");
+    await user.keyboard("{End}");
+    await waitFor(() => expect(document.activeElement).toBe(link("c")));
+    await user.keyboard("a");
+    await waitFor(() => expect(document.activeElement).toBe(link("a")));
+    await user.keyboard("{Enter}");
+    await waitFor(() => expect(document.activeElement?.getAttribute("role")).toBe("tab"));
+    await user.keyboard("{Escape}");
+    await waitFor(() => expect(document.activeElement).toBe(link("a")));
+  });
+
+  test("is narrowed by the slash key and says when nothing matches", async () => {
+    const { user } = await open(serving(server("github", awake), server("slack", { state: "off" })));
+    await screen.findByText("github");
+    await user.keyboard("/");
+    await user.keyboard("git");
+    await waitFor(() => expect(screen.queryByText("slack")).toBeNull());
+    await user.keyboard("x");
+    expect(await screen.findByText(/No server matches “gitx”/)).toBeTruthy();
+    await user.keyboard("{Escape}");
+    expect(await screen.findByText("slack")).toBeTruthy();
+  });
+
+  test("text from a server is only text", async () => {
+    const evil = `<img src=x onerror="document.title='owned'">`;
+    await open(serving(server("a", awake, { title: evil, skipped: [evil], runs: evil })), "/servers/a");
+    await screen.findAllByText(evil);
+    expect(document.querySelector("img[src=x]")).toBeNull();
+  });
+});
+
+describe("the hub", () => {
+  test("before it has said anything there are grey bars, and no number", async () => {
+    await open({ hub: "opening" });
+    expect(await screen.findByRole("status", { name: "Reading the hub" })).toBeTruthy();
+    expect(document.body.textContent).not.toMatch(/\d+ (added|tools)/);
+    expect(screen.getByText("Hub is starting")).toBeTruthy();
+  });
+
+  test("empty, it offers to add and nothing else", async () => {
+    await open(serving());
+    expect(await screen.findByText("Nothing in the satchel yet")).toBeTruthy();
+    expect(screen.queryByRole("textbox")).toBeNull();
+  });
+
+  test("stopped, it says why and starts again", async () => {
+    const { user } = await open({ hub: "stopped", message: "cannot read config.json" });
+    expect(await screen.findByText("cannot read config.json")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Start again" }));
+    expect(await screen.findByText("Hub is starting")).toBeTruthy();
+  });
+
+  test("held by another program, it names it", async () => {
+    await open({ hub: "held", pid: 5123, url: "http://127.0.0.1:7411/mcp" });
+    expect(await screen.findByText(/Process 5123/)).toBeTruthy();
+  });
+
+  test("says what clients see and copies the address", async () => {
+    const { hub, user } = await open(serving(server("a", awake, { tools: 91 })));
+    expect(await screen.findByText("Clients see 4 tools, not 91")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Copy endpoint address" }));
+    expect(hub.copied).toBe("http://127.0.0.1:7411/mcp");
+  });
+
+  test("an older snapshot does not replace a newer one", async () => {
+    const { hub } = await open({ hub: "open", snapshot: snapshot([server("new", awake)], { version: 5 }) });
+    await screen.findByText("new");
+    hub.become({ hub: "open", snapshot: snapshot([server("old", awake)], { version: 4 }) });
+    await Promise.resolve();
+    expect(screen.queryByText("old")).toBeNull();
+  });
+
+  test("two hundred servers are all there", async () => {
+    await open(scenes.crowd!());
+    await screen.findByText("200 added, 23 awake");
+    expect(document.querySelectorAll("[data-server]").length).toBe(200);
+  });
+});
+
+describe("the pane", () => {
+  test("says what went wrong, what to do, and tries now", async () => {
+    const broken = { state: "broken", code: "spawn_not_found", message: "npx was not found", retry_at_ms: 0, failures: 3 } as const;
+    const { hub, user } = await open(serving(server("p", broken)), "/servers/p");
+    expect(await screen.findByText("p could not start")).toBeTruthy();
+    expect(screen.getByText("npx was not found")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Try now" }));
+    expect(hub.wishes).toContainEqual({ do: "restart", server: "p" });
+  });
+
+  test("stores a missing credential and forgets it", async () => {
+    const { hub, user } = await open(serving(server("db", { state: "needs_credential", names: ["URL"], message: "" })), "/servers/db");
+    const field = await screen.findByLabelText<HTMLInputElement>("Value of URL");
+    await user.type(field, "postgres://x{Enter}");
+    await waitFor(() => expect(field.value).toBe(""));
+    expect(hub.wishes).toContainEqual({ do: "set_secret", name: "URL", value: "postgres://x" });
+  });
+
+  test("lists its tools with their tokens", async () => {
+    await open(serving(server("github", awake)), "/servers/github/tools");
+    expect(await screen.findByText("search_issues")).toBeTruthy();
+  });
+
+  test("removes only after a question that starts on No", async () => {
+    const { hub, user } = await open(serving(server("github", awake)), "/servers/github");
+    await user.click(await screen.findByRole("button", { name: "More actions for github" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Remove…" }));
+    expect(hub.wishes.filter((wish) => wish.do === "change")).toEqual([]);
+    await user.click(await screen.findByRole("button", { name: "Remove" }));
+    expect(hub.wishes).toContainEqual({ do: "change", change: "remove", name: "github" });
+    expect(await screen.findByText("Nothing in the satchel yet")).toBeTruthy();
+  });
+});
+
+describe("adding", () => {
+  test("a pasted block keeps its token out of the file", async () => {
+    const { hub, user } = await open(serving());
+    await user.click(await screen.findByRole("button", { name: "Add a server" }));
+    const text = JSON.stringify({ mcpServers: { gh: { command: "npx", args: ["gh"], env: { GH_TOKEN: "t" } } } });
+    await user.click(screen.getByRole("textbox"));
+    await user.paste(text);
+    await user.click(await screen.findByRole("button", { name: "Add server" }));
+    await waitFor(() => expect(hub.wishes.length).toBeGreaterThan(1));
+    expect(hub.wishes.slice(0, 2)).toEqual([
+      { do: "set_secret", name: "GH_GH_TOKEN", value: "t" },
+      {
+        do: "change",
+        change: "add",
+        name: "gh",
+        target: { kind: "command", command: "npx", args: ["gh"], env: { GH_TOKEN: "${secret:GH_GH_TOKEN}" }, cwd: null },
+        startup: null,
+        replace: false,
+      },
+    ]);
+    expect(await screen.findByRole("link", { name: /^gh, / })).toBeTruthy();
+  });
+
+  test("a name that is taken is not replaced unasked", async () => {
+    const { hub, user } = await open(serving(server("git", awake)));
+    await user.click(await screen.findByRole("button", { name: /^Add/ }));
+    await user.click(screen.getByLabelText("Command, URL or mcpServers block"));
+    await user.paste("uvx mcp-server-git");
+    const add = await screen.findByRole<HTMLButtonElement>("button", { name: "Add server" });
+    expect(add.disabled).toBe(true);
+    await user.click(await screen.findByRole("checkbox", { name: /Replace it/ }));
+    await user.click(add);
+    await waitFor(() => expect(hub.wishes).toContainEqual(expect.objectContaining({ change: "add", replace: true })));
+  });
+
+  test("a refusal stays in view, and so does what was typed", async () => {
+    const { hub, user } = await open(serving());
+    hub.refuseNext("change", { code: "config_invalid", message: "the file cannot be written", action: "" });
+    await user.click(await screen.findByRole("button", { name: "Add a server" }));
+    await user.click(screen.getByRole("textbox"));
+    await user.paste("https://mcp.example.com/mcp");
+    await user.click(await screen.findByRole("button", { name: "Add server" }));
+    expect((await screen.findByRole("alert")).textContent).toContain("the file cannot be written");
+    expect(screen.getByLabelText<HTMLTextAreaElement>("Command, URL or mcpServers block").value).toContain("mcp.example.com");
+  });
+});
+
+describe("settings", () => {
+  test("start at login shows what it is afterwards", async () => {
+    const { hub, user } = await open(serving(), "/settings");
+    const login = await screen.findByRole("switch", { name: "Start at login" });
+    expect(login.getAttribute("aria-checked")).toBe("false");
+    await user.click(login);
+    await waitFor(() => expect(login.getAttribute("aria-checked")).toBe("true"));
+    expect(await hub.startsAtLogin()).toBe(true);
+  });
+
+  test("a chosen theme shows at once and is kept", async () => {
+    const { user } = await open(serving(), "/settings");
+    await user.click(await screen.findByRole("radio", { name: "Dark" }));
+    await waitFor(() => expect(document.documentElement.dataset.theme).toBe("dark"));
+    expect(localStorage.getItem("theme")).toBe("dark");
+  });
+
+  test("the tray can lead here", async () => {
+    const { hub } = await open(serving(server("a", awake)));
+    await screen.findByText("a");
+    hub.go("/settings");
+    expect(await screen.findByRole("heading", { name: "Settings" })).toBeTruthy();
+  });
+});

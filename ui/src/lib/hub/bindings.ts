@@ -1,0 +1,138 @@
+// The words the window shares with the hub: the shapes of satchel-core's `model` and of src-tauri's `state.rs`.
+// samples.ts is written by `cargo test -p satchel-app samples` from the Rust types; it does not compile
+// when a shape here is not the one Rust sends.
+
+/** The hub as the window sees it. Unknown is a value: `opening` shows grey bars, never a zero. */
+export type HubState =
+  | { hub: "opening" }
+  | { hub: "open"; snapshot: Snapshot }
+  | { hub: "held"; pid: number; url: string | null }
+  | { hub: "stopped"; message: string };
+
+export interface Snapshot {
+  version: number;
+  endpoint: string | null;
+  notices: Notice[];
+  servers: ServerView[];
+  clients: ClientView[];
+}
+
+export interface Notice {
+  code: Code;
+  message: string;
+  action: string;
+}
+
+export type Place = "computer" | "hosted";
+export type Startup = "lazy" | "keep-alive" | "eager" | "manual";
+
+export type ServerView = {
+  name: string;
+  title: string | null;
+  place: Place;
+  enabled: boolean;
+  startup: Startup;
+  pid: number | null;
+  tools: number | null;
+  tokens: number | null;
+  resources: number | null;
+  skipped: string[];
+  runs: string;
+  idle_timeout_seconds: number;
+  starts: number;
+  calls: number;
+  wake_ms: number | null;
+} & ServerState;
+
+/** Times are milliseconds since the Unix epoch. */
+export type ServerState =
+  | { state: "off" }
+  | { state: "asleep" }
+  | { state: "starting"; since_ms: number }
+  | { state: "ready"; in_flight: number; sleeps_at_ms: number | null }
+  | { state: "stopping" }
+  | { state: "backing_off"; code: Code; message: string; retry_at_ms: number; failures: number }
+  | { state: "broken"; code: Code; message: string; retry_at_ms: number; failures: number }
+  | { state: "needs_credential"; names: string[]; message: string };
+
+export interface ClientView {
+  id: string;
+  requests: number;
+  last_call: string | null;
+  last_seen_ms: number;
+}
+
+export type Code =
+  | "spawn_not_found"
+  | "spawn_denied"
+  | "exited_early"
+  | "handshake_timeout"
+  | "handshake_refused"
+  | "protocol_version"
+  | "crashed"
+  | "crash_loop"
+  | "list_failed"
+  | "needs_credential"
+  | "unreachable"
+  | "tls"
+  | "http_401"
+  | "http_403"
+  | "http_404"
+  | "http_5xx"
+  | "keychain_locked"
+  | "keychain_absent"
+  | "vault_locked"
+  | "config_invalid"
+  | "port_taken"
+  | "too_big"
+  | "set_aside";
+
+/** What the window may wish for. The hub knows more wishes; the window has no business with them. */
+export type Wish =
+  | { do: "tools"; query: string; server: string | null; limit: number }
+  | ({ do: "change" } & Change)
+  | { do: "restart"; server: string }
+  | { do: "secret_names" }
+  | { do: "set_secret"; name: string; value: string }
+  | { do: "remove_secret"; name: string }
+  | { do: "log"; server: string; lines: number };
+
+export type Change =
+  | { change: "add"; name: string; target: Target; startup: Startup | null; replace: boolean }
+  | { change: "remove"; name: string }
+  | { change: "set_enabled"; name: string; enabled: boolean };
+
+export type Target =
+  | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string | null }
+  | { kind: "url"; url: string; headers: Record<string, string> };
+
+export interface ToolList {
+  tools: ToolLine[];
+  total: number;
+}
+
+export interface ToolLine {
+  tool_path: string;
+  description: string;
+  signature: string;
+  tokens: number | null;
+}
+
+export interface Log {
+  path: string;
+  lines: string[];
+}
+
+/** Why a wish was not fulfilled. */
+export interface Refusal {
+  code: string;
+  message: string;
+  action: string;
+}
+
+/** What this program is and where it keeps its files. */
+export interface About {
+  version: string;
+  config_file: string;
+  logs: string;
+}

@@ -1,0 +1,169 @@
+// A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
+import type { About, HubState, Log, Refusal, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
+import type { Hub } from "./hub";
+
+export interface FakeHub extends Hub {
+  /** Replaces the state, as if the core had said so. */
+  become(state: HubState): void;
+  /** Changes one server of the snapshot. */
+  change(name: string, what: Partial<ServerView> & Partial<ServerState>): void;
+  /** Asks the window to show a place. */
+  go(path: string): void;
+  /** Every wish that was made, in order. */
+  readonly wishes: Wish[];
+  /** What was copied last. */
+  readonly copied: string | undefined;
+  /** Answers the next wish of this kind with a refusal. */
+  refuseNext(kind: Wish["do"], refusal: Refusal): void;
+}
+
+export function server(name: string, state: ServerState, more: Partial<ServerView> = {}): ServerView {
+  return {
+    name,
+    title: null,
+    place: "computer",
+    enabled: state.state !== "off",
+    startup: "lazy",
+    pid: state.state === "ready" ? 4211 : null,
+    tools: 6,
+    tokens: 1180,
+    resources: 0,
+    skipped: [],
+    runs: `npx -y ${name}`,
+    idle_timeout_seconds: 180,
+    starts: 1,
+    calls: 12,
+    wake_ms: 900,
+    ...more,
+    ...state,
+  } as ServerView;
+}
+
+export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): Snapshot {
+  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], ...more };
+}
+
+export function fakeHub(initial: HubState): FakeHub {
+  let state = initial;
+  let atLogin = false;
+  let copied: string | undefined;
+  const wishes: Wish[] = [];
+  const refusals = new Map<Wish["do"], Refusal>();
+  const heardState = new Set<(state: HubState) => void>();
+  const heardGo = new Set<(path: string) => void>();
+
+  const become = (next: HubState) => {
+    state = next;
+    for (const heard of heardState) heard(next);
+  };
+  const rearrange = (arrange: (servers: ServerView[]) => ServerView[]) => {
+    if (state.hub !== "open") return;
+    const { snapshot } = state;
+    const servers = arrange(snapshot.servers).sort((a, b) => a.name.localeCompare(b.name));
+    become({ hub: "open", snapshot: { ...snapshot, version: snapshot.version + 1, servers } });
+  };
+  const change: FakeHub["change"] = (name, what) =>
+    rearrange((servers) => servers.map((one) => (one.name === name ? ({ ...one, ...what } as ServerView) : one)));
+
+  const fulfil = (wish: Wish): unknown => {
+    switch (wish.do) {
+      case "change":
+        switch (wish.change) {
+          case "set_enabled":
+            change(wish.name, { enabled: wish.enabled, ...(wish.enabled ? { state: "asleep" } : { state: "off" }) });
+            return {};
+          case "remove":
+            rearrange((servers) => servers.filter((one) => one.name !== wish.name));
+            return {};
+          case "add": {
+            const { target } = wish;
+            const runs = target.kind === "url" ? target.url : [target.command, ...target.args].join(" ");
+            const added = server(wish.name, { state: "asleep" }, {
+              place: target.kind === "url" ? "hosted" : "computer",
+              runs,
+              tools: null,
+              tokens: null,
+              resources: null,
+              wake_ms: null,
+              starts: 0,
+              calls: 0,
+            });
+            rearrange((servers) => [...servers.filter((one) => one.name !== wish.name), added]);
+            return {};
+          }
+        }
+        return {};
+      case "restart":
+        change(wish.server, { state: "ready", in_flight: 0, sleeps_at_ms: Date.now() + 180_000 });
+        return {};
+      case "tools": {
+        const names = ["search_issues", "create_issue", "get_file_contents", "list_pull_requests", "merge_pull_request"];
+        const tools = names.map((name, at) => ({
+          tool_path: `${wish.server ?? "github"}:${name}`,
+          description: `${name.replaceAll("_", " ").replace(/^./, (c) => c.toUpperCase())}.`,
+          signature: `${name}(owner: string, repo: string)`,
+          tokens: 142 + at * 31,
+        }));
+        return { tools, total: tools.length } satisfies ToolList;
+      }
+      case "log":
+        return {
+          path: `/home/you/.local/state/satchel/logs/${wish.server}.log`,
+          lines: [
+            `2026-11-21T09:14:02.120Z satchel: starting ${wish.server}`,
+            "2026-11-21T09:14:03.004Z stderr: Secure MCP Filesystem Server running on stdio",
+            "2026-11-21T09:14:03.020Z satchel: ready after 0.9 s, protocol 2025-06-18",
+            "2026-11-21T09:16:40.771Z stderr: read_text_file: ENOENT: no such file or directory, open '/home/you/work/notes.md'",
+          ],
+        } satisfies Log;
+      case "secret_names":
+        return { names: ["GITHUB_TOKEN"], store: "keychain" };
+      case "set_secret":
+      case "remove_secret":
+        return {};
+    }
+  };
+
+  return {
+    state: () => Promise.resolve(state),
+    onState: (heard) => {
+      heardState.add(heard);
+      return Promise.resolve(() => heardState.delete(heard));
+    },
+    onGo: (heard) => {
+      heardGo.add(heard);
+      return Promise.resolve(() => heardGo.delete(heard));
+    },
+    wish: <Answer>(wish: Wish) => {
+      wishes.push(wish);
+      const refusal = refusals.get(wish.do);
+      if (refusal) {
+        refusals.delete(wish.do);
+        return Promise.reject(refusal);
+      }
+      return Promise.resolve(fulfil(wish) as Answer);
+    },
+    about: () =>
+      Promise.resolve({
+        version: "0.1.0",
+        config_file: "/home/you/.config/satchel/config.json",
+        logs: "/home/you/.local/state/satchel/logs",
+      } satisfies About),
+    startsAtLogin: () => Promise.resolve(atLogin),
+    setStartsAtLogin: (on) => Promise.resolve((atLogin = on)),
+    copy: (text) => {
+      copied = text;
+      return Promise.resolve();
+    },
+    tryAgain: () => Promise.resolve(become({ hub: "opening" })),
+    quit: () => Promise.resolve(),
+    become,
+    change,
+    go: (path) => heardGo.forEach((heard) => heard(path)),
+    wishes,
+    get copied() {
+      return copied;
+    },
+    refuseNext: (kind, refusal) => void refusals.set(kind, refusal),
+  };
+}

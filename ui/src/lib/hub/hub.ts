@@ -1,0 +1,21 @@
+// The hub, as the window reaches it: one snapshot in, wishes out.
+import type { About, HubState, Wish } from "./bindings";
+
+export interface Hub {
+  /** What the hub is now. */
+  state(): Promise<HubState>;
+  /** Calls back at every change; resolves to a function that stops it. */
+  onState(heard: (state: HubState) => void): Promise<() => void>;
+  /** Calls back when the tray or a second start wants a place in the window shown, such as `/settings`. */
+  onGo(heard: (path: string) => void): Promise<() => void>;
+  /** Resolves to the hub's answer, rejects with a `Refusal`. */
+  wish<Answer = unknown>(wish: Wish): Promise<Answer>;
+  about(): Promise<About>;
+  startsAtLogin(): Promise<boolean>;
+  /** Resolves to what it is afterwards. */
+  setStartsAtLogin(on: boolean): Promise<boolean>;
+  copy(text: string): Promise<void>;
+  /** Opens the hub again after it was held by another program or stopped. */
+  tryAgain(): Promise<void>;
+  quit(): Promise<void>;
+}

@@ -1,0 +1,64 @@
+// What the hub last said, and how to wish. The only copy of server state in the window.
+import { setContext, getContext } from "svelte";
+
+import type { HubState, Refusal, Wish } from "./bindings";
+import type { Hub } from "./hub";
+
+export class HubView {
+  /** `opening` until the hub has said anything at all. */
+  state = $state.raw<HubState>({ hub: "opening" });
+  snapshot = $derived(this.state.hub === "open" ? this.state.snapshot : undefined);
+  /** Read aloud politely: results of the person's own actions. */
+  said = $state("");
+  readonly hub: Hub;
+
+  constructor(hub: Hub, go: (path: string) => void) {
+    this.hub = hub;
+    $effect(() => {
+      let told = false;
+      const heard = (state: HubState) => {
+        told = true;
+        this.#take(state);
+      };
+      const stops = [hub.onState(heard), hub.onGo(go)];
+      // Listen first, then ask: nothing falls between. An event that came meanwhile is newer than the answer.
+      void Promise.all(stops)
+        .then(() => hub.state())
+        .then((state) => told || this.#take(state));
+      return () => stops.forEach((stop) => void stop.then((end) => end()));
+    });
+  }
+
+  /** Makes a wish. A refusal comes back as a value, because every face must show it. */
+  async wish<Answer = unknown>(wish: Wish): Promise<{ answer: Answer } | { refusal: Refusal }> {
+    try {
+      return { answer: await this.hub.wish<Answer>(wish) };
+    } catch (cause) {
+      return { refusal: asRefusal(cause) };
+    }
+  }
+
+  say(words: string): void {
+    // The same words twice must be read twice.
+    this.said = this.said === words ? `${words}\u00a0` : words;
+  }
+
+  // Two changes at once may arrive crossed; the older snapshot must not win.
+  #take(next: HubState): void {
+    const known = this.snapshot;
+    if (next.hub === "open" && known && next.snapshot.version < known.version) return;
+    this.state = next;
+  }
+}
+
+export function asRefusal(cause: unknown): Refusal {
+  if (typeof cause === "object" && cause !== null && "message" in cause) {
+    const { code = "failed", message, action = "" } = cause as Partial<Refusal>;
+    return { code, message: String(message), action };
+  }
+  return { code: "failed", message: String(cause), action: "" };
+}
+
+const key = Symbol("hub");
+export const provideHub = (view: HubView) => setContext(key, view);
+export const useHub = () => getContext<HubView>(key);

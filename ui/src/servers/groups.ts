@@ -1,0 +1,57 @@
+// Which group a server is listed under, and when it may move.
+import type { ServerView } from "../lib/hub/bindings";
+
+export type Group = "needs-you" | "awake" | "asleep" | "off";
+export const groups: readonly Group[] = ["needs-you", "awake", "asleep", "off"];
+
+export function groupOf(server: ServerView): Group {
+  switch (server.state) {
+    case "off":
+      return "off";
+    case "asleep":
+      return "asleep";
+    case "starting":
+    case "ready":
+      return "awake";
+    case "stopping":
+      return server.enabled ? "asleep" : "off";
+    case "backing_off":
+    case "broken":
+    case "needs_credential":
+      return "needs-you";
+  }
+}
+
+const severity: Partial<Record<ServerView["state"], number>> = { broken: 0, backing_off: 1, needs_credential: 2 };
+
+export interface Section {
+  group: Group;
+  servers: ServerView[];
+}
+
+/** The list as it is shown: by group, then by name; what needs you by severity first. */
+export function sections(servers: ServerView[], groupFor: (server: ServerView) => Group): Section[] {
+  return groups
+    .map((group) => ({ group, servers: servers.filter((server) => groupFor(server) === group).sort(order(group)) }))
+    .filter((section) => section.servers.length > 0);
+}
+
+function order(group: Group): (a: ServerView, b: ServerView) => number {
+  const byName = (a: ServerView, b: ServerView) => a.name.localeCompare(b.name);
+  if (group !== "needs-you") return byName;
+  return (a, b) => (severity[a.state] ?? 9) - (severity[b.state] ?? 9) || byName(a, b);
+}
+
+/** Where each server stands now, to be kept while somebody points into the list. */
+export function standings(servers: ServerView[]): ReadonlyMap<string, Group> {
+  return new Map(servers.map((server) => [server.name, groupOf(server)]));
+}
+
+/** Does the text occur in the name, the title or what runs? */
+export function matches(server: ServerView, text: string): boolean {
+  const wanted = text.trim().toLowerCase();
+  return [server.name, server.title ?? "", server.runs].some((part) => part.toLowerCase().includes(wanted));
+}
+
+export const needsYou = (servers: ServerView[]) => servers.filter((server) => groupOf(server) === "needs-you").length;
+export const awake = (servers: ServerView[]) => servers.filter((server) => groupOf(server) === "awake").length;

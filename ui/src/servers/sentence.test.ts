@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import type { ServerState } from "../lib/hub/bindings";
+import { server } from "../lib/hub/fake";
+import { sentence } from "./sentence";
+
+const now = 1_000_000;
+const cases: [ServerState, string, string, string | undefined][] = [
+  [{ state: "off" }, "Off · hidden from clients", "Off · hidden from clients", undefined],
+  [{ state: "asleep" }, "Asleep · wakes in about 900 ms", "Asleep · wakes in about 900 ms", undefined],
+  [{ state: "starting", since_ms: now - 6_400 }, "Starting · 6 s", "Starting", undefined],
+  [{ state: "ready", in_flight: 0, sleeps_at_ms: now + 134_000 }, "Running · sleeps in 2:14", "Running", undefined],
+  [{ state: "ready", in_flight: 0, sleeps_at_ms: null }, "Running", "Running", undefined],
+  [{ state: "ready", in_flight: 1, sleeps_at_ms: null }, "Running · 1 call", "Running · 1 call", undefined],
+  [{ state: "ready", in_flight: 3, sleeps_at_ms: null }, "Running · 3 calls", "Running · 3 calls", undefined],
+  [{ state: "stopping" }, "Stopping", "Stopping", undefined],
+  [
+    { state: "backing_off", code: "spawn_not_found", message: "", retry_at_ms: now + 20_000, failures: 1 },
+    "Did not start · trying again in 0:20",
+    "Did not start",
+    "See why",
+  ],
+  [
+    { state: "backing_off", code: "unreachable", message: "", retry_at_ms: now - 1, failures: 1 },
+    "Does not answer · trying again",
+    "Does not answer",
+    "See why",
+  ],
+  [
+    { state: "broken", code: "crash_loop", message: "", retry_at_ms: now, failures: 3 },
+    "Stopped after 3 failed starts",
+    "Stopped after 3 failed starts",
+    "See why",
+  ],
+  [{ state: "needs_credential", names: ["DATABASE_URL"], message: "" }, "Needs DATABASE_URL", "Needs DATABASE_URL", "Add credential"],
+  [{ state: "needs_credential", names: ["A", "B"], message: "" }, "Needs 2 credentials", "Needs 2 credentials", "Add credential"],
+];
+
+test.each(cases)("%o", (state, text, spoken, action) => {
+  const said = sentence(server("x", state), now);
+  expect([said.text, said.spoken, said.action]).toEqual([text, spoken, action]);
+});
+
+test("a hosted server connects instead of running", () => {
+  const hosted = { place: "hosted" } as const;
+  expect(sentence(server("x", { state: "asleep" }, hosted), now).text).toBe("Ready · connects when called");
+  expect(sentence(server("x", { state: "ready", in_flight: 0, sleeps_at_ms: null }, hosted), now).text).toBe("Connected");
+});
+
+test("without a cold start behind it, nothing is promised", () => {
+  expect(sentence(server("x", { state: "asleep" }, { wake_ms: null }), now).text).toBe("Asleep");
+});
+
+test("the ring empties over the idle time", () => {
+  expect(sentence(server("x", { state: "ready", in_flight: 0, sleeps_at_ms: now + 90_000 }), now).left).toBe(0.5);
+});

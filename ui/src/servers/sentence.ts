@@ -1,0 +1,64 @@
+// One sentence and one shape for each state, as the list and the pane show them.
+import type { ServerView } from "../lib/hub/bindings";
+import { clock, time } from "../lib/fmt";
+import { words } from "../words";
+
+export type Glyph = "off" | "asleep" | "hosted" | "spinner" | "ring" | "octagon" | "key";
+export type Tone = "plain" | "ok" | "accent" | "warn" | "bad";
+
+export interface Sentence {
+  /** What is read: counts down. */
+  text: string;
+  /** What is read aloud: the same without the countdown, so that it is not said every second. */
+  spoken: string;
+  glyph: Glyph;
+  tone: Tone;
+  /** For `ring`: how much of the idle time is left, 0 to 1. */
+  left: number;
+  /** What a person can do about it right in the row. */
+  action?: string;
+}
+
+export function sentence(server: ServerView, now: number): Sentence {
+  const say = (text: string, glyph: Glyph, tone: Tone, more: Partial<Sentence> = {}): Sentence => ({
+    text,
+    spoken: text,
+    glyph,
+    tone,
+    left: 1,
+    ...more,
+  });
+  const w = words.state;
+  switch (server.state) {
+    case "off":
+      return say(w.off, "off", "plain");
+    case "asleep":
+      if (server.place === "hosted") return say(w.asleepHosted, "hosted", "plain");
+      return say(server.wake_ms === null ? w.asleep : w.asleepWakes(time(server.wake_ms)), "asleep", "plain");
+    case "starting": {
+      const since = now - server.since_ms;
+      const text = since < 1000 ? w.starting : w.startingFor(time(Math.floor(since / 1000) * 1000));
+      return say(text, "spinner", "accent", { spoken: w.starting });
+    }
+    case "ready": {
+      const running = w.running[server.place];
+      if (server.in_flight > 0) return say(w.calls(running, server.in_flight), "ring", "ok");
+      if (server.sleeps_at_ms === null) return say(running, "ring", "ok");
+      const rest = Math.max(0, server.sleeps_at_ms - now);
+      const left = Math.min(1, rest / (server.idle_timeout_seconds * 1000));
+      return say(w.sleepsIn(running, clock(rest)), "ring", "ok", { spoken: running, left });
+    }
+    case "stopping":
+      return say(w.stopping, "spinner", "plain");
+    case "backing_off": {
+      const what = server.code === "unreachable" ? w.doesNotAnswer : w.didNotStart;
+      const rest = server.retry_at_ms - now;
+      const text = rest > 0 ? w.tryingAgain(what, clock(rest)) : w.tryingNow(what);
+      return say(text, "octagon", "bad", { spoken: what, action: words.action.seeWhy });
+    }
+    case "broken":
+      return say(w.gaveUp(server.failures), "octagon", "bad", { action: words.action.seeWhy });
+    case "needs_credential":
+      return say(w.needs(server.names), "key", "warn", { action: words.action.addCredential });
+  }
+}
