@@ -2,5 +2,6 @@
 //!
 //! `scripts/real-servers.sh` installs them. A missing installation is a failure, never a skipped test.
 
+mod claude_code;
 mod clients;
 mod house;
