@@ -19,4 +19,6 @@ cp $pins/package.json $pins/package-lock.json "$real/"
 (cd "$real" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 python3 -m venv --clear "$real/python"
 "$real/python/bin/pip" install --quiet --disable-pip-version-check --requirement $pins/requirements.txt
+# The fetch server installs a reader for pages at its first use; now is a better time than during a test.
+"$real/python/bin/python" -c 'from readabilipy.simple_json import have_node; have_node()' >/dev/null
 printf '%s\n' "$wanted" >"$real/installed"

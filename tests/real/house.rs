@@ -60,7 +60,7 @@ impl House {
             "sequential-thinking": { "command": script("mcp-server-sequential-thinking") },
             "git": { "command": python("mcp-server-git"), "args": ["--repository", repository] },
             "time": { "command": python("mcp-server-time"), "args": ["--local-timezone", "UTC"] },
-            "fetch": { "command": python("mcp-server-fetch"), "args": ["--ignore-robots-txt"] },
+            "fetch": { "command": python("mcp-server-fetch"), "args": ["--ignore-robots-txt", "--allow-private-ips"] },
         } }));
         Self { home, page, _web: web }
     }
