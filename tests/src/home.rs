@@ -93,7 +93,7 @@ impl Home {
             .env_remove("XDG_RUNTIME_DIR")
             .env_remove("DISPLAY")
             .env_remove("WAYLAND_DISPLAY")
-            .env_remove("RUST_LOG")
+            .env_remove("SATCHEL_LOG")
             .stdin(Stdio::null())
             .kill_on_drop(true);
         command
