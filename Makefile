@@ -5,7 +5,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -type f -print 2>/dev/null)
 
-.PHONY: run build test lint fmt clean ui-tests
+.PHONY: run build test ui-tests lint fmt bench clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -42,6 +42,12 @@ lint: ui/dist/index.html
 
 fmt:
 	cargo fmt --all
+
+# What a call costs through the hub, with optimised programs.
+bench:
+	@scripts/setup.sh hub
+	cargo build --release -p satchel-cli -p satchel-tests
+	cargo bench -p satchel-tests --bench calls
 
 clean:
 	cargo clean
