@@ -8,8 +8,11 @@
 //! 4 [`hub`] (many servers, one spine).
 #![warn(missing_docs)]
 
+pub mod catalog;
+pub mod clients;
 pub mod config;
 pub mod files;
+pub mod hub;
 pub mod model;
 pub mod secrets;
 pub mod upstream;

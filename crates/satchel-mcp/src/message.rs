@@ -87,15 +87,21 @@ impl ParseError {
 }
 
 impl Message {
-    /// Reads one message.
-    ///
-    /// # Errors
-    /// [`ParseError`] where the text is not JSON, not an object with `"jsonrpc": "2.0"`, is a request and an
-    /// answer at once, or nests too deep.
-    pub fn parse(json: &str) -> Result<Self, ParseError> {
+    /// Like [`Self::parse`], for messages of clients: one that nests deeper than [`limits::JSON_DEPTH`] is refused.
+    pub fn parse_bounded(json: &str) -> Result<Self, ParseError> {
         if limits::depth(json.as_bytes()) > limits::JSON_DEPTH {
             return Err(ParseError::Depth);
         }
+        Self::parse(json)
+    }
+
+    /// Reads one message. Takes any depth without recursion: a list with one tool that nests too deep must still be
+    /// read, so that the others are kept.
+    ///
+    /// # Errors
+    /// [`ParseError`] where the text is not JSON, not an object with `"jsonrpc": "2.0"`, or is a request and an
+    /// answer at once.
+    pub fn parse(json: &str) -> Result<Self, ParseError> {
         let fields: RawObject = serde_json::from_str(json).map_err(|error| match error.classify() {
             serde_json::error::Category::Data if json.trim_start().starts_with('[') => {
                 ParseError::Shape("an array of messages is not supported by this protocol revision")
@@ -269,7 +275,7 @@ mod tests {
     #[test]
     fn what_is_no_message_says_why() {
         let check = |json: &str, code: i64, part: &str| {
-            let error = Message::parse(json).unwrap_err();
+            let error = Message::parse_bounded(json).unwrap_err();
             assert!(error.code() == code && error.to_string().contains(part), "{json}: {error}");
         };
         check("{", errors::PARSE_ERROR, "not JSON");
@@ -284,6 +290,7 @@ mod tests {
         check(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#, errors::PARSE_ERROR, "twice");
         let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
         check(&deep, errors::INVALID_REQUEST, "deeper");
+        assert!(Message::parse(&deep).is_ok());
     }
 
     #[test]

@@ -13,9 +13,11 @@ use std::{
     path::Path,
     process::{ExitCode, Stdio},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use tokio::{io::AsyncWriteExt, process::Command, sync::mpsc};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// The environment variable that marks every process started for a server: `<run>.<server number>.<generation>`.
 pub const MARK: &str = "SATCHEL_TREE";
@@ -31,9 +33,8 @@ pub struct Warden {
 }
 
 impl Warden {
-    /// Starts one. `run` is unique to this run of the hub. A warden that dies is replaced for as long as any handle
-    /// lives.
-    pub fn start(program: &Path, run: &str, tracker: &tokio_util::task::TaskTracker) -> Self {
+    /// Starts one. `run` is unique to this run of the hub. A warden that dies is replaced, until `end`.
+    pub fn start(program: &Path, run: &str, tracker: &TaskTracker, end: CancellationToken) -> Self {
         let (lines, mut queue) = mpsc::unbounded_channel::<String>();
         let groups: Arc<Mutex<BTreeSet<u32>>> = Arc::default();
         let warden = Self { run: run.into(), lines, groups: groups.clone() };
@@ -41,12 +42,15 @@ impl Warden {
         tracker.spawn(async move {
             let mut failures = 0u32;
             loop {
-                if keep_one(&program, &run, &groups, &mut queue).await {
+                if keep_one(&program, &run, &groups, &mut queue, &end).await {
                     return;
                 }
                 failures += 1;
                 tracing::warn!(failures, "the warden ended; starting another");
-                tokio::time::sleep(std::time::Duration::from_secs(u64::from(failures.min(60)))).await;
+                tokio::select! {
+                    () = tokio::time::sleep(Duration::from_secs(u64::from(failures.min(60)))) => {}
+                    () = end.cancelled() => return,
+                }
             }
         });
         warden
@@ -70,15 +74,16 @@ impl Warden {
     }
 }
 
-/// Runs one warden process until the queue ends (true) or the process does (false).
+/// Runs one warden process until it is no longer needed (true) or it ends by itself (false).
 async fn keep_one(
     program: &Path,
     run: &str,
     groups: &Mutex<BTreeSet<u32>>,
     queue: &mut mpsc::UnboundedReceiver<String>,
+    end: &CancellationToken,
 ) -> bool {
     if cfg!(windows) {
-        while queue.recv().await.is_some() {}
+        end.cancelled().await;
         return true;
     }
     let mut command = Command::new(program);
@@ -108,18 +113,19 @@ async fn keep_one(
         return false;
     }
     loop {
-        tokio::select! {
-            line = queue.recv() => match line {
-                Some(line) => if pipe.write_all(line.as_bytes()).await.is_err() { return false },
-                None => {
-                    drop(pipe);
-                    let _ = child.wait().await;
-                    return true;
-                }
-            },
+        let line = tokio::select! {
+            line = queue.recv() => line,
+            () = end.cancelled() => None,
             _ = child.wait() => return false,
+        };
+        let Some(line) = line else { break };
+        if pipe.write_all(line.as_bytes()).await.is_err() {
+            return false;
         }
     }
+    drop(pipe);
+    let _ = child.wait().await;
+    true
 }
 
 /// The warden's own life: what `<program> warden` does.

@@ -1,0 +1,137 @@
+//! What every server offered when its lists were last read, one file a server, so that a sleeping server's tools are
+//! known and a restart of the hub starts nothing. A damaged file is set aside and read anew from the server.
+
+use std::path::Path;
+
+use satchel_mcp::{Raw, RawObject};
+use serde::{Deserialize, Serialize};
+
+use super::{Offer, ResourceEntry, validate};
+use crate::files;
+
+const FORMAT: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    format: u32,
+    setup: String,
+    title: Option<String>,
+    instructions: Option<String>,
+    tokens: Option<usize>,
+    tool_tokens: Vec<Option<usize>>,
+    tools: Vec<Box<Raw>>,
+    resources: Vec<Box<Raw>>,
+    templates: Vec<Box<Raw>>,
+    prompts: Vec<Box<Raw>>,
+    skipped: Vec<String>,
+}
+
+/// Writes a server's offer. Failing is not fatal: it is read from the server again.
+pub fn write(path: &Path, offer: &Offer) -> std::io::Result<()> {
+    let raws = |entries: &[ResourceEntry]| entries.iter().map(|entry| entry.raw.clone()).collect();
+    let stored = Stored {
+        format: FORMAT,
+        setup: offer.setup.clone(),
+        title: offer.title.clone(),
+        instructions: offer.instructions.clone(),
+        tokens: offer.tokens.get().copied(),
+        tool_tokens: offer.tools.iter().map(|tool| tool.tokens.get().copied()).collect(),
+        tools: offer.tools.iter().map(|tool| tool.raw.clone()).collect(),
+        resources: raws(&offer.resources),
+        templates: raws(&offer.templates),
+        prompts: offer.prompts.clone(),
+        skipped: offer.skipped.clone(),
+    };
+    files::replace(path, &serde_json::to_vec(&stored)?)
+}
+
+/// Reads a server's offer; `None` where there is none. A file that cannot be read is moved aside, and its new place
+/// returned as the error.
+pub fn read(path: &Path) -> Result<Option<Offer>, String> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+    };
+    match serde_json::from_slice::<Stored>(&bytes) {
+        Ok(stored) if stored.format == FORMAT => Ok(Some(offer(stored))),
+        // Another version's; it is read from the server again and written over.
+        Ok(_) => Ok(None),
+        Err(error) => {
+            let aside = path.with_extension("damaged");
+            let moved = std::fs::rename(path, &aside);
+            let place = if moved.is_ok() { aside.display() } else { path.display() };
+            Err(format!("a cached tool list was damaged ({error}) and set aside as {place}"))
+        }
+    }
+}
+
+fn offer(stored: Stored) -> Offer {
+    let entries = |raws: Vec<Box<Raw>>, key: &str| {
+        let entry = |raw: Box<Raw>| Some(ResourceEntry { uri: RawObject::parse(&raw).ok()?.text(key)?, raw });
+        raws.into_iter().filter_map(entry).collect()
+    };
+    let (tools, _) = validate::tools(stored.tools);
+    if tools.len() == stored.tool_tokens.len() {
+        for (tool, tokens) in tools.iter().zip(&stored.tool_tokens) {
+            if let Some(tokens) = tokens {
+                let _ = tool.tokens.set(*tokens);
+            }
+        }
+    }
+    let offer = Offer {
+        setup: stored.setup,
+        title: stored.title,
+        instructions: stored.instructions,
+        tools,
+        resources: entries(stored.resources, "uri"),
+        templates: entries(stored.templates, "uriTemplate"),
+        prompts: stored.prompts,
+        skipped: stored.skipped,
+        tokens: std::sync::OnceLock::new(),
+    };
+    if let Some(tokens) = stored.tokens {
+        let _ = offer.tokens.set(tokens);
+    }
+    offer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offer_comes_back_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.json");
+        assert!(read(&path).unwrap().is_none());
+        let tool = r#"{"name":"a","z":1.0,"inputSchema":{"type":"object","b":[],"a":1}}"#;
+        let raw = |json: &str| Raw::from_string(json.to_owned()).unwrap();
+        let written = Offer {
+            setup: "s".into(),
+            title: Some("T".into()),
+            tools: validate::tools(vec![raw(tool)]).0,
+            resources: vec![ResourceEntry { uri: "x://y".into(), raw: raw(r#"{"uri":"x://y","k":1}"#) }],
+            skipped: vec!["b: no".into()],
+            ..Offer::default()
+        };
+        written.tokens.set(7).unwrap();
+        write(&path, &written).unwrap();
+        let back = read(&path).unwrap().unwrap();
+        assert_eq!((back.tools[0].raw.get(), back.tokens.get()), (tool, Some(&7)));
+        assert_eq!(
+            (back.resources[0].uri.as_str(), back.skipped.len(), back.title.as_deref()),
+            ("x://y", 1, Some("T"))
+        );
+    }
+
+    #[test]
+    fn a_damaged_file_is_set_aside_and_said_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.json");
+        std::fs::write(&path, "{\"format\": 1, \"setu").unwrap();
+        assert!(read(&path).unwrap_err().contains("x.damaged"));
+        assert!(!path.exists() && dir.path().join("x.damaged").exists());
+        assert!(read(&path).unwrap().is_none());
+    }
+}

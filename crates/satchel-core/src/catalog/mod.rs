@@ -1,0 +1,70 @@
+//! What the servers offer, as last seen: an immutable value, replaced whole. Nothing here starts a server.
+
+pub mod disk;
+pub mod entry;
+pub mod fetch;
+pub mod search;
+pub mod signature;
+pub mod tokens;
+pub mod validate;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
+
+use crate::model::{ServerName, ToolPath};
+pub use entry::{Offer, ResourceEntry, ToolEntry};
+
+/// The offers of all enabled servers. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    servers: Arc<BTreeMap<ServerName, Arc<Offer>>>,
+    index: Arc<OnceLock<search::Index>>,
+}
+
+impl Catalog {
+    /// A catalog of these offers.
+    pub fn new(servers: BTreeMap<ServerName, Arc<Offer>>) -> Self {
+        Self { servers: Arc::new(servers), index: Arc::default() }
+    }
+
+    /// All offers, by server.
+    pub fn servers(&self) -> &BTreeMap<ServerName, Arc<Offer>> {
+        &self.servers
+    }
+
+    /// One server's offer, where its lists have been read once.
+    pub fn offer(&self, server: &str) -> Option<&Arc<Offer>> {
+        self.servers.get(server)
+    }
+
+    /// A tool by its path.
+    pub fn tool(&self, path: &ToolPath) -> Option<&ToolEntry> {
+        self.servers.get(&path.server)?.tool(&path.tool)
+    }
+
+    /// All tools, by server and in the server's order.
+    pub fn tools(&self) -> impl Iterator<Item = (&ServerName, &ToolEntry)> {
+        self.servers.iter().flat_map(|(server, offer)| offer.tools.iter().map(move |tool| (server, tool)))
+    }
+
+    /// Tools that fit the query, best first. An empty query means all.
+    pub fn find(&self, query: &str, server: Option<&str>) -> Vec<(&ServerName, &ToolEntry)> {
+        let wanted =
+            |(name, _): &(&ServerName, &ToolEntry)| server.is_none_or(|server| name.as_str() == server);
+        if query.trim().is_empty() {
+            return self.tools().filter(wanted).collect();
+        }
+        // Built at the first search after a change, not at every change: lists change more often than people search.
+        let index = self.index.get_or_init(|| search::Index::new(self.tools()));
+        let all: Vec<_> = self.tools().collect();
+        index.search(query).into_iter().filter_map(|at| all.get(at).copied()).filter(wanted).collect()
+    }
+
+    /// The paths nearest to one that does not exist.
+    pub fn near(&self, path: &str, limit: usize) -> Vec<String> {
+        let all: Vec<String> = self.tools().map(|(server, tool)| format!("{server}:{}", tool.name)).collect();
+        search::near(path, all.iter().map(String::as_str), limit)
+    }
+}

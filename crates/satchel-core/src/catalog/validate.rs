@@ -1,0 +1,171 @@
+//! Which of a server's tools can be offered. A bad one is left out with a reason; the good ones stay.
+
+use std::collections::HashSet;
+
+use satchel_mcp::{Raw, RawObject, limits};
+
+use super::ToolEntry;
+
+/// The tools that can be offered, and for each one left out the reason.
+pub fn tools(items: Vec<Box<Raw>>) -> (Vec<ToolEntry>, Vec<String>) {
+    let (mut tools, mut skipped) = (Vec::new(), Vec::new());
+    let (mut names, mut bytes) = (HashSet::new(), 0);
+    for (at, raw) in items.into_iter().enumerate() {
+        if tools.len() >= limits::TOOLS_PER_SERVER {
+            skipped
+                .push(format!("everything after tool {at}: at most {} are kept", limits::TOOLS_PER_SERVER));
+            break;
+        }
+        match tool(raw) {
+            Err(reason) => skipped.push(format!("tool {} of the list: {reason}", at + 1)),
+            Ok(entry) if !names.insert(entry.name.clone()) => {
+                skipped.push(format!(
+                    "{} (tool {} of the list): another tool has this name",
+                    entry.name,
+                    at + 1
+                ));
+            }
+            Ok(entry) => {
+                bytes += entry.raw.get().len();
+                if bytes > limits::DEFINITIONS_BYTES {
+                    let most = limits::DEFINITIONS_BYTES / 1024 / 1024;
+                    skipped
+                        .push(format!("{} and everything after it: at most {most} MiB are kept", entry.name));
+                    break;
+                }
+                tools.push(entry);
+            }
+        }
+    }
+    (tools, skipped)
+}
+
+fn tool(raw: Box<Raw>) -> Result<ToolEntry, String> {
+    let size = raw.get().len();
+    if size > limits::TOOL_BYTES {
+        return Err(format!("its definition has {size} bytes; at most {} are accepted", limits::TOOL_BYTES));
+    }
+    if limits::depth(raw.get().as_bytes()) > limits::SCHEMA_DEPTH {
+        return Err(format!("its definition nests deeper than {} levels", limits::SCHEMA_DEPTH));
+    }
+    let fields =
+        RawObject::parse(&raw).map_err(|error| format!("it is not a usable object ({})", reason(&error)))?;
+    let name = fields.text("name").ok_or("it has no name")?;
+    name_fault(&name)?;
+    let named = |fault: &str| format!("{name}: {fault}");
+    let schema = fields.get("inputSchema").ok_or_else(|| named("it has no inputSchema"))?;
+    let schema = RawObject::parse(schema).map_err(|_| named("its inputSchema is not an object"))?;
+    if schema.text("type").as_deref() != Some("object") {
+        return Err(named("its inputSchema is not of type \"object\""));
+    }
+    if schema.get("properties").is_some_and(|properties| RawObject::parse(properties).is_err()) {
+        return Err(named("the properties of its inputSchema are not an object"));
+    }
+    if schema.get("required").is_some() && schema.read::<Vec<String>>("required").is_none() {
+        return Err(named("\"required\" of its inputSchema is not a list of names"));
+    }
+    Ok(ToolEntry::new(name, &fields, raw))
+}
+
+/// `2025-11-25/server/tools.mdx#tool-names`: 1 to 128 of letters, digits, `_`, `-`, `.`. A slash between two parts is
+/// in use and harmless.
+fn name_fault(name: &str) -> Result<(), String> {
+    let shown: String = name.chars().take(40).flat_map(char::escape_default).collect();
+    if name.is_empty() {
+        return Err("its name is empty".to_owned());
+    }
+    if name.chars().count() > 128 {
+        return Err(format!("its name \"{shown}…\" is longer than 128 characters"));
+    }
+    let part = |part: &str| {
+        !part.is_empty()
+            && !part.chars().all(|c| c == '.')
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    };
+    if !name.split('/').all(part) {
+        return Err(format!("its name \"{shown}\" has characters other than letters, digits, _, - and ."));
+    }
+    Ok(())
+}
+
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line").next().unwrap_or(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(list: &str) -> (Vec<String>, Vec<String>) {
+        let (tools, skipped) = tools(serde_json::from_str(list).unwrap());
+        (tools.into_iter().map(|tool| tool.name).collect(), skipped)
+    }
+
+    #[test]
+    fn a_bad_tool_never_hides_a_good_one() {
+        let good = r#"{"name":"good","inputSchema":{"type":"object"},"execution":{"x":1}}"#;
+        let bad = [
+            "null",
+            "5",
+            "[]",
+            "{}",
+            r#"{"name":7,"inputSchema":{"type":"object"}}"#,
+            r#"{"name":"a"}"#,
+            r#"{"name":"a","inputSchema":null}"#,
+            r#"{"name":"a","inputSchema":true}"#,
+            r#"{"name":"a","inputSchema":{}}"#,
+            r#"{"name":"a","inputSchema":{"type":"array"}}"#,
+            r#"{"name":"a","inputSchema":{"type":["object","null"]}}"#,
+            r#"{"name":"a","inputSchema":{"type":"object","properties":[]}}"#,
+            r#"{"name":"a","inputSchema":{"type":"object","required":"a"}}"#,
+            r#"{"name":"","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"a b","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"../../etc/passwd","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"a\u202eb","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"<b>","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"a:b","inputSchema":{"type":"object"}}"#,
+        ];
+        let (names, skipped) = check(&format!("[{},{good}]", bad.join(",")));
+        assert_eq!((names, skipped.len()), (vec!["good".to_owned()], bad.len()), "{skipped:#?}");
+        assert!(skipped.iter().all(|reason| reason.chars().all(|c| !c.is_control() && c != '\u{202e}')));
+    }
+
+    #[test]
+    fn of_two_tools_with_one_name_the_first_stays() {
+        let (names, skipped) = check(
+            r#"[{"name":"a/b","inputSchema":{"type":"object"}},{"name":"a/b","inputSchema":{"type":"object"}}]"#,
+        );
+        assert_eq!(names, ["a/b"]);
+        assert_eq!(skipped, ["a/b (tool 2 of the list): another tool has this name"]);
+    }
+
+    #[test]
+    fn limits_hold_on_both_sides() {
+        let sized = |bytes: usize| {
+            let frame = r#"{"name":"a","inputSchema":{"type":"object"},"description":""}"#;
+            frame.replace(":\"\"}", &format!(":\"{}\"}}", "x".repeat(bytes - frame.len())))
+        };
+        assert_eq!(check(&format!("[{}]", sized(limits::TOOL_BYTES))).0.len(), 1);
+        assert_eq!(check(&format!("[{}]", sized(limits::TOOL_BYTES + 1))).1.len(), 1);
+        let nested = |depth: usize| {
+            let inner = depth - 2;
+            format!(
+                r#"[{{"name":"a","inputSchema":{{"type":"object","x":{}{}}}}}]"#,
+                "[".repeat(inner),
+                "]".repeat(inner)
+            )
+        };
+        assert_eq!(check(&nested(limits::SCHEMA_DEPTH)).0.len(), 1);
+        assert_eq!(check(&nested(limits::SCHEMA_DEPTH + 1)).1.len(), 1);
+        let many = |count: usize| {
+            let all: Vec<String> = (0..count)
+                .map(|at| format!(r#"{{"name":"t{at}","inputSchema":{{"type":"object"}}}}"#))
+                .collect();
+            check(&format!("[{}]", all.join(",")))
+        };
+        assert_eq!(many(limits::TOOLS_PER_SERVER).1.len(), 0);
+        let (names, skipped) = many(limits::TOOLS_PER_SERVER + 5);
+        assert_eq!((names.len(), skipped.len()), (limits::TOOLS_PER_SERVER, 1));
+    }
+}

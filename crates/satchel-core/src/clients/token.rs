@@ -1,0 +1,166 @@
+//! Bearer tokens: made once, shown once, kept only as hashes. A client may hold several, so that connecting it again
+//! does not lock out the configuration it already has.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::files;
+
+/// Tokens kept for one client; the oldest goes first.
+const KEPT: usize = 8;
+
+/// Why a token could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// The id cannot be one.
+    #[error("\"{0}\" cannot be a client's id; use 1 to 64 letters, digits, _, - and .")]
+    Id(String),
+    /// The file cannot be written, or there is no randomness.
+    #[error("cannot keep the token: {0}")]
+    Failed(String),
+}
+
+type Hash = [u8; 32];
+
+/// All tokens.
+#[derive(Debug)]
+pub struct Tokens {
+    file: PathBuf,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    kept: BTreeMap<String, Vec<Hash>>,
+    ephemeral: Vec<(String, Hash)>,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+struct Stored {
+    clients: BTreeMap<String, Vec<String>>,
+}
+
+impl Tokens {
+    /// Reads the tokens kept in this data directory. A damaged file is set aside; clients must be connected again then.
+    pub fn open(data: &Path) -> (Self, Option<String>) {
+        let file = data.join("clients.json");
+        let (stored, trouble) = match std::fs::read(&file) {
+            Ok(bytes) => match serde_json::from_slice::<Stored>(&bytes) {
+                Ok(stored) => (stored, None),
+                Err(error) => {
+                    let _ = std::fs::rename(&file, file.with_extension("damaged"));
+                    let trouble =
+                        format!("the list of clients was damaged ({error}); connect each client again");
+                    (Stored::default(), Some(trouble))
+                }
+            },
+            Err(_) => (Stored::default(), None),
+        };
+        let hash = |text: &String| -> Option<Hash> { URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok() };
+        let kept = stored
+            .clients
+            .iter()
+            .map(|(id, all)| (id.clone(), all.iter().filter_map(hash).collect()))
+            .collect();
+        (Self { file, held: Mutex::new(Held { kept, ephemeral: vec![] }) }, trouble)
+    }
+
+    /// Makes a token for a client. An ephemeral one is valid until this process ends and is never written.
+    pub fn make(&self, client: &str, ephemeral: bool) -> Result<String, TokenError> {
+        let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        if client.is_empty() || client.len() > 64 || !client.chars().all(valid) {
+            return Err(TokenError::Id(client.to_owned()));
+        }
+        let mut random = [0u8; 32];
+        getrandom::fill(&mut random).map_err(|error| TokenError::Failed(error.to_string()))?;
+        let token = format!("sat_{}", URL_SAFE_NO_PAD.encode(random));
+        let mut held = self.held();
+        if ephemeral {
+            held.ephemeral.push((client.to_owned(), hash_of(&token)));
+            // A bridge that is started over and over must not fill our memory.
+            let surplus = held.ephemeral.len().saturating_sub(1024);
+            held.ephemeral.drain(..surplus);
+            return Ok(token);
+        }
+        let mut kept = held.kept.clone();
+        let tokens = kept.entry(client.to_owned()).or_default();
+        tokens.push(hash_of(&token));
+        let surplus = tokens.len().saturating_sub(KEPT);
+        tokens.drain(..surplus);
+        self.write(&kept)?;
+        held.kept = kept;
+        Ok(token)
+    }
+
+    /// Whose token this is. Takes the same time whether and wherever it is found.
+    pub fn owner(&self, token: &str) -> Option<String> {
+        let asked = hash_of(token);
+        let held = self.held();
+        let kept = held.kept.iter().flat_map(|(id, all)| all.iter().map(move |hash| (id, hash)));
+        let ephemeral = held.ephemeral.iter().map(|(id, hash)| (id, hash));
+        let mut owner = None;
+        for (id, hash) in kept.chain(ephemeral) {
+            if bool::from(hash.ct_eq(&asked)) {
+                owner = Some(id);
+            }
+        }
+        owner.cloned()
+    }
+
+    fn write(&self, kept: &BTreeMap<String, Vec<Hash>>) -> Result<(), TokenError> {
+        let text = |all: &Vec<Hash>| all.iter().map(|hash| URL_SAFE_NO_PAD.encode(hash)).collect();
+        let stored = Stored { clients: kept.iter().map(|(id, all)| (id.clone(), text(all))).collect() };
+        serde_json::to_vec_pretty(&stored)
+            .map_err(std::io::Error::from)
+            .and_then(|bytes| files::replace(&self.file, &bytes))
+            .map_err(|error| TokenError::Failed(error.to_string()))
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn hash_of(token: &str) -> Hash {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_known_after_a_restart_and_never_on_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tokens, _) = Tokens::open(dir.path());
+        let kept = tokens.make("cursor", false).unwrap();
+        let ephemeral = tokens.make("bridge", true).unwrap();
+        assert_eq!(tokens.owner(&kept).as_deref(), Some("cursor"));
+        assert_eq!(tokens.owner(&ephemeral).as_deref(), Some("bridge"));
+        let file = std::fs::read_to_string(dir.path().join("clients.json")).unwrap();
+        assert!(!file.contains(&kept[4..]) && !file.contains("bridge"));
+        let (again, _) = Tokens::open(dir.path());
+        assert_eq!(again.owner(&kept).as_deref(), Some("cursor"));
+        for wrong in ["", "sat_", &ephemeral, &kept[..kept.len() - 1]] {
+            assert_eq!(again.owner(wrong), None);
+        }
+    }
+
+    #[test]
+    fn connecting_again_keeps_the_tokens_before_within_a_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tokens, _) = Tokens::open(dir.path());
+        let all: Vec<String> = (0..=KEPT).map(|_| tokens.make("a", false).unwrap()).collect();
+        assert_eq!(tokens.owner(&all[0]), None);
+        assert!(all[1..].iter().all(|token| tokens.owner(token).is_some()));
+        assert!(matches!(tokens.make("a b", false), Err(TokenError::Id(_))));
+    }
+}

@@ -1,0 +1,172 @@
+//! One change at a time, from any face or from the file: decide, write whole, reconcile. The configuration's only
+//! writer.
+
+use std::path::Path;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::Hub;
+use crate::{
+    config::{
+        Config, ConfigError,
+        change::{self, ChangeError},
+        watch::FileWatch,
+    },
+    files,
+    model::{Code, Notice, control::Change},
+};
+
+/// Why a change was not made. Nothing has changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// The change makes no sense.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// The file as it is cannot be read; writing it would lose what the user has there.
+    #[error("{file} cannot be changed before it is corrected: {error}")]
+    Broken {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        error: ConfigError,
+    },
+    /// The file cannot be read or written.
+    #[error("{0}")]
+    Files(String),
+    /// The hub is ending.
+    #[error("the hub is shutting down")]
+    Closing,
+}
+
+/// A change and who waits for it.
+#[derive(Debug)]
+pub(super) struct Asked {
+    change: Change,
+    answer: oneshot::Sender<Result<(), ApplyError>>,
+}
+
+pub(super) async fn ask(hub: &Hub, change: Change) -> Result<(), ApplyError> {
+    let (answer, done) = oneshot::channel();
+    hub.inner.changes.send(Asked { change, answer }).await.map_err(|_| ApplyError::Closing)?;
+    done.await.map_err(|_| ApplyError::Closing)?
+}
+
+pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
+    let watch = if hub.inner.options.passive { None } else { watch(&hub) };
+    loop {
+        tokio::select! {
+            next = asked.recv() => match next {
+                Some(Asked { change, answer }) => {
+                    let _ = answer.send(make(&hub, &change));
+                }
+                None => return,
+            },
+            () = changed(watch.as_ref()) => reload(&hub),
+            () = hub.inner.end.cancelled() => return,
+        }
+    }
+}
+
+fn watch(hub: &Hub) -> Option<FileWatch> {
+    FileWatch::new(&hub.places().config_file)
+        .inspect_err(|error| {
+            tracing::warn!(%error, "cannot watch the configuration file; edits by hand take effect after a restart");
+        })
+        .ok()
+}
+
+async fn changed(watch: Option<&FileWatch>) {
+    match watch {
+        Some(watch) => watch.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What the hub starts with: the file; where there is none, the built-in first configuration, which is then written;
+/// where it is broken, the last one that was good.
+pub(super) fn first_config(hub: &Hub) -> Config {
+    let places = hub.places();
+    match read(&places.config_file) {
+        Ok(Some(config)) => {
+            remember(hub, &config);
+            config
+        }
+        Ok(None) => {
+            let config = Config::first();
+            if let Err(error) = files::replace(&places.config_file, config.to_text().as_bytes()) {
+                hub.notice(Notice::new(Code::ConfigInvalid, error.to_string()));
+            }
+            remember(hub, &config);
+            config
+        }
+        Err(trouble) => {
+            hub.notice(Notice::new(Code::ConfigInvalid, trouble.to_string()));
+            read(&places.last_good_config()).ok().flatten().unwrap_or_default()
+        }
+    }
+}
+
+/// The file changed on disk.
+fn reload(hub: &Hub) {
+    match read(&hub.places().config_file) {
+        Ok(config) => {
+            hub.clear_notice(Code::ConfigInvalid);
+            // A file that is gone is no wish to lose everything: editors remove and rename while they save.
+            let Some(config) = config else { return };
+            if **hub.inner.config.borrow() != config {
+                tracing::info!("the configuration changed");
+                remember(hub, &config);
+                hub.reconcile(config);
+            }
+        }
+        Err(trouble) => {
+            tracing::warn!(%trouble, "the configuration cannot be used; what ran before goes on");
+            hub.notice(Notice::new(Code::ConfigInvalid, trouble.to_string()));
+        }
+    }
+}
+
+fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
+    let path = &hub.places().config_file;
+    // The file is the truth: it may have been edited by hand a moment ago.
+    let current = match read(path) {
+        Ok(Some(config)) => config,
+        Ok(None) => Config::default(),
+        Err(Trouble::Broken { file, error }) => return Err(ApplyError::Broken { file, error }),
+        Err(trouble @ Trouble::Unreadable(_)) => return Err(ApplyError::Files(trouble.to_string())),
+    };
+    let config = change::apply(&current, change)?;
+    files::replace(path, config.to_text().as_bytes())
+        .map_err(|error| ApplyError::Files(error.to_string()))?;
+    hub.clear_notice(Code::ConfigInvalid);
+    remember(hub, &config);
+    hub.reconcile(config);
+    Ok(())
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error("{file}: {error}")]
+    Broken { file: String, error: ConfigError },
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+fn read(path: &Path) -> Result<Option<Config>, Trouble> {
+    let file = path.display().to_string();
+    match std::fs::read_to_string(path) {
+        Ok(text) => Config::parse(&text).map(Some).map_err(|error| Trouble::Broken { file, error }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Trouble::Unreadable(format!("cannot read {file}: {error}"))),
+    }
+}
+
+fn remember(hub: &Hub, config: &Config) {
+    let path = hub.places().last_good_config();
+    let text = config.to_text();
+    if std::fs::read_to_string(&path).ok().as_deref() != Some(&text)
+        && let Err(error) = files::replace(&path, text.as_bytes())
+    {
+        tracing::warn!(%error, "cannot keep a copy of the configuration");
+    }
+}

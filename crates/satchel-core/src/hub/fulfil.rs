@@ -1,0 +1,175 @@
+//! What a face wishes, carried out: the one door from the control channel, the tray and the window into the hub.
+
+use satchel_mcp::Raw;
+use serde_json::{Value, json};
+
+use super::{ApplyError, CallFailure, Failed, Hub, USUAL_PORT};
+use crate::{
+    config::change::ChangeError,
+    model::control::{Connection, Refusal, ToolLine, ToolList, Wish},
+    secrets::{Secret, SecretError},
+    upstream::log,
+};
+
+/// A description in a list of tools.
+const DESCRIPTION: usize = 200;
+
+impl Hub {
+    /// Carries out one wish.
+    ///
+    /// # Errors
+    /// A [`Refusal`] with a stable code, what happened, and what to do about it.
+    pub async fn fulfil(&self, wish: Wish) -> Result<Value, Refusal> {
+        match wish {
+            Wish::Status => Ok(json!(self.compose())),
+            Wish::Tools { query, server, limit } => {
+                Ok(json!(self.tool_list(&query, server.as_deref(), limit)?))
+            }
+            Wish::Call { tool_path, arguments } => self.call_for_face(&tool_path, &arguments).await,
+            Wish::Change(change) => {
+                self.apply(change).await?;
+                Ok(json!({}))
+            }
+            Wish::Restart { server } => {
+                let upstream = self.servers().get(server.as_str()).map(|known| known.upstream.clone());
+                upstream.ok_or_else(|| unknown_server(&server))?.restart();
+                Ok(json!({}))
+            }
+            Wish::Connect { client, ephemeral } => self.connect(&client, ephemeral),
+            Wish::SecretNames => {
+                let (store, names) = self.inner.around.secrets.names().await?;
+                Ok(json!({ "names": names, "store": store }))
+            }
+            Wish::SetSecret { name, value } => {
+                self.inner.around.secrets.set(&name, Secret::new(value)).await?;
+                self.renew();
+                Ok(json!({}))
+            }
+            Wish::RemoveSecret { name } => match self.inner.around.secrets.remove(&name).await? {
+                true => Ok(json!({})),
+                false => Err(Refusal::new("unknown_secret", format!("there is no secret \"{name}\""), "")),
+            },
+            Wish::UseVault { passphrase } => {
+                self.inner.around.secrets.use_vault(Secret::new(passphrase)).await?;
+                self.renew();
+                Ok(json!({}))
+            }
+            Wish::UnlockVault { passphrase } => {
+                self.inner.around.secrets.unlock(Secret::new(passphrase)).await?;
+                self.clear_notice(crate::model::Code::VaultLocked);
+                self.renew();
+                Ok(json!({}))
+            }
+            Wish::Log { server, lines } => {
+                if !self.servers().contains_key(server.as_str()) {
+                    return Err(unknown_server(&server));
+                }
+                let path = self.places().server_log(&server);
+                let read = log::read_tail(&path, lines.min(10_000));
+                let lines = read.map_err(|error| Refusal::new("unreadable", error.to_string(), ""))?;
+                Ok(json!({ "path": path, "lines": lines }))
+            }
+            Wish::Quit => {
+                self.inner.quit.cancel();
+                Ok(json!({}))
+            }
+        }
+    }
+
+    fn tool_list(&self, query: &str, server: Option<&str>, limit: usize) -> Result<ToolList, Refusal> {
+        if let Some(server) = server
+            && !self.servers().contains_key(server)
+        {
+            return Err(unknown_server(server));
+        }
+        let catalog = self.catalog();
+        let found = catalog.find(query, server);
+        let line = |(server, tool): &(&crate::model::ServerName, &crate::catalog::ToolEntry)| ToolLine {
+            tool_path: format!("{server}:{}", tool.name),
+            description: tool.summary(DESCRIPTION),
+            signature: tool.signature().to_owned(),
+            tokens: tool.tokens.get().copied(),
+        };
+        Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
+    }
+
+    async fn call_for_face(&self, path: &str, arguments: &Value) -> Result<Value, Refusal> {
+        if !arguments.is_object() {
+            return Err(Refusal::new("bad_arguments", "the arguments must be a JSON object", ""));
+        }
+        let raw: Option<Box<Raw>> = serde_json::value::to_raw_value(arguments).ok();
+        let running = self.call_tool(path, raw, None).await?;
+        match running.finish().await {
+            Ok(result) => serde_json::from_str(result.get())
+                .map_err(|error| Refusal::new("unreadable", format!("cannot read the result: {error}"), "")),
+            Err(Failed::Upstream(error)) => Err(Refusal::new("upstream_error", error.to_string(), "")),
+            Err(Failed::Hub(failure)) => Err(failure.into()),
+        }
+    }
+
+    fn connect(&self, client: &str, ephemeral: bool) -> Result<Value, Refusal> {
+        let token = self
+            .inner
+            .tokens
+            .make(client, ephemeral)
+            .map_err(|error| Refusal::new("bad_client", error.to_string(), ""))?;
+        // Where nothing listens yet it will be here, unless something else takes the port first.
+        let usual = || format!("http://127.0.0.1:{USUAL_PORT}/mcp");
+        let url = self.view().endpoint.clone().unwrap_or_else(usual);
+        let headers = [("Authorization".to_owned(), format!("Bearer {token}"))].into();
+        Ok(json!(Connection { url, headers }))
+    }
+
+    /// Credentials changed: servers that wait for some look again.
+    fn renew(&self) {
+        let servers: Vec<_> =
+            self.servers().iter().map(|(name, known)| (name.clone(), known.upstream.clone())).collect();
+        for (name, upstream) in servers {
+            upstream.renew();
+            self.learn(&name);
+        }
+    }
+}
+
+fn unknown_server(name: &str) -> Refusal {
+    Refusal::new("unknown_server", format!("there is no server \"{name}\""), "See `satchel list`.")
+}
+
+impl From<ApplyError> for Refusal {
+    fn from(error: ApplyError) -> Self {
+        let (code, action) = match &error {
+            ApplyError::Change(ChangeError::Unknown(_)) => ("unknown_server", "See `satchel list`."),
+            ApplyError::Change(ChangeError::Exists(_)) => ("server_exists", ""),
+            ApplyError::Change(ChangeError::Name(_)) => ("bad_name", ""),
+            ApplyError::Change(ChangeError::Invalid(_)) => ("bad_server", ""),
+            ApplyError::Broken { .. } => {
+                ("config_invalid", "Correct the file at the place named, then try again.")
+            }
+            ApplyError::Files(_) => ("unwritable", ""),
+            ApplyError::Closing => ("closing", ""),
+        };
+        Refusal::new(code, error.to_string(), action)
+    }
+}
+
+impl From<SecretError> for Refusal {
+    fn from(error: SecretError) -> Self {
+        let code = match &error {
+            SecretError::WrongPassphrase => "wrong_passphrase",
+            SecretError::Name(_) => "bad_name",
+            SecretError::Empty(_) => "empty",
+            SecretError::Absent(_)
+            | SecretError::Locked(_)
+            | SecretError::VaultLocked
+            | SecretError::Failed(_) => error.code().map_or("secret_store", |code| code.as_str()),
+        };
+        Refusal::new(code, error.to_string(), error.code().map_or("", |code| code.action()))
+    }
+}
+
+impl From<CallFailure> for Refusal {
+    fn from(failure: CallFailure) -> Self {
+        let code = failure.code.map_or("call_failed", |code| code.as_str());
+        Refusal::new(code, failure.message, failure.action)
+    }
+}

@@ -1,0 +1,133 @@
+//! One hub a data directory: the lock, the run's name, and what an earlier run may have left behind.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io,
+    path::PathBuf,
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Hub, HubOptions};
+use crate::{
+    files::{self, Places},
+    model::{Code, Notice},
+    secrets::Secret,
+    upstream::warden,
+};
+
+/// A command that opens the hub for a moment is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why a hub could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another hub has this data directory.
+    #[error("{}", held(*.pid, .url.as_deref(), .data))]
+    HeldBy {
+        /// Its process, where it said so.
+        pid: Option<u32>,
+        /// Its endpoint, where it said so.
+        url: Option<String>,
+        /// The directory.
+        data: PathBuf,
+    },
+    /// The directories cannot be made or locked.
+    #[error(transparent)]
+    Files(io::Error),
+}
+
+fn held(pid: Option<u32>, url: Option<&str>, data: &std::path::Path) -> String {
+    let who =
+        pid.map_or_else(|| "another Satchel".to_owned(), |pid| format!("Satchel with process id {pid}"));
+    let at = url.map(|url| format!(", serving at {url}")).unwrap_or_default();
+    format!("{who} is using {}{at}", data.display())
+}
+
+/// Where a running hub can be reached; written by the endpoint, read by the other faces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningHub {
+    /// Its process.
+    pub pid: u32,
+    /// Its MCP endpoint.
+    pub url: String,
+    /// Its control channel: a Unix socket, or the name of a named pipe.
+    pub socket: PathBuf,
+}
+
+impl RunningHub {
+    /// Reads the address file. It may be of a hub that is gone.
+    pub fn read(places: &Places) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(places.address_file()).ok()?).ok()
+    }
+}
+
+pub(super) async fn lock(options: &HubOptions) -> Result<File, OpenError> {
+    let path = options.places.lock_file();
+    let mut open = OpenOptions::new();
+    open.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
+    let file = open.open(&path).map_err(OpenError::Files)?;
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(OpenError::Files(error)),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let running = RunningHub::read(&options.places);
+        // Whoever holds the lock without an address is a command that ends soon, or a hub that is just starting.
+        if running.is_some() || tokio::time::Instant::now() >= deadline {
+            let (pid, url) = running.map(|running| (running.pid, running.url)).unzip();
+            return Err(OpenError::HeldBy { pid, url, data: options.places.data.clone() });
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Run {
+    run: String,
+}
+
+/// Names this run, and ends what an earlier run that was killed together with its warden may have left.
+pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
+    let file = places.data.join("run.json");
+    if let Some(before) =
+        std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Run>(&bytes).ok())
+        && !before.run.is_empty()
+    {
+        let left = warden::kill_marked(&format!("{}.", before.run));
+        if left > 0 {
+            tracing::warn!(left, "ended processes of an earlier run");
+        }
+    }
+    // An address of a hub that was killed would send clients of the control channel astray.
+    let _ = std::fs::remove_file(places.address_file());
+    let mut random = [0u8; 8];
+    getrandom::fill(&mut random).map_err(|error| OpenError::Files(io::Error::other(error)))?;
+    let run: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let bytes =
+        serde_json::to_vec(&Run { run: run.clone() }).map_err(|error| OpenError::Files(error.into()))?;
+    files::replace(&file, &bytes).map_err(OpenError::Files)?;
+    Ok(run)
+}
+
+/// Where nobody is there to type it, the encrypted file's passphrase comes from a file that the starter names, for
+/// example a systemd credential.
+pub(super) async fn open_vault(hub: &Hub) {
+    let Some(path) = std::env::var_os("SATCHEL_PASSPHRASE_FILE") else { return };
+    let opened = match std::fs::read_to_string(&path) {
+        Ok(text) => {
+            let passphrase = Secret::new(text.trim_end_matches(['\n', '\r']));
+            hub.inner.around.secrets.unlock(passphrase).await.map_err(|error| error.to_string())
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(error) = opened {
+        let message = format!("cannot open the encrypted secrets file with SATCHEL_PASSPHRASE_FILE: {error}");
+        hub.notice(Notice::new(Code::VaultLocked, message));
+    }
+}

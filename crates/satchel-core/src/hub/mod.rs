@@ -1,0 +1,265 @@
+//! Many servers, one spine. The [`Hub`] is the handle that faces hold: they fulfil wishes through it and render the
+//! [`Snapshot`] it publishes.
+//!
+//! Theory of operation: one task applies changes of the configuration, from whichever face or from the file; one task
+//! a server reads its lists when they changed; one task composes the snapshot. All end with [`Hub::shutdown`].
+
+mod apply;
+mod call;
+mod fulfil;
+mod keep;
+mod refresh;
+mod registry;
+mod route;
+mod view;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs::File,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    time::Duration,
+};
+
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    catalog::{Catalog, Offer},
+    clients::token::Tokens,
+    config::Config,
+    files::Places,
+    model::{Notice, ServerName, Snapshot, control::Change},
+    secrets::Secrets,
+    upstream::Surroundings,
+};
+
+pub use apply::ApplyError;
+pub use call::{CallFailure, Failed, Running, Step};
+pub use keep::{OpenError, RunningHub};
+use registry::Registered;
+
+/// The port clients expect us at.
+pub const USUAL_PORT: u16 = 7411;
+/// Servers that are started at the same time only to learn what they offer.
+const LEARNING: usize = 4;
+/// Calls in flight over all servers.
+const CALLS: usize = 1024;
+/// How long a shutdown may take in all.
+const SHUTDOWN: Duration = Duration::from_secs(15);
+
+/// How a hub is opened.
+#[derive(Debug, Clone)]
+pub struct HubOptions {
+    /// Where its files are.
+    pub places: Places,
+    /// Our own program: started as `toolbox` for the embedded server and as `warden`.
+    pub own_program: PathBuf,
+    /// For one command: nothing is started that the command does not need, and the file is not watched.
+    pub passive: bool,
+}
+
+/// The handle of a running hub. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Hub {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    options: HubOptions,
+    around: Arc<Surroundings>,
+    tokens: Tokens,
+    /// Written by the apply task only.
+    config: watch::Sender<Arc<Config>>,
+    changes: mpsc::Sender<apply::Asked>,
+    servers: RwLock<BTreeMap<ServerName, Registered>>,
+    /// Everything ever read, of servers that are off too. Written by `refresh` and at start.
+    offers: Mutex<BTreeMap<ServerName, Arc<Offer>>>,
+    catalog: watch::Sender<Catalog>,
+    snapshot: watch::Sender<Arc<Snapshot>>,
+    view: view::Sources,
+    compose: Notify,
+    learning: Semaphore,
+    calls: Arc<Semaphore>,
+    numbers: std::sync::atomic::AtomicU64,
+    tracker: TaskTracker,
+    /// Ends the hub's own tasks.
+    end: CancellationToken,
+    /// Ends the warden, last of all.
+    end_warden: CancellationToken,
+    quit: CancellationToken,
+    /// Held until the hub is gone.
+    lock: Mutex<Option<File>>,
+}
+
+impl Hub {
+    /// Opens the hub of these places and starts what is to run from the start.
+    ///
+    /// # Errors
+    /// [`OpenError`] where another hub has the data directory, or the directories cannot be made.
+    pub async fn open(options: HubOptions) -> Result<Self, OpenError> {
+        options.places.create().map_err(OpenError::Files)?;
+        let lock = keep::lock(&options).await?;
+        let run = keep::begin_run(&options.places)?;
+        let (tracker, end, end_warden) =
+            (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
+        let warden = crate::warden::Warden::start(&options.own_program, &run, &tracker, end_warden.clone());
+        // A variable that is not valid Unicode cannot be referred to, and servers are not given it.
+        let environment: HashMap<String, String> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let home = environment.get("HOME").map(PathBuf::from);
+        let search_path =
+            crate::upstream::environment::search_path(std::env::var_os("PATH"), home.as_deref());
+        let (tokens, trouble) = Tokens::open(&options.places.data);
+        let secrets = Secrets::open(&options.places.data);
+        let around = Arc::new(Surroundings {
+            places: options.places.clone(),
+            secrets,
+            own_program: options.own_program.clone(),
+            warden,
+            environment,
+            search_path,
+            tracker: tracker.clone(),
+        });
+        let (changes, asked) = mpsc::channel(16);
+        let inner = Arc::new(Inner {
+            around,
+            tokens,
+            config: watch::Sender::new(Arc::default()),
+            changes,
+            servers: RwLock::default(),
+            offers: Mutex::default(),
+            catalog: watch::Sender::new(Catalog::default()),
+            snapshot: watch::Sender::new(Arc::default()),
+            view: view::Sources::default(),
+            compose: Notify::new(),
+            learning: Semaphore::new(LEARNING),
+            calls: Arc::new(Semaphore::new(CALLS)),
+            numbers: Default::default(),
+            tracker,
+            end,
+            end_warden,
+            quit: CancellationToken::new(),
+            lock: Mutex::new(Some(lock)),
+            options,
+        });
+        let hub = Self { inner };
+        if let Some(trouble) = trouble {
+            hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
+        }
+        keep::open_vault(&hub).await;
+        hub.begin(asked);
+        Ok(hub)
+    }
+
+    fn begin(&self, asked: mpsc::Receiver<apply::Asked>) {
+        let first = apply::first_config(self);
+        self.reconcile(first);
+        self.inner.snapshot.send_replace(Arc::new(self.compose()));
+        let (applying, composing) = (self.clone(), self.clone());
+        self.inner.tracker.spawn(async move { apply::run(applying, asked).await });
+        self.inner.tracker.spawn(async move { composing.keep_composing().await });
+    }
+
+    /// Everything a face may show, now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.snapshot.borrow().clone()
+    }
+
+    /// Follows the snapshot.
+    pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.inner.snapshot.subscribe()
+    }
+
+    /// What the enabled servers offer, now.
+    pub fn catalog(&self) -> Catalog {
+        self.inner.catalog.borrow().clone()
+    }
+
+    /// Where this hub's files are.
+    pub fn places(&self) -> &Places {
+        &self.inner.options.places
+    }
+
+    /// Whose token this is, where it is anybody's.
+    pub fn client_of(&self, token: &str) -> Option<String> {
+        self.inner.tokens.owner(token)
+    }
+
+    /// The endpoint listens at `url`, or no longer.
+    pub fn set_endpoint(&self, url: Option<String>) {
+        self.view().endpoint = url;
+        self.inner.compose.notify_one();
+    }
+
+    /// Tells people something about the hub itself; replaces what was said under the same code.
+    pub fn notice(&self, notice: Notice) {
+        let mut view = self.view();
+        view.notices.retain(|known| known.code != notice.code);
+        view.notices.push(notice);
+        drop(view);
+        self.inner.compose.notify_one();
+    }
+
+    /// Takes back what was said under a code.
+    pub fn clear_notice(&self, code: crate::model::Code) {
+        self.view().notices.retain(|known| known.code != code);
+        self.inner.compose.notify_one();
+    }
+
+    /// A client made a request; `call` names the tool, where it called one.
+    pub fn client_seen(&self, client: &str, call: Option<&str>) {
+        self.view().client_seen(client, call);
+        self.inner.compose.notify_one();
+    }
+
+    /// Resolves when a face wants the hub to end.
+    pub async fn quit_wished(&self) {
+        self.inner.quit.cancelled().await;
+    }
+
+    /// Ends every server and every task. Bounded: what resists is left to the warden.
+    pub async fn shutdown(&self) {
+        let all = async {
+            self.inner.end.cancel();
+            let upstreams: Vec<_> = self.servers().values().map(|server| server.upstream.clone()).collect();
+            let closing: Vec<_> = upstreams
+                .into_iter()
+                .map(|upstream| self.inner.tracker.spawn(async move { upstream.close().await }))
+                .collect();
+            for closed in closing {
+                let _ = closed.await;
+            }
+            self.inner.end_warden.cancel();
+            self.inner.tracker.close();
+            self.inner.tracker.wait().await;
+        };
+        if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
+            tracing::warn!("not everything ended in time");
+            self.inner.end_warden.cancel();
+        }
+        self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Carries out one change of the configuration, from whichever face.
+    ///
+    /// # Errors
+    /// [`ApplyError`] where it makes no sense or cannot be written; nothing has changed then.
+    pub async fn apply(&self, change: Change) -> Result<(), ApplyError> {
+        apply::ask(self, change).await
+    }
+
+    fn view(&self) -> MutexGuard<'_, view::Live> {
+        self.inner.view.lock()
+    }
+
+    fn servers(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<ServerName, Registered>> {
+        self.inner.servers.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn offers(&self) -> MutexGuard<'_, BTreeMap<ServerName, Arc<Offer>>> {
+        self.inner.offers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,144 @@
+//! Which servers there are: makes the running ones follow the configuration, and touches only what changed.
+
+use std::sync::{Arc, PoisonError, atomic::Ordering};
+
+use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
+
+use super::{Hub, refresh};
+use crate::{
+    catalog::disk,
+    config::Config,
+    files::file_stem,
+    model::{Code, Notice, ServerConfig, ServerName, Startup, TransportConfig},
+    upstream::Upstream,
+};
+
+/// Calls in flight on one server.
+const CALLS_PER_SERVER: usize = 64;
+
+/// One configured server.
+#[derive(Debug, Clone)]
+pub(super) struct Registered {
+    pub(super) upstream: Upstream,
+    pub(super) config: ServerConfig,
+    pub(super) calls: Arc<tokio::sync::Semaphore>,
+    /// Ends the tasks that serve this server's lists.
+    end: CancellationToken,
+}
+
+impl Hub {
+    /// Makes the servers follow `config`.
+    pub(super) fn reconcile(&self, config: Config) {
+        let config = Arc::new(config);
+        let before = self.inner.config.send_replace(config.clone());
+        for name in before.servers().keys() {
+            if !config.servers().contains_key(name) {
+                self.remove(name);
+                self.offers().remove(name);
+                let _ = std::fs::remove_file(self.catalog_file(name));
+            }
+        }
+        for (name, wanted) in config.servers() {
+            let known = self.servers().get(name).map(|known| known.config.clone());
+            match known {
+                Some(known) if known == *wanted => {}
+                Some(known) if known.transport == wanted.transport => self.adjust(name, wanted),
+                Some(_) => {
+                    self.remove(name);
+                    self.add(name, wanted);
+                }
+                None => self.add(name, wanted),
+            }
+        }
+        self.publish_catalog();
+        self.inner.compose.notify_one();
+    }
+
+    fn add(&self, name: &ServerName, config: &ServerConfig) {
+        let setup = setup_of(&config.transport);
+        match disk::read(&self.catalog_file(name)) {
+            Ok(Some(offer)) if offer.setup == setup => {
+                self.offers().insert(name.clone(), Arc::new(offer));
+            }
+            // What another setup offered says nothing about this one.
+            Ok(_) => {
+                self.offers().remove(name);
+            }
+            Err(trouble) => self.notice(Notice::new(Code::SetAside, trouble)),
+        }
+        let number = self.inner.numbers.fetch_add(1, Ordering::Relaxed);
+        // One command starts only what it asks for.
+        let mut started = config.clone();
+        if self.inner.options.passive && started.startup == Startup::Eager {
+            started.startup = Startup::KeepAlive;
+        }
+        let upstream = Upstream::new(name.clone(), number, started, self.inner.around.clone());
+        let registered = Registered {
+            upstream,
+            config: config.clone(),
+            calls: Arc::new(tokio::sync::Semaphore::new(CALLS_PER_SERVER)),
+            end: self.inner.end.child_token(),
+        };
+        refresh::follow(self, name, &registered.upstream, setup, registered.end.clone());
+        self.inner.servers.write().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), registered);
+        self.learn(name);
+    }
+
+    fn adjust(&self, name: &ServerName, config: &ServerConfig) {
+        let mut servers = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = servers.get_mut(name) {
+            known.config = config.clone();
+            known.upstream.configure(config.clone());
+        }
+        drop(servers);
+        self.learn(name);
+    }
+
+    fn remove(&self, name: &ServerName) {
+        let removed = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+        if let Some(removed) = removed {
+            removed.end.cancel();
+            self.inner.tracker.spawn(async move { removed.upstream.close().await });
+        }
+    }
+
+    /// Wakes a server whose lists were never read, once, so that it can be found. Not in a passive hub, and never a
+    /// server that only a person starts.
+    pub(super) fn learn(&self, name: &ServerName) {
+        let Some(server) = self.servers().get(name).cloned() else { return };
+        let wanted = server.config.enabled && server.config.startup != Startup::Manual;
+        if !wanted || self.inner.options.passive || self.offers().contains_key(name) {
+            return;
+        }
+        let (hub, name) = (self.clone(), name.clone());
+        self.inner.tracker.spawn(async move {
+            let end = server.end.clone();
+            let learning = async {
+                let _turn = hub.inner.learning.acquire().await;
+                if let Ok(_lease) = server.upstream.lease().await {
+                    hub.wait_for_offer(&name).await;
+                }
+            };
+            tokio::select! {
+                () = learning => {}
+                () = end.cancelled() => {}
+            }
+        });
+    }
+
+    pub(super) fn catalog_file(&self, name: &ServerName) -> std::path::PathBuf {
+        self.places().catalogs().join(format!("{}.json", file_stem(name.as_str())))
+    }
+}
+
+/// Names a setup by everything that decides what runs and where it connects. Values of secrets are not part of it.
+pub(super) fn setup_of(transport: &TransportConfig) -> String {
+    let text = match transport {
+        TransportConfig::Stdio { command, args, env, cwd } => {
+            serde_json::json!(["stdio", command, args, env, cwd])
+        }
+        TransportConfig::Http { url, headers } => serde_json::json!(["http", url, headers]),
+    };
+    Sha256::digest(text.to_string().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,86 @@
+//! Who serves a name: a tool's path or a resource's.
+
+use super::{Hub, call::CallFailure, registry::Registered};
+use crate::{
+    model::{Code, ResourcePath, ServerName, ToolPath},
+    upstream::{LeaseError, Outcome},
+};
+
+impl Hub {
+    /// The server and tool a path means.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] that names the nearest paths, or says why the server cannot be used. Nothing was sent.
+    pub(super) async fn route_tool(&self, path: &str) -> Result<(Registered, ToolPath), CallFailure> {
+        let unknown = |why: String| {
+            let near = self.catalog().near(path, 3);
+            let action = match near.as_slice() {
+                [] => "Use discover_mcp_tools to find tools.".to_owned(),
+                near => format!("Did you mean {}?", near.join(", ")),
+            };
+            CallFailure::not_sent(None, None, why, action)
+        };
+        let Ok(parsed) = path.parse::<ToolPath>() else {
+            return Err(unknown(format!("\"{path}\" is not a tool path; a path has the form server:tool")));
+        };
+        let server = match self.route_server(&parsed.server) {
+            Ok(server) => server,
+            Err(Some(failure)) => return Err(failure),
+            Err(None) => return Err(unknown(format!("there is no server \"{}\"", parsed.server))),
+        };
+        if self.catalog().tool(&parsed).is_none() {
+            // A server that was just added: its tools are not known before it has told them.
+            if self.catalog().offer(parsed.server.as_str()).is_none() {
+                let lease = server.upstream.lease().await.map_err(|error| refused(&parsed.server, &error))?;
+                self.wait_for_offer(&parsed.server).await;
+                drop(lease);
+            }
+            if self.catalog().tool(&parsed).is_none() {
+                return Err(unknown(format!("{} has no tool \"{}\"", parsed.server, parsed.tool)));
+            }
+        }
+        Ok((server, parsed))
+    }
+
+    /// The server a resource path means. Whether the resource exists is the server's to say: templates make resources
+    /// that are in no list.
+    pub(super) fn route_resource(&self, path: &str) -> Result<(Registered, ResourcePath), CallFailure> {
+        let action = || "Use list_mcp_resources to see what there is.".to_owned();
+        let parsed = path
+            .parse::<ResourcePath>()
+            .map_err(|error| CallFailure::not_sent(None, None, error.to_string(), action()))?;
+        match self.route_server(&parsed.server) {
+            Ok(server) => Ok((server, parsed)),
+            Err(Some(failure)) => Err(failure),
+            Err(None) => {
+                let message = format!("there is no server \"{}\"", parsed.server);
+                Err(CallFailure::not_sent(None, None, message, action()))
+            }
+        }
+    }
+
+    /// A server that may be used; `None` as the error where there is none of that name.
+    fn route_server(&self, name: &ServerName) -> Result<Registered, Option<CallFailure>> {
+        let Some(server) = self.servers().get(name).cloned() else { return Err(None) };
+        if !server.config.enabled {
+            return Err(Some(refused(name, &LeaseError::Off)));
+        }
+        Ok(server)
+    }
+}
+
+/// Why a server cannot be used, and what to do about it.
+pub(super) fn refused(server: &ServerName, error: &LeaseError) -> CallFailure {
+    let (code, action): (Option<Code>, String) = match error {
+        LeaseError::Off => (None, format!("Switch \"{server}\" on in Satchel to use it.")),
+        LeaseError::Manual => {
+            (None, format!("Start \"{server}\" in Satchel, or with `satchel restart {server}`."))
+        }
+        LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => {
+            (Some(failure.code), failure.code.action().to_owned())
+        }
+        LeaseError::Closing => (None, "Try again when Satchel is running.".to_owned()),
+    };
+    let message = format!("\"{server}\" cannot be used: {error}");
+    CallFailure { outcome: Outcome::NotSent, server: Some(server.to_string()), code, message, action }
+}

@@ -1,0 +1,198 @@
+//! Composes the snapshot: the only place where what is known becomes what is shown.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use tokio::time::Instant;
+
+use super::{Hub, registry::Registered};
+use crate::{
+    catalog::Offer,
+    model::{
+        Notice, Place, ServerName, ServerState, ServerView, Snapshot, TransportConfig, snapshot::ClientView,
+    },
+    upstream::{Seen, lifecycle::State},
+};
+
+/// Changes within this time make one snapshot.
+const COALESCE: Duration = Duration::from_millis(30);
+
+/// What is not anybody else's to remember.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    pub(super) endpoint: Option<String>,
+    pub(super) notices: Vec<Notice>,
+    clients: BTreeMap<String, ClientView>,
+    calls: BTreeMap<ServerName, u64>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Sources(Mutex<Live>);
+
+impl Sources {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Live> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Live {
+    pub(super) fn called(&mut self, server: &ServerName) {
+        *self.calls.entry(server.clone()).or_default() += 1;
+    }
+
+    pub(super) fn client_seen(&mut self, client: &str, call: Option<&str>) {
+        let view = self.clients.entry(client.to_owned()).or_insert_with(|| ClientView {
+            id: client.to_owned(),
+            requests: 0,
+            last_call: None,
+            last_seen_ms: 0,
+        });
+        view.requests += 1;
+        view.last_seen_ms = epoch_ms(SystemTime::now());
+        if let Some(call) = call {
+            view.last_call = Some(call.to_owned());
+        }
+    }
+}
+
+impl Hub {
+    pub(super) async fn keep_composing(&self) {
+        loop {
+            tokio::select! {
+                () = self.inner.compose.notified() => {}
+                () = self.inner.end.cancelled() => return,
+            }
+            tokio::time::sleep(COALESCE).await;
+            let mut next = self.compose();
+            self.inner.snapshot.send_if_modified(|current| {
+                next.version = current.version;
+                if **current == next {
+                    return false;
+                }
+                next.version += 1;
+                *current = Arc::new(std::mem::take(&mut next));
+                true
+            });
+        }
+    }
+
+    /// The snapshot as of now.
+    pub(super) fn compose(&self) -> Snapshot {
+        let servers: Vec<(ServerName, Registered)> =
+            self.servers().iter().map(|(name, server)| (name.clone(), server.clone())).collect();
+        let offers = self.offers().clone();
+        let view = self.view();
+        let servers = servers
+            .into_iter()
+            .map(|(name, server)| {
+                let calls = view.calls.get(&name).copied().unwrap_or(0);
+                show(&name, &server, offers.get(&name).map(|offer| &**offer), calls)
+            })
+            .collect();
+        Snapshot {
+            version: self.inner.snapshot.borrow().version,
+            endpoint: view.endpoint.clone(),
+            notices: view.notices.clone(),
+            servers,
+            clients: view.clients.values().cloned().collect(),
+        }
+    }
+}
+
+fn show(name: &ServerName, server: &Registered, offer: Option<&Offer>, calls: u64) -> ServerView {
+    let seen = server.upstream.seen();
+    let config = &server.config;
+    ServerView {
+        name: name.to_string(),
+        title: offer.and_then(|offer| offer.title.clone()),
+        place: place(&config.transport),
+        enabled: config.enabled,
+        startup: config.startup,
+        state: state(&seen),
+        pid: seen.pid,
+        tools: offer.map(|offer| offer.tools.len()),
+        tokens: offer.and_then(|offer| offer.tokens.get().copied()),
+        resources: offer.map(|offer| offer.resources.len() + offer.templates.len()),
+        skipped: offer.map(|offer| offer.skipped.clone()).unwrap_or_default(),
+        runs: runs(&config.transport),
+        idle_timeout_seconds: config.idle_timeout.as_secs(),
+        starts: seen.starts,
+        calls,
+        wake_ms: median(&seen.wakes),
+    }
+}
+
+fn place(transport: &TransportConfig) -> Place {
+    match transport {
+        TransportConfig::Stdio { .. } => Place::Computer,
+        TransportConfig::Http { .. } => Place::Hosted,
+    }
+}
+
+/// As configured: references stand where secrets will be.
+fn runs(transport: &TransportConfig) -> String {
+    match transport {
+        TransportConfig::Http { url, .. } => url.clone(),
+        TransportConfig::Stdio { command, args, .. } => {
+            let quote = |word: &String| {
+                if word.is_empty() || word.contains(char::is_whitespace) {
+                    format!("{word:?}")
+                } else {
+                    word.clone()
+                }
+            };
+            [command].into_iter().chain(args).map(quote).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn state(seen: &Seen) -> ServerState {
+    match &seen.state {
+        State::Off => ServerState::Off,
+        State::Asleep => ServerState::Asleep,
+        State::Starting { since, .. } => ServerState::Starting { since_ms: at_ms(*since) },
+        State::Ready { leases, .. } => {
+            ServerState::Ready { in_flight: *leases, sleeps_at_ms: seen.sleeps_at.map(at_ms) }
+        }
+        State::Stopping { .. } => ServerState::Stopping,
+        State::BackingOff { until, failure, .. } => ServerState::BackingOff {
+            code: failure.code,
+            message: failure.message.clone(),
+            retry_at_ms: at_ms(*until),
+            failures: seen.failures,
+        },
+        State::Broken { until, failure } => ServerState::Broken {
+            code: failure.code,
+            message: failure.message.clone(),
+            retry_at_ms: at_ms(*until),
+            failures: seen.failures,
+        },
+        State::NeedsCredential { failure } => {
+            let unset = failure.code == crate::model::Code::NeedsCredential;
+            ServerState::NeedsCredential {
+                names: failure.missing.clone(),
+                message: if unset { String::new() } else { failure.message.clone() },
+            }
+        }
+    }
+}
+
+/// A moment as faces count it, rounded so that composing twice gives the same value.
+fn at_ms(moment: Instant) -> u64 {
+    let (now, system) = (Instant::now(), SystemTime::now());
+    let at = if moment >= now { system + (moment - now) } else { system - (now - moment) };
+    (epoch_ms(at) + 50) / 100 * 100
+}
+
+fn epoch_ms(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+fn median(wakes: &[Duration]) -> Option<u64> {
+    let mut sorted = wakes.to_vec();
+    sorted.sort();
+    sorted.get(sorted.len() / 2).map(|wake| u64::try_from(wake.as_millis()).unwrap_or(u64::MAX))
+}
