@@ -1,1 +1,18 @@
-//! To be.
+//! The localhost face: one MCP endpoint for clients, and beside it a control channel for our own other faces.
+//!
+//! Two channels, never one: the TCP port knows no management verb, and the control channel is a Unix socket or named
+//! pipe that only this user can open.
+#![warn(missing_docs)]
+
+mod address_file;
+mod control;
+mod downstream;
+mod guard;
+mod http;
+mod meta;
+mod reply;
+mod serve;
+mod session;
+mod token;
+
+pub use serve::{Endpoint, ServeError, serve};

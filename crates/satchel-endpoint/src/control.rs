@@ -1,0 +1,203 @@
+//! The control channel: what the command line, and nobody else, asks of a running hub. HTTP over a Unix socket that
+//! only this user can open, or over a named pipe.
+
+use std::{
+    convert::Infallible,
+    io,
+    path::{Path, PathBuf},
+};
+
+use axum::{
+    Json, Router,
+    body::{Body, Bytes},
+    extract::State,
+    http::StatusCode,
+    response::IntoResponse,
+    routing::{get, post},
+};
+use futures_util::stream;
+use satchel_core::{hub::Hub, model::control::Wish};
+use satchel_mcp::sse;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{ServeError, reply};
+
+#[derive(Clone)]
+struct Channel {
+    hub: Hub,
+    stop: CancellationToken,
+}
+
+fn router(hub: &Hub, stop: &CancellationToken) -> Router {
+    Router::new()
+        .route("/wish", post(wish))
+        .route("/events", get(events))
+        .with_state(Channel { hub: hub.clone(), stop: stop.clone() })
+}
+
+async fn wish(State(channel): State<Channel>, body: Bytes) -> axum::response::Response {
+    let wish: Wish = match serde_json::from_slice(&body) {
+        Ok(wish) => wish,
+        Err(error) => {
+            let message =
+                format!("the wish cannot be read: {error}; the other side may be of another version");
+            let refusal = json!({ "refusal": { "code": "bad_wish", "message": message, "action": "" } });
+            return (StatusCode::BAD_REQUEST, Json(refusal)).into_response();
+        }
+    };
+    match channel.hub.fulfil(wish).await {
+        Ok(value) => Json(json!({ "ok": value })).into_response(),
+        Err(refusal) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Json(json!({ "refusal": refusal }))).into_response()
+        }
+    }
+}
+
+/// The snapshot now and after every change.
+async fn events(State(channel): State<Channel>) -> axum::response::Response {
+    let mut watch = channel.hub.watch();
+    watch.mark_changed();
+    let stream = stream::unfold((watch, channel.stop), |(mut watch, stop)| async {
+        tokio::select! {
+            changed = watch.changed() => changed.ok()?,
+            () = stop.cancelled() => return None,
+        }
+        let snapshot = serde_json::to_string(&**watch.borrow_and_update()).ok()?;
+        let event = sse::Event::message(snapshot).to_wire();
+        Some((Ok::<_, Infallible>(Bytes::from(event)), (watch, stop)))
+    });
+    reply::events(Body::from_stream(stream)).into_response()
+}
+
+/// Opens the channel and says where it is.
+#[cfg(unix)]
+pub(crate) fn open(
+    hub: &Hub,
+    stop: &CancellationToken,
+    tracker: &TaskTracker,
+) -> Result<PathBuf, ServeError> {
+    use std::os::unix::fs::PermissionsExt;
+    let path = socket_path(&hub.places().data).map_err(|error| control_error(&hub.places().data, error))?;
+    // We hold the data directory's lock: a socket that is still there is of a hub that is gone.
+    let _ = std::fs::remove_file(&path);
+    let listener = tokio::net::UnixListener::bind(&path)
+        .and_then(|listener| {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+            Ok(listener)
+        })
+        .map_err(|error| control_error(&path, error))?;
+    let (router, stopped, socket) = (router(hub, stop), stop.clone(), path.clone());
+    tracker.spawn(async move {
+        let serving =
+            axum::serve(listener, router).with_graceful_shutdown(async move { stopped.cancelled().await });
+        if let Err(error) = serving.await {
+            tracing::error!(%error, "the control channel ended");
+        }
+        let _ = std::fs::remove_file(&socket);
+    });
+    Ok(path)
+}
+
+fn control_error(path: &Path, error: io::Error) -> ServeError {
+    ServeError::Control { path: path.display().to_string(), error }
+}
+
+/// Beside the data; or, where that path is longer than a socket's may be (108 bytes on Linux, 104 on macOS), in a
+/// directory of our own among the temporary ones.
+#[cfg(unix)]
+fn socket_path(data: &Path) -> io::Result<PathBuf> {
+    use std::os::unix::{ffi::OsStrExt, fs::MetadataExt};
+    const LONGEST: usize = 100;
+    let beside = data.join("hub.sock");
+    if beside.as_os_str().len() <= LONGEST {
+        return Ok(beside);
+    }
+    let name: String = Sha256::digest(data.as_os_str().as_bytes())
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let dir = std::env::temp_dir().join(format!("satchel-{}-{name}", nix::unistd::geteuid()));
+    satchel_core::files::create_private_dir(&dir)?;
+    let metadata = std::fs::symlink_metadata(&dir)?;
+    // Anybody can make a directory there, also one that is waiting for us.
+    if !metadata.is_dir() || metadata.uid() != nix::unistd::geteuid().as_raw() || metadata.mode() & 0o077 != 0
+    {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("{} is not ours alone", dir.display()),
+        ));
+    }
+    Ok(dir.join("hub.sock"))
+}
+
+/// Opens the channel and says where it is. A named pipe without a security descriptor of its own can be opened by
+/// its creator and administrators only, for writing.
+#[cfg(windows)]
+pub(crate) fn open(
+    hub: &Hub,
+    stop: &CancellationToken,
+    tracker: &TaskTracker,
+) -> Result<PathBuf, ServeError> {
+    let name: String = Sha256::digest(hub.places().data.to_string_lossy().as_bytes())
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let path = format!(r"\\.\pipe\satchel-{name}");
+    let pipes = pipe::Pipes::new(&path).map_err(|error| control_error(Path::new(&path), error))?;
+    let (router, stopped) = (router(hub, stop), stop.clone());
+    tracker.spawn(async move {
+        let serving =
+            axum::serve(pipes, router).with_graceful_shutdown(async move { stopped.cancelled().await });
+        if let Err(error) = serving.await {
+            tracing::error!(%error, "the control channel ended");
+        }
+    });
+    Ok(path.into())
+}
+
+#[cfg(windows)]
+mod pipe {
+    //! A named pipe as something that accepts connections.
+    use std::{io, time::Duration};
+
+    use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
+
+    pub(super) struct Pipes {
+        name: String,
+        next: NamedPipeServer,
+    }
+
+    impl Pipes {
+        pub(super) fn new(name: &str) -> io::Result<Self> {
+            let next =
+                ServerOptions::new().first_pipe_instance(true).reject_remote_clients(true).create(name)?;
+            Ok(Self { name: name.to_owned(), next })
+        }
+    }
+
+    impl axum::serve::Listener for Pipes {
+        type Io = NamedPipeServer;
+        type Addr = String;
+
+        async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+            loop {
+                let connected = self.next.connect().await;
+                let fresh = ServerOptions::new().reject_remote_clients(true).create(&self.name);
+                match (connected, fresh) {
+                    (Ok(()), Ok(fresh)) => {
+                        return (std::mem::replace(&mut self.next, fresh), self.name.clone());
+                    }
+                    _ => tokio::time::sleep(Duration::from_millis(200)).await,
+                }
+            }
+        }
+
+        fn local_addr(&self) -> io::Result<Self::Addr> {
+            Ok(self.name.clone())
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Who may knock: only requests that were meant for this port on this computer. Web pages are kept out, also those
+//! that rebind a name of theirs to our address.
+
+use axum::http::{HeaderMap, Uri, header};
+
+/// Why a request is turned away before anything of it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// Not addressed to us.
+    Host,
+    /// Sent on behalf of a web page.
+    Origin,
+}
+
+/// Names under which this port may be addressed.
+#[derive(Debug, Clone)]
+pub(crate) struct Guard {
+    hosts: [String; 3],
+}
+
+impl Guard {
+    pub(crate) fn new(port: u16) -> Self {
+        Self { hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")] }
+    }
+
+    /// Exactly one `Host`, one of ours, port included; the same for an address in the request line; and no `Origin`
+    /// but our own.
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(Refused::Host)?;
+        let addressed = uri.authority().map(|authority| authority.as_str());
+        if hosts.next().is_some()
+            || !self.is_ours(host)
+            || addressed.is_some_and(|addressed| !self.is_ours(addressed))
+        {
+            return Err(Refused::Host);
+        }
+        for origin in headers.get_all(header::ORIGIN) {
+            let ours = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
+            if !ours.is_some_and(|host| self.is_ours(host)) {
+                return Err(Refused::Origin);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_ours(&self, host: &str) -> bool {
+        self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(uri: &str, headers: &[(&str, &str)]) -> Result<(), Refused> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(axum::http::HeaderName::try_from(*name).unwrap(), value.parse().unwrap());
+        }
+        Guard::new(7411).check(&uri.parse().unwrap(), &map)
+    }
+
+    #[test]
+    fn only_our_own_address_with_its_port_is_served() {
+        for host in ["127.0.0.1:7411", "localhost:7411", "LOCALHOST:7411", "[::1]:7411"] {
+            assert_eq!(check("/mcp", &[("host", host)]), Ok(()), "{host}");
+        }
+        for host in [
+            "",
+            "127.0.0.1",
+            "localhost",
+            "127.0.0.1:7412",
+            "evil.com",
+            "evil.com:7411",
+            "127.0.0.1.evil.com:7411",
+            "localhost.:7411",
+            "0.0.0.0:7411",
+            "127.1:7411",
+            "user@127.0.0.1:7411",
+            "127.0.0.1:7411 ",
+            "[::]:7411",
+            "127.0.0.1:07411",
+        ] {
+            assert_eq!(check("/mcp", &[("host", host)]), Err(Refused::Host), "{host:?}");
+        }
+        assert_eq!(check("/mcp", &[]), Err(Refused::Host));
+        let twice = [("host", "127.0.0.1:7411"), ("host", "127.0.0.1:7411")];
+        assert_eq!(check("/mcp", &twice), Err(Refused::Host));
+        assert_eq!(check("http://evil.com/mcp", &[("host", "127.0.0.1:7411")]), Err(Refused::Host));
+    }
+
+    #[test]
+    fn no_web_page_but_our_own_may_ask() {
+        let with = |origin| check("/mcp", &[("host", "127.0.0.1:7411"), ("origin", origin)]);
+        for origin in ["http://127.0.0.1:7411", "http://localhost:7411"] {
+            assert_eq!(with(origin), Ok(()));
+        }
+        for origin in [
+            "null",
+            "",
+            "https://evil.com",
+            "http://evil.com",
+            "http://localhost",
+            "http://localhost:3000",
+            "https://localhost:7411",
+            "http://127.0.0.1:7411.evil.com",
+            "file://",
+            "http://localhost:7411/",
+        ] {
+            assert_eq!(with(origin), Err(Refused::Origin), "{origin:?}");
+        }
+    }
+}

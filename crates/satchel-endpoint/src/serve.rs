@@ -1,0 +1,193 @@
+//! Binds the port, on loopback only, and ends in order.
+
+use std::{
+    io,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::Router;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
+use satchel_core::{
+    hub::{Hub, USUAL_PORT},
+    model::{Code, Notice},
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{address_file::AddressFile, control, http};
+
+/// Ports tried after the usual one, so that a client's configuration has a chance to stay right.
+const FALLBACKS: u16 = 9;
+const CONNECTIONS: usize = 512;
+const HEADER_TIME: Duration = Duration::from_secs(10);
+const HEADERS: usize = 100;
+const HEADER_BYTES: usize = 32 * 1024;
+/// How long calls in flight may go on when the hub ends.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// Why nothing could be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The port asked for cannot be had.
+    #[error("cannot listen on port {port}: {error}")]
+    Port {
+        /// Which.
+        port: u16,
+        /// Why.
+        error: io::Error,
+    },
+    /// The control channel cannot be opened.
+    #[error("cannot open the control channel at {path}: {error}")]
+    Control {
+        /// Where.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The file that says where we are cannot be written.
+    #[error("{0}")]
+    Address(io::Error),
+}
+
+/// What is being served.
+#[derive(Debug)]
+pub struct Endpoint {
+    url: String,
+    hub: Hub,
+    app: Arc<http::App>,
+    stop: CancellationToken,
+    tracker: TaskTracker,
+    _address: AddressFile,
+}
+
+/// Serves `hub` on a loopback port: the usual one, or another where that is taken, for `None`; exactly this one
+/// otherwise, where 0 means any. Opens the control channel and says in a file where both are.
+///
+/// # Errors
+/// [`ServeError`] where something cannot be opened; nothing is served then.
+pub async fn serve(hub: &Hub, port: Option<u16>) -> Result<Endpoint, ServeError> {
+    let (listener, port) = bind(hub, port).await?;
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let (stop, tracker) = (CancellationToken::new(), TaskTracker::new());
+    let app = Arc::new(http::App::new(hub.clone(), port, stop.clone()));
+    let socket = control::open(hub, &stop, &tracker)?;
+    let router = http::router(app.clone());
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    tracker.spawn(accept(listener, router.clone(), connections.clone(), stop.clone(), tracker.clone()));
+    // Clients that resolve localhost to ::1 first. Where there is no IPv6 or the port is taken there, 127.0.0.1 does.
+    if let Ok(listener) = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await {
+        tracker.spawn(accept(listener, router, connections, stop.clone(), tracker.clone()));
+    }
+    let address = AddressFile::write(hub.places(), &url, &socket).map_err(ServeError::Address)?;
+    hub.set_endpoint(Some(url.clone()));
+    tracing::info!(url, "serving");
+    Ok(Endpoint { url, hub: hub.clone(), app, stop, tracker, _address: address })
+}
+
+impl Endpoint {
+    /// Where clients connect.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Stops accepting, lets calls in flight end for a while, then ends what is left.
+    pub async fn shutdown(self) {
+        self.hub.set_endpoint(None);
+        self.stop.cancel();
+        self.tracker.close();
+        // Streams that are only kept open for news end at once; calls may finish.
+        let drained = tokio::time::timeout(DRAIN, self.tracker.wait()).await;
+        self.app.sessions.close_all();
+        if drained.is_err() {
+            tracing::warn!("calls in flight were cut off");
+        }
+    }
+}
+
+async fn bind(hub: &Hub, port: Option<u16>) -> Result<(TcpListener, u16), ServeError> {
+    let listen = |port| async move {
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
+        let port = listener.local_addr()?.port();
+        Ok::<_, io::Error>((listener, port))
+    };
+    if let Some(port) = port {
+        return listen(port).await.map_err(|error| ServeError::Port { port, error });
+    }
+    if let Ok(bound) = listen(USUAL_PORT).await {
+        return Ok(bound);
+    }
+    let mut last = None;
+    for port in (USUAL_PORT + 1..=USUAL_PORT + FALLBACKS).chain([0]) {
+        match listen(port).await {
+            Ok((listener, port)) => {
+                let message =
+                    format!("port {USUAL_PORT} is taken by another program; serving on port {port}");
+                tracing::warn!("{message}");
+                hub.notice(Notice::new(Code::PortTaken, message));
+                return Ok((listener, port));
+            }
+            Err(error) => last = Some(error),
+        }
+    }
+    let error = last.unwrap_or_else(|| io::Error::from(io::ErrorKind::AddrInUse));
+    Err(ServeError::Port { port: USUAL_PORT, error })
+}
+
+async fn accept(
+    listener: TcpListener,
+    router: Router,
+    connections: Arc<Semaphore>,
+    stop: CancellationToken,
+    tracker: TaskTracker,
+) {
+    let graceful = GracefulShutdown::new();
+    loop {
+        // Beyond the limit new connections wait in the system's queue.
+        let permit = tokio::select! {
+            permit = connections.clone().acquire_owned() => permit,
+            () = stop.cancelled() => break,
+        };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.cancelled() => break,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let connection = graceful.watch(connection(stream, router.clone()));
+                tracker.spawn(async move {
+                    // A client that breaks off or talks nonsense harms only itself.
+                    let _ = connection.await;
+                    drop(permit);
+                });
+            }
+            Err(error) => {
+                // Out of descriptors, for example: trying again at once would only burn the processor.
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+        }
+    }
+    drop(listener);
+    graceful.shutdown().await;
+}
+
+type Connection = hyper::server::conn::http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
+
+fn connection(stream: TcpStream, router: Router) -> Connection {
+    let _ = stream.set_nodelay(true);
+    hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIME)
+        .max_headers(HEADERS)
+        .max_buf_size(HEADER_BYTES)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+}
