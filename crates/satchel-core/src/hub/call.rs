@@ -1,6 +1,9 @@
 //! The spine: route, permit, lease, call, record. Every call to a server goes through here.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use satchel_mcp::{ErrorObject, Raw, RawObject};
 use serde::Serialize;
@@ -11,8 +14,12 @@ use tokio::{
 
 use super::{Hub, registry::Registered, route::refused};
 use crate::{
-    model::{Code, ServerName},
-    upstream::{CallError, Event, Lease, Outcome, link},
+    model::{Code, ServerName, ToolPath},
+    upstream::{
+        CallError, Event, Lease, Outcome,
+        breaker::{Breaker, EXECUTION},
+        link,
+    },
 };
 
 /// A failure that the hub has to explain. It says whether the call may have run.
@@ -59,6 +66,8 @@ pub enum Failed {
 pub struct Running {
     hub: Hub,
     server: ServerName,
+    /// The tool, where it is one: timeouts and lost connections count for it alone.
+    tool: Option<ToolPath>,
     registered: Registered,
     method: &'static str,
     params: Box<Raw>,
@@ -95,6 +104,7 @@ impl Hub {
         meta: Option<Box<Raw>>,
     ) -> Result<Running, CallFailure> {
         let (registered, path) = self.route_tool(path).await?;
+        self.permit_tool(&path)?;
         let mut params = RawObject::new();
         // Strings always serialize.
         let _ = params.put("name", &path.tool);
@@ -102,7 +112,37 @@ impl Hub {
         if let Some(meta) = meta {
             params.set("_meta", meta);
         }
-        self.run(path.server, registered, "tools/call", params.to_raw()).await
+        let started = self.run(path.server.clone(), registered, "tools/call", params.to_raw()).await;
+        match started {
+            Ok(running) => Ok(Running { tool: Some(path), ..running }),
+            // Why the server cannot be had is its lifecycle's to remember, not this tool's.
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Refuses a tool that timed out or lost its server several times in a row.
+    fn permit_tool(&self, path: &ToolPath) -> Result<(), CallFailure> {
+        let mut breakers = self.inner.breakers.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(breaker) = breakers.get_mut(path) else { return Ok(()) };
+        breaker.permit(Instant::now()).map_err(|wait| {
+            let seconds = wait.as_secs_f64().ceil();
+            let message =
+                format!("{path} failed several times in a row and is not called for another {seconds} s");
+            let action = Code::ToolPaused.action().to_owned();
+            CallFailure::not_sent(Some(&path.server), Some(Code::ToolPaused), message, action)
+        })
+    }
+
+    fn record_tool(&self, path: &ToolPath, good: bool) {
+        let mut breakers = self.inner.breakers.lock().unwrap_or_else(PoisonError::into_inner);
+        if good && !breakers.contains_key(path) {
+            return;
+        }
+        let breaker = breakers.entry(path.clone()).or_insert_with(|| Breaker::new(EXECUTION));
+        breaker.record(good, Instant::now());
+        if breaker.is_pristine() {
+            breakers.remove(path);
+        }
     }
 
     /// Reads a resource by its path; never from a cache.
@@ -130,6 +170,7 @@ impl Hub {
         let mut running = Running {
             hub: self.clone(),
             server,
+            tool: None,
             registered,
             method,
             params,
@@ -187,16 +228,19 @@ impl Running {
                 Event::Final(Ok(result)) => {
                     lease.prove();
                     self.attempt = None;
+                    self.record(true);
                     return Step::End(Ok(result));
                 }
                 Event::Final(Err(CallError::Answered(error))) => {
                     lease.prove();
                     self.attempt = None;
+                    self.record(true);
                     return Step::End(Err(Failed::Upstream(error)));
                 }
                 Event::Final(Err(error)) => {
                     self.attempt = None;
                     if !self.repeat(&error) {
+                        self.record(false);
                         return Step::End(Err(Failed::Hub(self.explain(&error))));
                     }
                     if let Err(failure) = self.begin().await {
@@ -204,6 +248,12 @@ impl Running {
                     }
                 }
             }
+        }
+    }
+
+    fn record(&self, good: bool) {
+        if let Some(tool) = &self.tool {
+            self.hub.record_tool(tool, good);
         }
     }
 

@@ -31,7 +31,7 @@ use crate::{
     files::Places,
     model::{Notice, ServerName, Snapshot, control::Change},
     secrets::Secrets,
-    upstream::Surroundings,
+    upstream::{Surroundings, breaker::Breaker},
 };
 
 pub use apply::ApplyError;
@@ -82,6 +82,7 @@ struct Inner {
     compose: Notify,
     learning: Semaphore,
     calls: Arc<Semaphore>,
+    breakers: Mutex<HashMap<crate::model::ToolPath, Breaker>>,
     numbers: std::sync::atomic::AtomicU64,
     tracker: TaskTracker,
     /// Ends the hub's own tasks.
@@ -137,6 +138,7 @@ impl Hub {
             compose: Notify::new(),
             learning: Semaphore::new(LEARNING),
             calls: Arc::new(Semaphore::new(CALLS)),
+            breakers: Mutex::default(),
             numbers: Default::default(),
             tracker,
             end,
@@ -209,7 +211,7 @@ impl Hub {
         self.inner.compose.notify_one();
     }
 
-    /// A client made a request; `call` names the tool, where it called one.
+    /// A client made a request; or, within one it has made, called the tool named by `call`.
     pub fn client_seen(&self, client: &str, call: Option<&str>) {
         self.view().client_seen(client, call);
         self.inner.compose.notify_one();

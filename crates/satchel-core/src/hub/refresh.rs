@@ -3,19 +3,23 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Hub;
 use crate::{
     catalog::{Catalog, Offer, disk, fetch, tokens},
     model::ServerName,
-    upstream::Upstream,
+    upstream::{
+        Upstream,
+        breaker::{Breaker, DISCOVERY},
+    },
 };
 
 /// Changes within this time are one.
 const DEBOUNCE: Duration = Duration::from_millis(250);
-/// How long after a failure the lists are asked for again, while the server is awake.
-const AGAIN: Duration = Duration::from_secs(60);
+/// How long after a failure the lists are asked for again, unless the breaker says longer.
+const AGAIN: Duration = Duration::from_secs(2);
 /// How long a caller waits for a server's first lists.
 const FIRST_LISTS: Duration = Duration::from_secs(60);
 
@@ -57,24 +61,28 @@ struct Reader {
 
 impl Reader {
     async fn run(self) {
+        let mut breaker = Breaker::new(DISCOVERY);
         loop {
             self.upstream.dirty().marked().await;
             if self.upstream.seen().connected.is_some() && self.hub.offers().contains_key(&self.name) {
                 tokio::time::sleep(DEBOUNCE).await;
             }
+            while let Err(pause) = breaker.permit(Instant::now()) {
+                tokio::time::sleep(pause).await;
+            }
             let lists = self.upstream.dirty().take();
             let Some((link, hello)) = self.upstream.seen().connected else { continue };
             let known = self.hub.offers().get(&self.name).cloned();
-            match fetch::offer(&link, &hello, &self.setup, lists, known.as_deref()).await {
+            let read = fetch::offer(&link, &hello, &self.setup, lists, known.as_deref()).await;
+            // A server that died tells so by itself, and is read anew when it is back.
+            breaker.record(read.is_ok() || link.ended().is_some(), Instant::now());
+            match read {
                 Ok(offer) => self.install(offer).await,
                 Err(error) => {
                     self.upstream.log().hub(&format!("could not read its lists: {error}"));
-                    // A server that died tells so by itself, and is read anew when it is back.
-                    if link.ended().is_none() {
-                        tokio::select! {
-                            () = tokio::time::sleep(AGAIN) => self.upstream.dirty().mark(lists),
-                            _ = link.wait_ended() => {}
-                        }
+                    tokio::select! {
+                        () = tokio::time::sleep(AGAIN) => self.upstream.dirty().mark(lists),
+                        _ = link.wait_ended() => {}
                     }
                 }
             }

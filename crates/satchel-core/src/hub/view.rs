@@ -50,10 +50,10 @@ impl Live {
             last_call: None,
             last_seen_ms: 0,
         });
-        view.requests += 1;
         view.last_seen_ms = epoch_ms(SystemTime::now());
-        if let Some(call) = call {
-            view.last_call = Some(call.to_owned());
+        match call {
+            Some(call) => view.last_call = Some(call.to_owned()),
+            None => view.requests += 1,
         }
     }
 }

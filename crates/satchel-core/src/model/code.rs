@@ -24,6 +24,8 @@ pub enum Code {
     CrashLoop,
     /// The server's lists could not be read.
     ListFailed,
+    /// A tool failed several times in a row and is not called for a moment.
+    ToolPaused,
     /// A credential or variable the server needs is not set.
     NeedsCredential,
     /// The host name of a hosted server cannot be resolved, or it refuses connections.
@@ -67,6 +69,7 @@ impl Code {
             Code::Crashed => "crashed",
             Code::CrashLoop => "crash_loop",
             Code::ListFailed => "list_failed",
+            Code::ToolPaused => "tool_paused",
             Code::NeedsCredential => "needs_credential",
             Code::Unreachable => "unreachable",
             Code::Tls => "tls",
@@ -100,6 +103,9 @@ impl Code {
             Code::Crashed => "Read its log; it is started again at the next call.",
             Code::CrashLoop => "Read its log, correct the cause, then use `satchel restart`.",
             Code::ListFailed => "Read its log; the last known tools are kept meanwhile.",
+            Code::ToolPaused => {
+                "Wait for the time named, then call it again; its server's log says what happened."
+            }
             Code::NeedsCredential => "Set it with `satchel secrets set NAME`, or define the variable.",
             Code::Unreachable => "Check the address and the network.",
             Code::Tls => "Check the address and this computer's certificates and clock.",

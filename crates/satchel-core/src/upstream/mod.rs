@@ -1,6 +1,7 @@
 //! One MCP server that we are a client of: when it runs, how it is reached, how a call goes to it.
 
 mod actor;
+pub mod breaker;
 pub mod connect;
 pub mod environment;
 mod handshake;

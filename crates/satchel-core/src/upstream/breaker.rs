@@ -1,0 +1,133 @@
+//! Stops asking what keeps failing. Pure: time comes in, a yes or no goes out.
+//!
+//! Closed lets everything pass and counts failures in a row. Open refuses until its pause is over. HalfOpen lets one
+//! probe pass: its success closes, its failure opens again.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How many failures in a row open it, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tolerance {
+    /// Failures in a row.
+    pub failures: u32,
+    /// How long it stays open.
+    pub pause: Duration,
+}
+
+/// For reading a server's lists.
+pub const DISCOVERY: Tolerance = Tolerance { failures: 2, pause: Duration::from_secs(60) };
+/// For calling one tool.
+pub const EXECUTION: Tolerance = Tolerance { failures: 3, pause: Duration::from_secs(30) };
+
+/// One breaker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breaker {
+    tolerance: Tolerance,
+    state: State,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    Closed { failures: u32 },
+    Open { until: Instant },
+    HalfOpen { since: Instant },
+}
+
+impl Breaker {
+    /// A closed one.
+    pub fn new(tolerance: Tolerance) -> Self {
+        Self { tolerance, state: State::Closed { failures: 0 } }
+    }
+
+    /// May the next try be made? Otherwise how long to wait. A yes must be followed by [`Self::record`].
+    pub fn permit(&mut self, now: Instant) -> Result<(), Duration> {
+        match self.state {
+            State::Closed { .. } => Ok(()),
+            State::Open { until } if now < until => Err(until - now),
+            State::Open { .. } => {
+                self.state = State::HalfOpen { since: now };
+                Ok(())
+            }
+            // A probe that never reports, because its caller went away, must not keep it half open for ever.
+            State::HalfOpen { since } => {
+                let due = since + self.tolerance.pause;
+                if now < due {
+                    return Err(due - now);
+                }
+                self.state = State::HalfOpen { since: now };
+                Ok(())
+            }
+        }
+    }
+
+    /// How a permitted try ended.
+    pub fn record(&mut self, good: bool, now: Instant) {
+        let open = State::Open { until: now + self.tolerance.pause };
+        self.state = match (&self.state, good) {
+            (_, true) => State::Closed { failures: 0 },
+            (State::Closed { failures }, false) if failures + 1 < self.tolerance.failures => {
+                State::Closed { failures: failures + 1 }
+            }
+            (State::Closed { .. } | State::HalfOpen { .. }, false) => open,
+            // A try from before it opened, that ends now.
+            (State::Open { until }, false) => State::Open { until: *until },
+        };
+    }
+
+    /// Nothing to remember: as new.
+    pub fn is_pristine(&self) -> bool {
+        self.state == State::Closed { failures: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each step: the second, and `ok`/`fail` for a try that ends so, or `no` for one that is refused.
+    fn check(steps: &[(u64, &str)]) {
+        let (mut breaker, start) = (Breaker::new(EXECUTION), Instant::now());
+        for (second, expected) in steps {
+            let now = start + Duration::from_secs(*second);
+            let permitted = breaker.permit(now).is_ok();
+            assert_eq!(permitted, *expected != "no", "at {second} of {steps:?}");
+            if permitted {
+                breaker.record(*expected == "ok", now);
+            }
+        }
+    }
+
+    #[test]
+    fn three_failures_in_a_row_open_it_for_its_pause() {
+        check(&[(0, "fail"), (1, "fail"), (2, "ok"), (3, "fail"), (4, "fail"), (5, "ok")]);
+        check(&[(0, "fail"), (1, "fail"), (2, "fail"), (3, "no"), (31, "no"), (32, "ok"), (33, "ok")]);
+    }
+
+    #[test]
+    fn a_failed_probe_opens_it_again() {
+        check(&[
+            (0, "fail"),
+            (0, "fail"),
+            (0, "fail"),
+            (30, "fail"),
+            (31, "no"),
+            (59, "no"),
+            (60, "ok"),
+            (60, "ok"),
+        ]);
+    }
+
+    #[test]
+    fn only_one_probe_passes_and_a_lost_one_is_replaced() {
+        let (mut breaker, start) = (Breaker::new(EXECUTION), Instant::now());
+        (0..3).for_each(|_| breaker.record(false, start));
+        let later = |seconds| start + Duration::from_secs(seconds);
+        assert!(breaker.permit(later(30)).is_ok());
+        assert_eq!(breaker.permit(later(31)), Err(Duration::from_secs(29)));
+        assert!(breaker.permit(later(60)).is_ok());
+        breaker.record(true, later(61));
+        assert!(breaker.is_pristine());
+    }
+}
