@@ -25,8 +25,9 @@ cp "$work/512.png" icon.png
 convert "$work/16.png" "$work/24.png" "$work/32.png" "$work/48.png" "$work/64.png" "$work/256.png" icon.ico
 png2icns icon.icns "$work/16.png" "$work/32.png" "$work/128.png" "$work/256.png" "$work/512.png" >/dev/null
 
-# 44 px is 22 pt on a dense screen; trays scale it down. "dark" is for light panels, "light" for dark ones.
+# 44 px is 22 pt on a dense screen; trays scale it down. "light" is for panels known to be dark; "mid" can be seen on
+# both, for panels nobody can ask. macOS takes only the shape.
 for state in rest busy needs-you off; do
-    draw tray/$state.svg 44 tray/$state-dark.png '#1b1a18'
     draw tray/$state.svg 44 tray/$state-light.png '#f5f3ef'
+    draw tray/$state.svg 44 tray/$state-mid.png '#8a8781'
 done

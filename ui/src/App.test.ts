@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 
 import App from "./App.svelte";
 import type { HubState, ServerView } from "./lib/hub/bindings";
-import { fakeHub, server, snapshot } from "./lib/hub/fake";
+import { fakeHub, open as serve, server, snapshot } from "./lib/hub/fake";
 import { scenes } from "./lib/hub/scenes";
 
 async function open(state: HubState, place = "/servers") {
@@ -16,7 +16,7 @@ async function open(state: HubState, place = "/servers") {
   await Promise.resolve();
   return { hub, user, unmount };
 }
-const serving = (...servers: ServerView[]): HubState => ({ hub: "open", snapshot: snapshot(servers) });
+const serving = (...servers: ServerView[]) => serve(snapshot(servers));
 const awake = { state: "ready", in_flight: 0, sleeps_at_ms: null } as const;
 const switchOf = (name: string) => screen.findByRole("switch", { name: `${name}, available to clients` });
 const group = (name: string) => screen.findByRole("region", { name: new RegExp(`^${name}`) });
@@ -43,7 +43,7 @@ describe("the list", () => {
     hub.refuseNext("change", { code: "config_invalid", message: "the file cannot be written", action: "Free some space." });
     await user.click(await switchOf("github"));
     expect((await switchOf("github")).getAttribute("aria-checked")).toBe("true");
-    expect((await screen.findByRole("alert")).textContent).toContain("the file cannot be written");
+    expect((await screen.findByRole("alert")).textContent).toContain("The file cannot be written. Free some space.");
 
     await user.click(await switchOf("github"));
     await waitFor(async () => expect((await switchOf("github")).getAttribute("aria-checked")).toBe("false"));
@@ -132,9 +132,9 @@ describe("the hub", () => {
   });
 
   test("an older snapshot does not replace a newer one", async () => {
-    const { hub } = await open({ hub: "open", snapshot: snapshot([server("new", awake)], { version: 5 }) });
+    const { hub } = await open(serve(snapshot([server("new", awake)], { version: 5 })));
     await screen.findByText("new");
-    hub.become({ hub: "open", snapshot: snapshot([server("old", awake)], { version: 4 }) });
+    hub.become(serve(snapshot([server("old", awake)], { version: 4 })));
     await Promise.resolve();
     expect(screen.queryByText("old")).toBeNull();
   });
@@ -222,7 +222,7 @@ describe("adding", () => {
     await user.click(screen.getByRole("textbox"));
     await user.paste("https://mcp.example.com/mcp");
     await user.click(await screen.findByRole("button", { name: "Add server" }));
-    expect((await screen.findByRole("alert")).textContent).toContain("the file cannot be written");
+    expect((await screen.findByRole("alert")).textContent).toContain("The file cannot be written.");
     expect(screen.getByLabelText<HTMLTextAreaElement>("Command, URL or mcpServers block").value).toContain("mcp.example.com");
   });
 });

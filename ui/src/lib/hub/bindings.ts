@@ -5,9 +5,15 @@
 /** The hub as the window sees it. Unknown is a value: `opening` shows grey bars, never a zero. */
 export type HubState =
   | { hub: "opening" }
-  | { hub: "open"; snapshot: Snapshot }
-  | { hub: "held"; pid: number; url: string | null }
+  | { hub: "open"; snapshot: Snapshot; refused: Refused | null }
+  | { hub: "held"; pid: number | null; url: string | null }
   | { hub: "stopped"; message: string };
+
+/** A switch of a server that did not move, and why. Forgotten when one moves. */
+export interface Refused {
+  server: string;
+  refusal: Refusal;
+}
 
 export interface Snapshot {
   version: number;
@@ -75,10 +81,10 @@ export type Code =
   | "needs_credential"
   | "unreachable"
   | "tls"
-  | "http_401"
-  | "http_403"
-  | "http_404"
-  | "http_5xx"
+  | "http401"
+  | "http403"
+  | "http404"
+  | "http5xx"
   | "keychain_locked"
   | "keychain_absent"
   | "vault_locked"

@@ -1,5 +1,5 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
-import type { About, HubState, Log, Refusal, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
+import type { About, HubState, Log, Refusal, Refused, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
 import type { Hub } from "./hub";
 
 export interface FakeHub extends Hub {
@@ -43,6 +43,9 @@ export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): S
   return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], ...more };
 }
 
+/** A hub that serves. */
+export const open = (snapshot: Snapshot, refused: Refused | null = null): HubState => ({ hub: "open", snapshot, refused });
+
 export function fakeHub(initial: HubState): FakeHub {
   let state = initial;
   let atLogin = false;
@@ -60,7 +63,7 @@ export function fakeHub(initial: HubState): FakeHub {
     if (state.hub !== "open") return;
     const { snapshot } = state;
     const servers = arrange(snapshot.servers).sort((a, b) => a.name.localeCompare(b.name));
-    become({ hub: "open", snapshot: { ...snapshot, version: snapshot.version + 1, servers } });
+    become(open({ ...snapshot, version: snapshot.version + 1, servers }));
   };
   const change: FakeHub["change"] = (name, what) =>
     rearrange((servers) => servers.map((one) => (one.name === name ? ({ ...one, ...what } as ServerView) : one)));
@@ -139,6 +142,8 @@ export function fakeHub(initial: HubState): FakeHub {
       const refusal = refusals.get(wish.do);
       if (refusal) {
         refusals.delete(wish.do);
+        if (wish.do === "change" && wish.change === "set_enabled" && state.hub === "open")
+          become(open(state.snapshot, { server: wish.name, refusal }));
         return Promise.reject(refusal);
       }
       return Promise.resolve(fulfil(wish) as Answer);

@@ -1,6 +1,6 @@
 // States of the hub worth looking at: `npm run dev`, then /?scene=NAME. All of it is invented.
 import type { HubState, ServerView } from "./bindings";
-import { server, snapshot } from "./fake";
+import { open, server, snapshot } from "./fake";
 
 const now = Date.now();
 
@@ -47,22 +47,23 @@ function crowd(): ServerView[] {
 }
 
 export const scenes: Record<string, () => HubState> = {
-  usual: () => ({ hub: "open", snapshot: snapshot(usual(), { clients: [{ id: "cursor", requests: 41, last_call: "github:search_issues", last_seen_ms: now - 12_000 }] }) }),
-  empty: () => ({ hub: "open", snapshot: snapshot([]) }),
+  usual: () => open(snapshot(usual())),
+  empty: () => open(snapshot([])),
   opening: () => ({ hub: "opening" }),
   stopped: () => ({ hub: "stopped", message: "cannot read /home/you/.config/satchel/config.json: permission denied" }),
   held: () => ({ hub: "held", pid: 5123, url: "http://127.0.0.1:7411/mcp" }),
-  crowd: () => ({ hub: "open", snapshot: snapshot(crowd()) }),
-  notice: () => ({
-    hub: "open",
-    snapshot: snapshot(usual(), {
-      notices: [
-        {
-          code: "port_taken",
-          message: "Port 7411 is taken by another program, so the address is now http://127.0.0.1:7412/mcp.",
-          action: "Connect clients again with the new address, or free the port and restart.",
-        },
-      ],
-    }),
-  }),
+  crowd: () => open(snapshot(crowd())),
+  notice: () =>
+    open(
+      snapshot(usual(), {
+        notices: [
+          {
+            code: "port_taken",
+            message: "Port 7411 is taken by another program, so the address is now http://127.0.0.1:7412/mcp.",
+            action: "Connect clients again with the new address, or free the port and restart.",
+          },
+        ],
+      }),
+      { server: "slack", refusal: { code: "config_invalid", message: "the configuration file cannot be written", action: "Free some space." } },
+    ),
 };

@@ -1,0 +1,16 @@
+//! Tells Tauri which of our commands exist, so that a window may call none that its capability does not name.
+
+fn main() {
+    let commands = tauri_build::AppManifest::new().commands(&[
+        "about",
+        "copy",
+        "hub_state",
+        "quit",
+        "set_starts_at_login",
+        "starts_at_login",
+        "try_again",
+        "wish",
+    ]);
+    tauri_build::try_build(tauri_build::Attributes::new().app_manifest(commands))
+        .expect("tauri.conf.json and the capabilities are valid");
+}

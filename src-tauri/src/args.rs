@@ -1,0 +1,74 @@
+//! What may be said on the command line.
+
+/// How the app is to start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Args {
+    /// Without a window, as at login.
+    pub(crate) hidden: bool,
+    /// This port and no other; `None` is the usual one.
+    pub(crate) port: Option<u16>,
+}
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Start(Args),
+    Version,
+    Help,
+}
+
+pub(crate) const USAGE: &str = "\
+Usage: satchel-app [--hidden] [--port N]
+
+  --hidden   start in the tray, without a window
+  --port N   listen on this port; 0 takes any that is free
+  --version  print the version
+  --help     print this
+
+SATCHEL_HOME=DIR keeps configuration, data and logs below DIR.";
+
+/// Reads the words after the program's name.
+pub(crate) fn read(words: impl IntoIterator<Item = String>) -> Result<Asked, String> {
+    let mut args = Args::default();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--hidden" => args.hidden = true,
+            "--port" => args.port = Some(port(words.next().as_deref())?),
+            "--version" => return Ok(Asked::Version),
+            "--help" | "-h" => return Ok(Asked::Help),
+            other => match other.strip_prefix("--port=") {
+                Some(number) => args.port = Some(port(Some(number))?),
+                None => return Err(format!("unknown argument {other}")),
+            },
+        }
+    }
+    Ok(Asked::Start(args))
+}
+
+fn port(number: Option<&str>) -> Result<u16, String> {
+    let number = number.ok_or("--port needs a number")?;
+    number.parse().map_err(|_| format!("--port {number}: not a port number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(line: &str) -> Result<Asked, String> {
+        read(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn every_word_is_understood_or_refused() {
+        let start = |hidden, port| Ok(Asked::Start(Args { hidden, port }));
+        assert_eq!(said(""), start(false, None));
+        assert_eq!(said("--hidden"), start(true, None));
+        assert_eq!(said("--port 0 --hidden"), start(true, Some(0)));
+        assert_eq!(said("--port=8080"), start(false, Some(8080)));
+        assert_eq!(said("--hidden --version"), Ok(Asked::Version));
+        assert_eq!(said("--port"), Err("--port needs a number".into()));
+        assert_eq!(said("--port 70000"), Err("--port 70000: not a port number".into()));
+        assert_eq!(said("serve"), Err("unknown argument serve".into()));
+    }
+}

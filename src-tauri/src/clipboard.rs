@@ -1,0 +1,27 @@
+//! The clipboard, for text that a person asked to copy.
+//!
+//! On X11 a copied text lives in the program it came from, so ours is held as long as we run.
+
+use std::sync::{Mutex, PoisonError};
+
+use satchel_core::model::control::Refusal;
+
+/// Opened at the first use: a hub in the tray may never need it.
+#[derive(Default)]
+pub(crate) struct Clipboard(Mutex<Option<arboard::Clipboard>>);
+
+impl Clipboard {
+    /// Replaces what is in the clipboard.
+    pub(crate) fn copy(&self, text: &str) -> Result<(), Refusal> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let clipboard = match held.take() {
+            Some(clipboard) => held.insert(clipboard),
+            None => held.insert(arboard::Clipboard::new().map_err(refusal)?),
+        };
+        clipboard.set_text(text).map_err(refusal)
+    }
+}
+
+fn refusal(error: arboard::Error) -> Refusal {
+    Refusal::new("clipboard", format!("cannot copy: {error}"), "")
+}

@@ -1,0 +1,77 @@
+//! What the window may ask for. Three lines each; the work is done elsewhere.
+
+use satchel_core::model::control::{Refusal, Wish};
+use serde::Serialize;
+use serde_json::Value;
+use tauri::{AppHandle, State};
+
+use crate::{autostart, clipboard::Clipboard, serving::Serving, state::HubState};
+
+/// What this program is and where it keeps its files.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct About {
+    pub(crate) version: &'static str,
+    pub(crate) config_file: String,
+    pub(crate) logs: String,
+}
+
+#[tauri::command]
+pub(crate) fn hub_state(serving: State<'_, Serving>) -> HubState {
+    serving.state().borrow().clone()
+}
+
+#[tauri::command]
+pub(crate) async fn wish(serving: State<'_, Serving>, wish: Wish) -> Result<Value, Refusal> {
+    if !may(&wish) {
+        return Err(Refusal::new("not_for_windows", "the window may not wish for this", ""));
+    }
+    serving.fulfil(wish).await
+}
+
+#[tauri::command]
+pub(crate) fn about(about: State<'_, About>) -> About {
+    about.inner().clone()
+}
+
+#[tauri::command]
+pub(crate) fn starts_at_login(app: AppHandle) -> Result<bool, Refusal> {
+    autostart::is_on(&app)
+}
+
+#[tauri::command]
+pub(crate) fn set_starts_at_login(app: AppHandle, on: bool) -> Result<bool, Refusal> {
+    autostart::set(&app, on)
+}
+
+#[tauri::command]
+pub(crate) fn copy(clipboard: State<'_, Clipboard>, text: String) -> Result<(), Refusal> {
+    clipboard.copy(&text)
+}
+
+#[tauri::command]
+pub(crate) fn try_again(serving: State<'_, Serving>) {
+    serving.try_again();
+}
+
+#[tauri::command]
+pub(crate) async fn quit(serving: State<'_, Serving>) -> Result<(), Refusal> {
+    serving.quit().await;
+    Ok(())
+}
+
+/// A page that shows what strangers wrote gets no more than it needs: it can call no tool and make no token.
+fn may(wish: &Wish) -> bool {
+    match wish {
+        Wish::Status
+        | Wish::Tools { .. }
+        | Wish::Change(_)
+        | Wish::Restart { .. }
+        | Wish::SecretNames
+        | Wish::SetSecret { .. }
+        | Wish::RemoveSecret { .. }
+        | Wish::UseVault { .. }
+        | Wish::UnlockVault { .. }
+        | Wish::Log { .. } => true,
+        Wish::Call { .. } | Wish::Connect { .. } | Wish::Quit => false,
+    }
+}

@@ -1,0 +1,30 @@
+//! Carries every state of the hub to the window and the tray.
+
+use tauri::{AppHandle, Emitter};
+
+use crate::{serving::Serving, tray::Tray, window};
+
+/// Runs until the hub has ended. Only the newest state is carried; what came between does not matter.
+pub(crate) async fn carry(app: AppHandle, serving: Serving, tray: Option<Tray>) {
+    let mut states = serving.state();
+    let mut tray = tray;
+    loop {
+        let state = states.borrow_and_update().clone();
+        // An error means that no window is open.
+        let _ = app.emit_to(window::LABEL, "hub-state", &state);
+        if let Some(tray) = &mut tray {
+            tray.show(&state);
+        }
+        let next = tray.as_ref().and_then(Tray::changes_by_itself);
+        let changed = match next {
+            Some(at) => tokio::select! {
+                changed = states.changed() => changed.is_ok(),
+                () = tokio::time::sleep_until(at) => true,
+            },
+            None => states.changed().await.is_ok(),
+        };
+        if !changed {
+            return;
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The desktop face: one hub, a tray, and a window. It is the same hub as the one of `satchel serve`.
+//!
+//! Theory of operation: windows and menus live on the first thread, as every operating system wants it. The hub lives
+//! on a runtime beside it ([`serving`]), and its state goes out to both ([`events`]). Quit, a signal, or a wish from
+//! another face ends the serving task; only then does the program end, with the exit code 0.
+
+mod args;
+mod autostart;
+mod clipboard;
+mod commands;
+mod events;
+mod logging;
+#[cfg(test)]
+mod samples;
+mod serving;
+mod signals;
+mod state;
+mod tasks;
+mod tray;
+mod window;
+
+use std::{io::Write, process::ExitCode};
+
+use satchel_core::files::Places;
+use tauri::{AppHandle, Manager, RunEvent};
+
+use crate::{
+    args::{Args, Asked},
+    clipboard::Clipboard,
+    commands::About,
+    serving::{Options, Serving},
+    state::HubState,
+    tasks::Tasks,
+    tray::Tray,
+    window::Pages,
+};
+
+/// The program without its two other roles.
+pub fn main() -> ExitCode {
+    match args::read(std::env::args().skip(1)) {
+        Ok(Asked::Start(args)) => start(args),
+        Ok(Asked::Version) => say(concat!("satchel-app ", env!("CARGO_PKG_VERSION"))),
+        Ok(Asked::Help) => say(args::USAGE),
+        Err(problem) => {
+            complain(&format!("{problem}\n\n{}", args::USAGE));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start(args: Args) -> ExitCode {
+    if cfg!(target_os = "linux")
+        && ["DISPLAY", "WAYLAND_DISPLAY"].iter().all(|name| std::env::var_os(name).is_none())
+    {
+        return fail("there is no display; `satchel serve` runs the same hub without one");
+    }
+    let places = match Places::from_environment() {
+        Ok(places) => places,
+        Err(error) => return fail(&error.to_string()),
+    };
+    let own_program = match std::env::current_exe() {
+        Ok(path) => path,
+        Err(error) => return fail(&format!("cannot find our own program: {error}")),
+    };
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&format!("cannot start a runtime: {error}")),
+    };
+    let _log = logging::install(&places.logs);
+    tauri::async_runtime::set(runtime.handle().clone());
+    let tasks = Tasks::on(runtime.handle().clone());
+    let options = Options { places: places.clone(), own_program, port: args.port };
+    let ended = run(args, &places, options, &tasks);
+    runtime.block_on(tasks.end());
+    match ended {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+        Err(error) => fail(&error.to_string()),
+    }
+}
+
+/// Returns the exit code once everything of ours has ended.
+fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::Result<i32> {
+    let (serving, task) = Serving::new(options);
+    let mut context = tauri::generate_context!();
+    if let Some(home) = std::env::var_os("SATCHEL_HOME").filter(|home| !home.is_empty()) {
+        // Two homes are two programs: each has its own first instance.
+        let home = std::path::absolute(&home).unwrap_or_else(|_| home.into());
+        let identifier = format!("{}.h{:016x}", context.config().identifier, mark(home.as_os_str()));
+        context.config_mut().identifier = identifier;
+    }
+    let about = About {
+        version: env!("CARGO_PKG_VERSION"),
+        config_file: places.config_file.display().to_string(),
+        logs: places.logs.display().to_string(),
+    };
+    let app = tauri::Builder::default()
+        .plugin(tauri_plugin_single_instance::init(|app, words, _| shown_again(app, &words)))
+        .plugin(tauri_plugin_autostart::Builder::new().app_name("Satchel").arg("--hidden").build())
+        .manage(serving.clone())
+        .manage(tasks.clone())
+        .manage(Clipboard::default())
+        .manage(Pages(places.data.join("window")))
+        .manage(about)
+        .invoke_handler(tauri::generate_handler![
+            commands::about,
+            commands::copy,
+            commands::hub_state,
+            commands::quit,
+            commands::set_starts_at_login,
+            commands::starts_at_login,
+            commands::try_again,
+            commands::wish,
+        ])
+        .build(context)?;
+
+    let tray = Tray::new(app.handle(), &places.data.join("tray"));
+    let tray = tray.map_err(|error| tracing::warn!("going on without a tray: {error}")).ok();
+    tasks.spawn(events::carry(app.handle().clone(), serving.clone(), tray));
+    tasks.spawn(announce(app.handle().clone(), serving.clone()));
+    tasks.spawn(signals::end_in_order(serving));
+    let handle = app.handle().clone();
+    tasks.spawn_to_its_end(async move {
+        task.run().await;
+        handle.exit(0);
+    });
+    if !args.hidden {
+        window::show(app.handle(), None);
+    }
+    Ok(app.run_return(|_, event| {
+        // Without a window the hub goes on; only an exit of our own has a code.
+        if let RunEvent::ExitRequested { code: None, api, .. } = event {
+            api.prevent_exit();
+        }
+    }))
+}
+
+/// A second start shows the first one's window, wherever the tray has gone.
+fn shown_again(app: &AppHandle, words: &[String]) {
+    let asked = args::read(words.iter().skip(1).cloned());
+    if matches!(asked, Ok(Asked::Start(Args { hidden: true, .. }))) {
+        return;
+    }
+    let handle = app.clone();
+    app.state::<Tasks>().spawn(async move { window::show(&handle, None) });
+}
+
+/// Says on the terminal where clients connect, and shows the window where the hub could not be opened.
+async fn announce(app: AppHandle, serving: Serving) {
+    let mut states = serving.state();
+    loop {
+        let state = states.borrow_and_update().clone();
+        match (&state, state.endpoint()) {
+            (HubState::Open { .. }, Some(url)) => {
+                say(&format!(
+                    "Satchel serves at {url}\nConnect a client: satchel connect --print --client NAME"
+                ));
+                return;
+            }
+            (HubState::Held { .. } | HubState::Stopped { .. }, _) => {
+                complain(&tray::status(&state));
+                window::show(&app, Some("/servers"));
+            }
+            (HubState::Opening | HubState::Open { .. }, _) => {}
+        }
+        if states.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// A short mark of a path, always the same for the same path (FNV-1a).
+fn mark(path: &std::ffi::OsStr) -> u64 {
+    let bytes = path.as_encoded_bytes().iter();
+    bytes.fold(0xcbf2_9ce4_8422_2325, |mark, byte| (mark ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+// A closed terminal is no reason to end, so errors of writing are passed over.
+fn say(text: &str) -> ExitCode {
+    let _ = writeln!(std::io::stdout(), "{text}");
+    ExitCode::SUCCESS
+}
+
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "satchel-app: {text}");
+}
+
+fn fail(text: &str) -> ExitCode {
+    complain(text);
+    ExitCode::FAILURE
+}

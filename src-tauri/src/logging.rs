@@ -1,0 +1,52 @@
+//! Where the log goes: to standard error for people, and into a file that is kept for a week.
+
+use std::{
+    io::{IsTerminal, stderr},
+    path::Path,
+};
+
+use tracing_appender::{
+    non_blocking::WorkerGuard,
+    rolling::{RollingFileAppender, Rotation},
+};
+use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+
+/// How many days of log are kept.
+const KEPT_FILES: usize = 7;
+/// Chooses what is logged, for example `debug` or `satchel_core=trace`.
+const VARIABLE: &str = "SATCHEL_LOG";
+
+/// What is still buffered is written when the guard is dropped. Without a place for a file, the log is only shown.
+pub(crate) fn install(logs: &Path) -> Option<WorkerGuard> {
+    let to_terminal = fmt::layer().with_writer(stderr).with_ansi(stderr().is_terminal()).with_target(false);
+    let registry = tracing_subscriber::registry().with(filter()).with(to_terminal);
+    match rotating_file(logs) {
+        Ok(file) => {
+            let (file, guard) = tracing_appender::non_blocking(file);
+            registry.with(fmt::layer().with_ansi(false).with_writer(file).boxed()).init();
+            Some(guard)
+        }
+        Err(error) => {
+            registry.init();
+            tracing::warn!("cannot write logs to {}: {error}", logs.display());
+            None
+        }
+    }
+}
+
+fn rotating_file(logs: &Path) -> Result<RollingFileAppender, String> {
+    satchel_core::files::create_private_dir(logs).map_err(|error| error.to_string())?;
+    let builder = RollingFileAppender::builder()
+        .rotation(Rotation::DAILY)
+        .filename_prefix("satchel")
+        .filename_suffix("log")
+        .max_log_files(KEPT_FILES);
+    // Windows lets only administrators make symbolic links.
+    let builder = if cfg!(unix) { builder.latest_symlink("satchel.log") } else { builder };
+    builder.build(logs).map_err(|error| error.to_string())
+}
+
+fn filter() -> Targets {
+    let chosen = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
+    chosen.unwrap_or_else(|| "info".parse().expect("a level is a valid filter"))
+}

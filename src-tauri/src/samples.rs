@@ -1,0 +1,207 @@
+//! Keeps `ui/src/lib/hub/bindings.ts` true: writes one value of every shape the window is sent into
+//! `ui/src/lib/hub/samples.ts`, where TypeScript compares each with its declared type, field by field.
+//! A new variant does not compile here until it has a sample; a changed field does not compile there.
+
+use std::{collections::BTreeMap, fmt::Write, path::Path};
+
+use satchel_core::model::{
+    Code, Notice, Place, ServerState, ServerView, Snapshot, Startup,
+    control::{Change, Refusal, Target, ToolLine, ToolList, Wish},
+    snapshot::ClientView,
+};
+use serde::Serialize;
+
+use crate::{
+    commands::About,
+    state::{HubState, Refused},
+};
+
+const REWRITE: &str = "SATCHEL_WRITE_SAMPLES";
+
+#[test]
+fn the_windows_types_are_the_ones_we_send() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui/src/lib/hub/samples.ts");
+    let samples = samples();
+    if std::env::var_os(REWRITE).is_some() {
+        std::fs::write(&path, &samples).expect("the source can be written to");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(
+        written, samples,
+        "what the window is sent has changed: run the test with {REWRITE}=1, then `npm run check` in ui/"
+    );
+}
+
+fn samples() -> String {
+    let mut file = String::from(
+        "// Written by `cargo test -p satchel-app samples` from the Rust types. Not for editing.\n\
+         import type * as hub from \"./bindings\";\n",
+    );
+    put(&mut file, "hubStates", "hub.HubState[]", &hub_states());
+    put(&mut file, "codes", "hub.Code[]", &codes());
+    put(&mut file, "wishes", "hub.Wish[]", &wishes());
+    put(&mut file, "tools", "hub.ToolList", &tools());
+    put(&mut file, "about", "hub.About", &about());
+    file
+}
+
+fn put(file: &mut String, name: &str, kind: &str, value: &impl Serialize) {
+    let json = serde_json::to_string_pretty(value).expect("a sample can be written");
+    write!(file, "\nexport const {name}: {kind} = {json};\n").expect("a string takes everything");
+}
+
+fn hub_states() -> Vec<HubState> {
+    let servers = states().into_iter().map(server).collect();
+    let snapshot = Snapshot {
+        version: 7,
+        endpoint: Some("http://127.0.0.1:7411/mcp".into()),
+        notices: vec![Notice::new(Code::PortTaken, "the usual port is taken")],
+        servers,
+        clients: vec![ClientView {
+            id: "cursor".into(),
+            requests: 3,
+            last_call: Some("github:search_issues".into()),
+            last_seen_ms: 1,
+        }],
+    };
+    let refused =
+        Refused { server: "github".into(), refusal: Refusal::new("config_invalid", "why", "what to do") };
+    let all = vec![
+        HubState::Opening,
+        HubState::Open { snapshot: snapshot.into(), refused: Some(refused) },
+        HubState::Open { snapshot: Snapshot::default().into(), refused: None },
+        HubState::Held { pid: Some(1), url: Some("http://127.0.0.1:7411/mcp".into()) },
+        HubState::Held { pid: None, url: None },
+        HubState::Stopped { message: "why".into() },
+    ];
+    for state in &all {
+        match state {
+            HubState::Opening | HubState::Open { .. } | HubState::Held { .. } | HubState::Stopped { .. } => {}
+        }
+    }
+    all
+}
+
+fn states() -> Vec<ServerState> {
+    let (code, message) = (Code::SpawnNotFound, "why".to_owned());
+    let all = vec![
+        ServerState::Off,
+        ServerState::Asleep,
+        ServerState::Starting { since_ms: 1 },
+        ServerState::Ready { in_flight: 1, sleeps_at_ms: Some(2) },
+        ServerState::Stopping,
+        ServerState::BackingOff { code, message: message.clone(), retry_at_ms: 3, failures: 1 },
+        ServerState::Broken { code, message: message.clone(), retry_at_ms: 3, failures: 3 },
+        ServerState::NeedsCredential { names: vec!["TOKEN".into()], message },
+    ];
+    for state in &all {
+        match state {
+            ServerState::Off
+            | ServerState::Asleep
+            | ServerState::Starting { .. }
+            | ServerState::Ready { .. }
+            | ServerState::Stopping
+            | ServerState::BackingOff { .. }
+            | ServerState::Broken { .. }
+            | ServerState::NeedsCredential { .. } => {}
+        }
+    }
+    all
+}
+
+/// Every optional value is there in half of the samples and missing in the others.
+fn server(state: ServerState) -> ServerView {
+    let known = state.needs_you();
+    let startup =
+        [Startup::Lazy, Startup::KeepAlive, Startup::Eager, Startup::Manual][state.name().len() % 4];
+    ServerView {
+        name: state.name().into(),
+        title: known.then(|| "title".into()),
+        place: if known { Place::Hosted } else { Place::Computer },
+        enabled: state != ServerState::Off,
+        startup,
+        state,
+        pid: known.then_some(1),
+        tools: known.then_some(2),
+        tokens: known.then_some(3),
+        resources: known.then_some(4),
+        skipped: vec!["why".into()],
+        runs: "program".into(),
+        idle_timeout_seconds: 180,
+        starts: 5,
+        calls: 6,
+        wake_ms: known.then_some(7),
+    }
+}
+
+fn codes() -> Vec<Code> {
+    use Code::*;
+    let all = vec![
+        SpawnNotFound,
+        SpawnDenied,
+        ExitedEarly,
+        HandshakeTimeout,
+        HandshakeRefused,
+        ProtocolVersion,
+        Crashed,
+        CrashLoop,
+        ListFailed,
+        NeedsCredential,
+        Unreachable,
+        Tls,
+        Http401,
+        Http403,
+        Http404,
+        Http5xx,
+        KeychainLocked,
+        KeychainAbsent,
+        VaultLocked,
+        ConfigInvalid,
+        PortTaken,
+        TooBig,
+        SetAside,
+    ];
+    for code in &all {
+        match code {
+            SpawnNotFound | SpawnDenied | ExitedEarly | HandshakeTimeout | HandshakeRefused
+            | ProtocolVersion | Crashed | CrashLoop | ListFailed | NeedsCredential | Unreachable | Tls
+            | Http401 | Http403 | Http404 | Http5xx | KeychainLocked | KeychainAbsent | VaultLocked
+            | ConfigInvalid | PortTaken | TooBig | SetAside => {}
+        }
+    }
+    all
+}
+
+/// Those the window makes.
+fn wishes() -> Vec<Wish> {
+    let pairs = || BTreeMap::from([("NAME".to_owned(), "value".to_owned())]);
+    let command = Target::Command { command: "npx".into(), args: vec!["-y".into()], env: pairs(), cwd: None };
+    let url = Target::Url { url: "https://mcp.example.com".into(), headers: pairs() };
+    let name = || "github".to_owned();
+    vec![
+        Wish::Tools { query: String::new(), server: Some(name()), limit: 10 },
+        Wish::Change(Change::Add { name: name(), target: command, startup: None, replace: false }),
+        Wish::Change(Change::Add { name: name(), target: url, startup: Some(Startup::Lazy), replace: true }),
+        Wish::Change(Change::Remove { name: name() }),
+        Wish::Change(Change::SetEnabled { name: name(), enabled: true }),
+        Wish::Restart { server: name() },
+        Wish::SecretNames,
+        Wish::SetSecret { name: "TOKEN".into(), value: "value".into() },
+        Wish::RemoveSecret { name: "TOKEN".into() },
+        Wish::Log { server: name(), lines: 10 },
+    ]
+}
+
+fn tools() -> ToolList {
+    let line = |tokens| ToolLine {
+        tool_path: "github:search_issues".into(),
+        description: "Find issues.".into(),
+        signature: "search_issues(query: string)".into(),
+        tokens,
+    };
+    ToolList { tools: vec![line(Some(12)), line(None)], total: 2 }
+}
+
+fn about() -> About {
+    About { version: "0.1.0", config_file: "/config.json".into(), logs: "/logs".into() }
+}

@@ -1,0 +1,186 @@
+//! Opens the hub and its endpoint, keeps them open, and ends them in order.
+//!
+//! Theory of operation: one task owns hub and endpoint. Window and tray hold [`Serving`], a cheap handle: they read
+//! the state from a `watch`, make wishes of the hub, and send orders. The task ends after [`Order::Quit`], after a
+//! wish to quit from another face, or when every handle is gone; then nothing of ours runs any more.
+
+use std::{path::PathBuf, time::Duration};
+
+use satchel_core::{
+    files::Places,
+    hub::{Hub, HubOptions, OpenError},
+    model::control::{Change, Refusal, Wish},
+};
+use satchel_endpoint::Endpoint;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use crate::state::{HubState, Refused};
+
+/// How long clients' calls may still run after a wish to quit.
+const DRAIN: Duration = Duration::from_secs(5);
+/// How long servers may take to end.
+const END: Duration = Duration::from_secs(10);
+
+/// What the hub is opened with.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    pub(crate) places: Places,
+    /// Started by the hub again as `toolbox` and `warden`.
+    pub(crate) own_program: PathBuf,
+    pub(crate) port: Option<u16>,
+}
+
+enum Order {
+    TryAgain,
+    Quit,
+}
+
+/// The handle of the task that serves.
+#[derive(Clone)]
+pub(crate) struct Serving {
+    state: watch::Receiver<HubState>,
+    hub: watch::Receiver<Option<Hub>>,
+    refused: watch::Sender<Option<Refused>>,
+    orders: mpsc::Sender<Order>,
+}
+
+/// The task that serves. It runs when it is awaited.
+pub(crate) struct Task {
+    options: Options,
+    state: watch::Sender<HubState>,
+    hub: watch::Sender<Option<Hub>>,
+    refused: watch::Receiver<Option<Refused>>,
+    orders: mpsc::Receiver<Order>,
+}
+
+impl Serving {
+    pub(crate) fn new(options: Options) -> (Self, Task) {
+        let (state_sender, state) = watch::channel(HubState::Opening);
+        let (hub_sender, hub) = watch::channel(None);
+        let (refused, refused_receiver) = watch::channel(None);
+        // Two orders are all a person can have pending: the last try, and the wish to quit.
+        let (orders, order_receiver) = mpsc::channel(2);
+        let task = Task {
+            options,
+            state: state_sender,
+            hub: hub_sender,
+            refused: refused_receiver,
+            orders: order_receiver,
+        };
+        (Self { state, hub, refused, orders }, task)
+    }
+
+    /// What the hub is now, and from now on.
+    pub(crate) fn state(&self) -> watch::Receiver<HubState> {
+        self.state.clone()
+    }
+
+    /// Lets the hub fulfil a wish. A switch that was refused is remembered until one moves.
+    pub(crate) async fn fulfil(&self, wish: Wish) -> Result<Value, Refusal> {
+        let switched = match &wish {
+            Wish::Change(Change::SetEnabled { name, .. }) => Some(name.clone()),
+            _ => None,
+        };
+        let Some(hub) = self.hub.borrow().clone() else {
+            return Err(Refusal::new(
+                "not_open",
+                "the hub is not open",
+                "Wait until it serves, or start it again.",
+            ));
+        };
+        let done = hub.fulfil(wish).await;
+        if let Some(server) = switched {
+            let refused = done.as_ref().err().map(|refusal| Refused { server, refusal: refusal.clone() });
+            self.refused.send_replace(refused);
+        }
+        done
+    }
+
+    /// Opens the hub again where it is not open.
+    pub(crate) fn try_again(&self) {
+        // A full channel means that this order is on its way already.
+        let _ = self.orders.try_send(Order::TryAgain);
+    }
+
+    /// Ends everything in order.
+    pub(crate) async fn quit(&self) {
+        // An error means that it has ended already.
+        let _ = self.orders.send(Order::Quit).await;
+    }
+}
+
+impl Task {
+    pub(crate) async fn run(mut self) {
+        loop {
+            self.state.send_replace(HubState::Opening);
+            match open(&self.options).await {
+                Ok((hub, endpoint)) => return self.serve(hub, endpoint).await,
+                Err(state) => {
+                    tracing::error!(?state, "the hub is not open");
+                    self.state.send_replace(state);
+                }
+            }
+            match self.orders.recv().await {
+                Some(Order::TryAgain) => {}
+                Some(Order::Quit) | None => return,
+            }
+        }
+    }
+
+    async fn serve(&mut self, hub: Hub, endpoint: Endpoint) {
+        tracing::info!(url = endpoint.url(), "serving");
+        self.hub.send_replace(Some(hub.clone()));
+        let mut snapshots = hub.watch();
+        loop {
+            let snapshot = snapshots.borrow_and_update().clone();
+            let refused = self.refused.borrow_and_update().clone();
+            self.state.send_replace(HubState::Open { snapshot, refused });
+            let going_on = tokio::select! {
+                changed = snapshots.changed() => changed.is_ok(),
+                changed = self.refused.changed() => changed.is_ok(),
+                order = self.orders.recv() => matches!(order, Some(Order::TryAgain)),
+                () = hub.quit_wished() => false,
+            };
+            if !going_on {
+                break;
+            }
+        }
+        self.hub.send_replace(None);
+        end(hub, endpoint).await;
+    }
+}
+
+async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
+    let hub = Hub::open(HubOptions {
+        places: options.places.clone(),
+        own_program: options.own_program.clone(),
+        passive: false,
+    });
+    let hub = match hub.await {
+        Ok(hub) => hub,
+        Err(OpenError::HeldBy { pid, url, .. }) => return Err(HubState::Held { pid, url }),
+        Err(error) => return Err(HubState::Stopped { message: error.to_string() }),
+    };
+    match satchel_endpoint::serve(&hub, options.port).await {
+        Ok(endpoint) => Ok((hub, endpoint)),
+        Err(error) => {
+            let message = error.to_string();
+            if tokio::time::timeout(END, hub.shutdown()).await.is_err() {
+                tracing::warn!("the hub did not end in time");
+            }
+            Err(HubState::Stopped { message })
+        }
+    }
+}
+
+/// First no new calls, then the servers. Both are bounded: what hangs is ended by the warden when we are gone.
+async fn end(hub: Hub, endpoint: Endpoint) {
+    tracing::info!("ending");
+    if tokio::time::timeout(DRAIN, endpoint.shutdown()).await.is_err() {
+        tracing::warn!("calls were still running and are cut off");
+    }
+    if tokio::time::timeout(END, hub.shutdown()).await.is_err() {
+        tracing::warn!("servers did not end in time");
+    }
+}

@@ -1,0 +1,38 @@
+//! What the operating system sends to end us: the same order as Quit.
+
+use crate::serving::Serving;
+
+/// Waits for the wish to end, and passes it on.
+pub(crate) async fn end_in_order(serving: Serving) {
+    if let Err(error) = wished().await {
+        tracing::warn!("signals are not heard: {error}");
+        return;
+    }
+    serving.quit().await;
+}
+
+#[cfg(unix)]
+async fn wished() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+        _ = hangup.recv() => {}
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+async fn wished() -> std::io::Result<()> {
+    use tokio::signal::windows::{ctrl_c, ctrl_close, ctrl_shutdown};
+    let (mut c, mut close, mut shutdown) = (ctrl_c()?, ctrl_close()?, ctrl_shutdown()?);
+    tokio::select! {
+        _ = c.recv() => {}
+        _ = close.recv() => {}
+        _ = shutdown.recv() => {}
+    }
+    Ok(())
+}

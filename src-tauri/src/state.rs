@@ -1,0 +1,55 @@
+//! The hub as window and tray see it: one value, sent whole at every change.
+
+use std::sync::Arc;
+
+use satchel_core::model::{Snapshot, control::Refusal};
+use serde::{Serialize, Serializer};
+
+/// Unknown is a value: what has not been told yet is neither zero nor fine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "hub", rename_all = "snake_case")]
+pub(crate) enum HubState {
+    /// Being opened.
+    Opening,
+    /// Serving.
+    Open {
+        #[serde(serialize_with = "inner")]
+        snapshot: Arc<Snapshot>,
+        /// The last switch that did not move, until one does.
+        refused: Option<Refused>,
+    },
+    /// Another program has this data directory.
+    Held { pid: Option<u32>, url: Option<String> },
+    /// Could not be opened.
+    Stopped { message: String },
+}
+
+/// A switch of a server that did not move, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Refused {
+    pub(crate) server: String,
+    pub(crate) refusal: Refusal,
+}
+
+impl HubState {
+    /// What is shown of a serving hub.
+    pub(crate) fn snapshot(&self) -> Option<&Snapshot> {
+        match self {
+            HubState::Open { snapshot, .. } => Some(snapshot),
+            HubState::Opening | HubState::Held { .. } | HubState::Stopped { .. } => None,
+        }
+    }
+
+    /// Where clients connect, whoever serves there.
+    pub(crate) fn endpoint(&self) -> Option<&str> {
+        match self {
+            HubState::Open { snapshot, .. } => snapshot.endpoint.as_deref(),
+            HubState::Held { url, .. } => url.as_deref(),
+            HubState::Opening | HubState::Stopped { .. } => None,
+        }
+    }
+}
+
+fn inner<S: Serializer>(snapshot: &Arc<Snapshot>, serializer: S) -> Result<S::Ok, S::Error> {
+    snapshot.as_ref().serialize(serializer)
+}

@@ -1,0 +1,44 @@
+//! What runs beside the thread of windows and menus. The end of the program waits for it.
+
+use std::future::Future;
+
+use tokio::runtime::Handle;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// Spawns tasks from any thread, also from one that tokio does not know.
+#[derive(Clone)]
+pub(crate) struct Tasks {
+    runtime: Handle,
+    tracker: TaskTracker,
+    ending: CancellationToken,
+}
+
+impl Tasks {
+    pub(crate) fn on(runtime: Handle) -> Self {
+        Self { runtime, tracker: TaskTracker::new(), ending: CancellationToken::new() }
+    }
+
+    /// Runs it to its end, or until [`Tasks::end`].
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let ending = self.ending.clone();
+        let bounded = async move {
+            tokio::select! {
+                () = task => {}
+                () = ending.cancelled() => {}
+            }
+        };
+        self.tracker.spawn_on(bounded, &self.runtime);
+    }
+
+    /// Runs it to its end, whatever happens: [`Tasks::end`] waits for it.
+    pub(crate) fn spawn_to_its_end(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tracker.spawn_on(task, &self.runtime);
+    }
+
+    /// Stops what can be stopped and waits for the rest.
+    pub(crate) async fn end(&self) {
+        self.ending.cancel();
+        self.tracker.close();
+        self.tracker.wait().await;
+    }
+}

@@ -1,0 +1,138 @@
+//! Which glyph the tray shows, and when it may change. State is carried by shape; ink only fits the panel.
+
+use std::time::Duration;
+
+use satchel_core::model::ServerState;
+use tauri::{image::Image, include_image};
+use tokio::time::Instant;
+
+use crate::state::HubState;
+
+/// A filled bag is shown at least this long, so that a quick call does not flicker.
+const HELD: Duration = Duration::from_secs(2);
+
+/// What the glyph says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Glyph {
+    /// An outline: nothing to do.
+    Rest,
+    /// Filled: a call is running.
+    Busy,
+    /// A dot cut into the corner.
+    NeedsYou,
+    /// A slash: the hub does not serve.
+    Off,
+}
+
+impl Glyph {
+    /// The glyph for this state.
+    pub(crate) fn of(state: &HubState) -> Self {
+        let Some(snapshot) = state.snapshot() else {
+            return match state {
+                HubState::Opening => Glyph::Rest,
+                HubState::Open { .. } | HubState::Held { .. } | HubState::Stopped { .. } => Glyph::Off,
+            };
+        };
+        let any = |is: fn(&ServerState) -> bool| snapshot.servers.iter().any(|server| is(&server.state));
+        if any(ServerState::needs_you) {
+            Glyph::NeedsYou
+        } else if any(|state| matches!(state, ServerState::Ready { in_flight: 1.., .. })) {
+            Glyph::Busy
+        } else {
+            Glyph::Rest
+        }
+    }
+
+    /// Its picture.
+    pub(crate) fn image(self, ink: Ink) -> Image<'static> {
+        match (self, ink) {
+            (Glyph::Rest, Ink::Light) => include_image!("../icons/tray/rest-light.png"),
+            (Glyph::Rest, Ink::Mid) => include_image!("../icons/tray/rest-mid.png"),
+            (Glyph::Busy, Ink::Light) => include_image!("../icons/tray/busy-light.png"),
+            (Glyph::Busy, Ink::Mid) => include_image!("../icons/tray/busy-mid.png"),
+            (Glyph::NeedsYou, Ink::Light) => include_image!("../icons/tray/needs-you-light.png"),
+            (Glyph::NeedsYou, Ink::Mid) => include_image!("../icons/tray/needs-you-mid.png"),
+            (Glyph::Off, Ink::Light) => include_image!("../icons/tray/off-light.png"),
+            (Glyph::Off, Ink::Mid) => include_image!("../icons/tray/off-mid.png"),
+        }
+    }
+}
+
+/// What the glyph is drawn with. macOS takes only the shape and has its own ink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ink {
+    /// For a panel that is known to be dark.
+    Light,
+    /// Can be seen on a dark panel and on a light one.
+    Mid,
+}
+
+impl Ink {
+    /// The ink for the panel of this desktop, as `XDG_CURRENT_DESKTOP` names it.
+    pub(crate) fn on(desktop: Option<&str>) -> Self {
+        const DARK: [&str; 5] = ["GNOME", "Unity", "Budgie", "pop", "X-Cinnamon"];
+        let names = desktop.unwrap_or_default();
+        let dark = names.split(':').any(|name| DARK.iter().any(|dark| dark.eq_ignore_ascii_case(name)));
+        if dark { Ink::Light } else { Ink::Mid }
+    }
+}
+
+/// The glyph that is shown: follows the state, but lets go of a filled bag only after a while. Pure; time comes in.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    glyph: Option<Glyph>,
+    busy_until: Option<Instant>,
+}
+
+impl Shown {
+    /// Takes what the state says; returns the glyph where the picture must change.
+    pub(crate) fn follow(&mut self, wanted: Glyph, now: Instant) -> Option<Glyph> {
+        if wanted == Glyph::Busy {
+            self.busy_until = Some(now + HELD);
+        }
+        let holding = self.glyph == Some(Glyph::Busy) && self.busy_until.is_some_and(|until| now < until);
+        if !holding || wanted != Glyph::Rest {
+            self.busy_until = self.busy_until.filter(|_| wanted == Glyph::Busy);
+            return (self.glyph.replace(wanted) != Some(wanted)).then_some(wanted);
+        }
+        None
+    }
+
+    /// When the glyph may change although the state does not.
+    pub(crate) fn changes_by_itself(&self, wanted: Glyph) -> Option<Instant> {
+        self.busy_until.filter(|_| self.glyph == Some(Glyph::Busy) && wanted == Glyph::Rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_quick_call_stays_in_view_for_a_while() {
+        let mut shown = Shown::default();
+        let start = Instant::now();
+        assert_eq!(shown.follow(Glyph::Rest, start), Some(Glyph::Rest));
+        assert_eq!(shown.follow(Glyph::Busy, start), Some(Glyph::Busy));
+        assert_eq!(shown.follow(Glyph::Rest, start + HELD / 2), None);
+        assert_eq!(shown.changes_by_itself(Glyph::Rest), Some(start + HELD));
+        assert_eq!(shown.follow(Glyph::Rest, start + HELD), Some(Glyph::Rest));
+        assert_eq!(shown.changes_by_itself(Glyph::Rest), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn trouble_shows_at_once() {
+        let mut shown = Shown::default();
+        let start = Instant::now();
+        shown.follow(Glyph::Busy, start);
+        assert_eq!(shown.follow(Glyph::NeedsYou, start), Some(Glyph::NeedsYou));
+        assert_eq!(shown.follow(Glyph::NeedsYou, start), None);
+    }
+
+    #[test]
+    fn the_ink_can_be_seen_on_the_panel() {
+        assert_eq!(Ink::on(Some("ubuntu:GNOME")), Ink::Light);
+        assert_eq!(Ink::on(Some("KDE")), Ink::Mid);
+        assert_eq!(Ink::on(None), Ink::Mid);
+    }
+}

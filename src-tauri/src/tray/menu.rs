@@ -1,0 +1,368 @@
+//! What the tray's menu says, as a value. Pure: the same state always gives the same menu.
+
+use std::fmt;
+
+use satchel_core::model::{Code, Place, ServerState, ServerView, Snapshot};
+
+use crate::state::HubState;
+
+/// More servers than this are in the window only.
+pub(crate) const SERVERS: usize = 12;
+/// More things than this that need a person are in the window only.
+pub(crate) const NEEDS: usize = 4;
+
+/// The whole menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MenuModel {
+    /// The hub's state in words.
+    pub(crate) status: String,
+    /// What needs a person; leads to the window, never acts.
+    pub(crate) needs: Vec<Need>,
+    /// How many more need a person.
+    pub(crate) more_needs: Option<String>,
+    /// Every server with a tick: may clients use it?
+    pub(crate) servers: Vec<Line>,
+    /// How many more servers there are.
+    pub(crate) more_servers: Option<String>,
+    /// Can the endpoint's address be copied?
+    pub(crate) can_copy: bool,
+}
+
+/// A server that needs a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Need {
+    pub(crate) server: String,
+    pub(crate) label: String,
+}
+
+/// A server that can be switched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) server: String,
+    pub(crate) label: String,
+    pub(crate) enabled: bool,
+}
+
+/// Words of the menu, as this operating system writes them.
+pub(crate) struct Words {
+    pub(crate) needs_you: &'static str,
+    pub(crate) servers: &'static str,
+    pub(crate) copy: &'static str,
+    pub(crate) open: &'static str,
+    pub(crate) settings: &'static str,
+    pub(crate) quit: &'static str,
+}
+
+/// Windows writes sentences and says Exit; the others write titles and say Quit.
+pub(crate) const WORDS: Words = if cfg!(windows) {
+    Words {
+        needs_you: "Needs you",
+        servers: "Servers",
+        copy: "Copy endpoint address",
+        open: "Open Satchel",
+        settings: "Settings",
+        quit: "Exit",
+    }
+} else {
+    Words {
+        needs_you: "Needs you",
+        servers: "Servers",
+        copy: "Copy Endpoint Address",
+        open: "Open Satchel",
+        settings: "Settings…",
+        quit: "Quit Satchel",
+    }
+};
+
+impl MenuModel {
+    /// The menu for this state.
+    pub(crate) fn of(state: &HubState) -> Self {
+        let none = Self {
+            status: String::new(),
+            needs: vec![],
+            more_needs: None,
+            servers: vec![],
+            more_servers: None,
+            can_copy: state.endpoint().is_some(),
+        };
+        match state {
+            HubState::Opening => Self { status: "Satchel is starting".into(), ..none },
+            HubState::Held { pid: Some(pid), .. } => {
+                Self { status: format!("Another Satchel is serving (process {pid})"), ..none }
+            }
+            HubState::Held { pid: None, .. } => Self { status: "Another Satchel is serving".into(), ..none },
+            HubState::Stopped { .. } => Self { status: "Satchel has stopped".into(), ..none },
+            HubState::Open { snapshot, .. } => {
+                Self { status: status(snapshot), ..none.with_servers(snapshot) }
+            }
+        }
+    }
+
+    fn with_servers(self, snapshot: &Snapshot) -> Self {
+        let mut needing: Vec<&ServerView> =
+            snapshot.servers.iter().filter(|server| server.state.needs_you()).collect();
+        needing.sort_by_key(|server| severity(&server.state));
+        let needs = needing.iter().take(NEEDS).map(|server| Need {
+            server: server.name.clone(),
+            label: format!("{}: {}…", server.name, need(&server.state, server.place)),
+        });
+        let servers = snapshot.servers.iter().take(SERVERS).map(|server| Line {
+            server: server.name.clone(),
+            label: label(server),
+            enabled: server.enabled,
+        });
+        Self {
+            needs: needs.collect(),
+            more_needs: more(needing.len(), NEEDS).map(|count| format!("{count} more…")),
+            servers: servers.collect(),
+            more_servers: more(snapshot.servers.len(), SERVERS)
+                .map(|count| format!("{count} more in the window…")),
+            ..self
+        }
+    }
+}
+
+fn more(all: usize, shown: usize) -> Option<usize> {
+    all.checked_sub(shown).filter(|rest| *rest > 0)
+}
+
+fn status(snapshot: &Snapshot) -> String {
+    if snapshot.servers.is_empty() {
+        return "Satchel is on · no servers yet".into();
+    }
+    let count =
+        |is: fn(&ServerState) -> bool| snapshot.servers.iter().filter(|server| is(&server.state)).count();
+    let awake = count(|state| matches!(state, ServerState::Ready { .. } | ServerState::Starting { .. }));
+    let asleep = count(|state| matches!(state, ServerState::Asleep));
+    match count(ServerState::needs_you) {
+        0 => format!("Satchel is on · {awake} awake, {asleep} asleep"),
+        1 => format!("Satchel is on · {awake} awake, {asleep} asleep, 1 needs you"),
+        many => format!("Satchel is on · {awake} awake, {asleep} asleep, {many} need you"),
+    }
+}
+
+fn label(server: &ServerView) -> String {
+    match word(&server.state, server.place) {
+        Some(word) => format!("{} — {word}", server.name),
+        None => server.name.clone(),
+    }
+}
+
+/// The state in one word or two; the missing tick says off.
+fn word(state: &ServerState, place: Place) -> Option<&'static str> {
+    Some(match state {
+        ServerState::Off => return None,
+        ServerState::Asleep if place == Place::Hosted => "ready",
+        ServerState::Asleep => "asleep",
+        ServerState::Starting { .. } => "starting",
+        ServerState::Ready { in_flight: 1.., .. } => "working",
+        ServerState::Ready { .. } => "awake",
+        ServerState::Stopping => "stopping",
+        ServerState::BackingOff { .. } | ServerState::Broken { .. } | ServerState::NeedsCredential { .. } => {
+            need(state, place)
+        }
+    })
+}
+
+fn need(state: &ServerState, place: Place) -> &'static str {
+    match state {
+        ServerState::BackingOff { code: Code::Unreachable, .. }
+        | ServerState::Broken { code: Code::Unreachable, .. } => "does not answer",
+        ServerState::BackingOff { .. } | ServerState::Broken { .. } if place == Place::Hosted => {
+            "could not connect"
+        }
+        ServerState::BackingOff { .. } | ServerState::Broken { .. } => "could not start",
+        ServerState::NeedsCredential { .. } => "add a credential",
+        ServerState::Off
+        | ServerState::Asleep
+        | ServerState::Starting { .. }
+        | ServerState::Ready { .. }
+        | ServerState::Stopping => "needs you",
+    }
+}
+
+fn severity(state: &ServerState) -> u8 {
+    match state {
+        ServerState::Broken { .. } => 0,
+        ServerState::BackingOff { .. } => 1,
+        ServerState::NeedsCredential { .. } => 2,
+        ServerState::Off
+        | ServerState::Asleep
+        | ServerState::Starting { .. }
+        | ServerState::Ready { .. }
+        | ServerState::Stopping => 3,
+    }
+}
+
+/// The menu as a person reads it, for tests and logs.
+impl fmt::Display for MenuModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "  {}", self.status)?;
+        if !self.needs.is_empty() {
+            writeln!(f, "---\n  {}", WORDS.needs_you)?;
+        }
+        for need in &self.needs {
+            writeln!(f, "  {}", need.label)?;
+        }
+        for more in self.more_needs.iter() {
+            writeln!(f, "  {more}")?;
+        }
+        if !self.servers.is_empty() {
+            writeln!(f, "---\n  {}", WORDS.servers)?;
+        }
+        for line in &self.servers {
+            writeln!(f, "{} {}", if line.enabled { '✓' } else { ' ' }, line.label)?;
+        }
+        for more in self.more_servers.iter() {
+            writeln!(f, "  {more}")?;
+        }
+        writeln!(f, "---\n  {}{}", WORDS.copy, if self.can_copy { "" } else { " (disabled)" })?;
+        writeln!(f, "---\n  {}\n  {}\n  {}", WORDS.open, WORDS.settings, WORDS.quit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use satchel_core::model::Startup;
+
+    use super::*;
+
+    fn server(name: &str, state: ServerState) -> ServerView {
+        ServerView {
+            name: name.into(),
+            title: None,
+            place: Place::Computer,
+            enabled: state != ServerState::Off,
+            startup: Startup::Lazy,
+            state,
+            pid: None,
+            tools: None,
+            tokens: None,
+            resources: None,
+            skipped: vec![],
+            runs: String::new(),
+            idle_timeout_seconds: 180,
+            starts: 0,
+            calls: 0,
+            wake_ms: None,
+        }
+    }
+
+    fn ready(in_flight: usize) -> ServerState {
+        ServerState::Ready { in_flight, sleeps_at_ms: None }
+    }
+
+    fn broken(code: Code) -> ServerState {
+        ServerState::Broken { code, message: String::new(), retry_at_ms: 0, failures: 3 }
+    }
+
+    #[track_caller]
+    fn check(servers: Vec<ServerView>, expected: &str) {
+        let endpoint = Some("http://127.0.0.1:7411/mcp".to_owned());
+        let snapshot = Snapshot { endpoint, servers, ..Snapshot::default() }.into();
+        assert_eq!(text(&HubState::Open { snapshot, refused: None }), expected.trim_start_matches('\n'));
+    }
+
+    /// The menu above what is always there.
+    fn text(state: &HubState) -> String {
+        let menu = MenuModel::of(state).to_string();
+        menu.split_once("---\n  Copy").map(|(above, _)| above.to_owned()).unwrap_or(menu)
+    }
+
+    #[test]
+    fn an_empty_hub_says_so() {
+        check(vec![], "  Satchel is on · no servers yet\n");
+    }
+
+    #[test]
+    fn one_server_has_its_tick_and_its_state() {
+        check(
+            vec![server("github", ServerState::Asleep)],
+            "
+  Satchel is on · 0 awake, 1 asleep
+---
+  Servers
+✓ github — asleep
+",
+        );
+    }
+
+    #[test]
+    fn a_server_that_is_off_has_no_tick_and_no_word() {
+        check(
+            vec![server("github", ready(1)), server("slack", ServerState::Off)],
+            "
+  Satchel is on · 1 awake, 0 asleep
+---
+  Servers
+✓ github — working
+  slack
+",
+        );
+    }
+
+    #[test]
+    fn what_needs_you_comes_first_and_the_worst_before_the_rest() {
+        let needs = ServerState::NeedsCredential { names: vec!["URL".into()], message: String::new() };
+        let mut hosted = server("sentry", broken(Code::Unreachable));
+        hosted.place = Place::Hosted;
+        check(
+            vec![server("postgres", needs), server("puppeteer", broken(Code::SpawnNotFound)), hosted],
+            "
+  Satchel is on · 0 awake, 0 asleep, 3 need you
+---
+  Needs you
+  puppeteer: could not start…
+  sentry: does not answer…
+  postgres: add a credential…
+---
+  Servers
+✓ postgres — add a credential
+✓ puppeteer — could not start
+✓ sentry — does not answer
+",
+        );
+    }
+
+    #[test]
+    fn many_servers_end_in_the_window() {
+        let servers = (0..15).map(|at| server(&format!("s{at:02}"), broken(Code::Crashed))).collect();
+        check(
+            servers,
+            "
+  Satchel is on · 0 awake, 0 asleep, 15 need you
+---
+  Needs you
+  s00: could not start…
+  s01: could not start…
+  s02: could not start…
+  s03: could not start…
+  11 more…
+---
+  Servers
+✓ s00 — could not start
+✓ s01 — could not start
+✓ s02 — could not start
+✓ s03 — could not start
+✓ s04 — could not start
+✓ s05 — could not start
+✓ s06 — could not start
+✓ s07 — could not start
+✓ s08 — could not start
+✓ s09 — could not start
+✓ s10 — could not start
+✓ s11 — could not start
+  3 more in the window…
+",
+        );
+    }
+
+    #[test]
+    fn without_a_hub_the_menu_says_why_and_offers_no_address() {
+        let held = HubState::Held { pid: Some(5123), url: None };
+        assert_eq!(text(&held), "  Another Satchel is serving (process 5123)\n");
+        assert!(!MenuModel::of(&held).can_copy);
+        assert_eq!(text(&HubState::Opening), "  Satchel is starting\n");
+        assert_eq!(text(&HubState::Stopped { message: "x".into() }), "  Satchel has stopped\n");
+    }
+}

@@ -1,0 +1,87 @@
+//! The window: made when it is first wanted, hidden when closed, and given back after a while out of sight.
+
+use std::time::Duration;
+
+use tauri::{
+    AppHandle, Emitter, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
+    webview::{Color, NewWindowResponse},
+};
+
+use crate::tasks::Tasks;
+
+/// The window's name within Tauri.
+pub(crate) const LABEL: &str = "main";
+/// A hidden window is kept this long; after that only the hub itself stays in memory.
+const KEPT_HIDDEN: Duration = Duration::from_secs(600);
+/// `--bg` of `ui/src/style/tokens.css`, so that nothing flashes before the first paint.
+const LIGHT: Color = Color(247, 246, 243, 255);
+const DARK: Color = Color(20, 19, 18, 255);
+
+/// Shows the window, in front, at `place` (such as `/servers/github`) where one is given.
+pub(crate) fn show(app: &AppHandle, place: Option<&str>) {
+    let shown = match app.get_webview_window(LABEL) {
+        Some(window) => {
+            if let Some(place) = place {
+                // An error means that the page is gone; showing the window is then all we can do.
+                let _ = window.emit("go", place);
+            }
+            raise(&window)
+        }
+        None => open(app, place).and_then(|window| raise(&window)),
+    };
+    if let Err(error) = shown {
+        tracing::error!("cannot show the window: {error}");
+    }
+}
+
+fn raise(window: &WebviewWindow) -> tauri::Result<()> {
+    window.show()?;
+    window.unminimize()?;
+    window.set_focus()
+}
+
+fn open(app: &AppHandle, place: Option<&str>) -> tauri::Result<WebviewWindow> {
+    let mut builder = WebviewWindowBuilder::new(app, LABEL, WebviewUrl::default())
+        .title("Satchel")
+        .inner_size(1180.0, 760.0)
+        .min_inner_size(760.0, 520.0)
+        .visible(false)
+        .zoom_hotkeys_enabled(true)
+        .data_directory(app.state::<Pages>().0.clone())
+        .on_navigation(|url| url.scheme() == "tauri" || url.host_str() == Some("tauri.localhost"))
+        .on_new_window(|_, _| NewWindowResponse::Deny);
+    if let Some(place) = place {
+        let place = serde_json::Value::from(place);
+        builder = builder.initialization_script(format!("if (!location.hash) location.hash = {place};"));
+    }
+    let window = builder.build()?;
+    let dark = window.theme().is_ok_and(|theme| theme == tauri::Theme::Dark);
+    window.set_background_color(Some(if dark { DARK } else { LIGHT }))?;
+    hide_when_closed(&window);
+    Ok(window)
+}
+
+/// Where pages keep what they remember.
+pub(crate) struct Pages(pub(crate) std::path::PathBuf);
+
+fn hide_when_closed(window: &WebviewWindow) {
+    let own = window.clone();
+    window.on_window_event(move |event| {
+        if let WindowEvent::CloseRequested { api, .. } = event {
+            api.prevent_close();
+            if let Err(error) = own.hide() {
+                tracing::error!("cannot hide the window: {error}");
+            }
+            own.state::<Tasks>().spawn(give_back(own.clone()));
+        }
+    });
+}
+
+/// Takes a window down that nobody looked at for a while. The next [`show`] makes a new one.
+async fn give_back(window: WebviewWindow) {
+    tokio::time::sleep(KEPT_HIDDEN).await;
+    if window.is_visible().is_ok_and(|visible| !visible) {
+        // An error means that it is gone already.
+        let _ = window.destroy();
+    }
+}
