@@ -19,6 +19,7 @@ use futures_util::stream;
 use satchel_core::{hub::Hub, model::control::Wish};
 use satchel_mcp::sse;
 use serde_json::json;
+#[cfg(windows)]
 use sha2::{Digest, Sha256};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -88,14 +89,15 @@ pub(crate) fn open(
             Ok(listener)
         })
         .map_err(|error| control_error(&path, error))?;
-    let (router, stopped, socket) = (router(hub, stop), stop.clone(), path.clone());
+    let (router, stopped) = (router(hub, stop), stop.clone());
+    let (socket, data) = (path.clone(), hub.places().data.clone());
     tracker.spawn(async move {
         let serving =
             axum::serve(listener, router).with_graceful_shutdown(async move { stopped.cancelled().await });
         if let Err(error) = serving.await {
             tracing::error!(%error, "the control channel ended");
         }
-        let _ = std::fs::remove_file(&socket);
+        remove_socket(&socket, &data);
     });
     Ok(path)
 }
@@ -104,33 +106,32 @@ fn control_error(path: &Path, error: io::Error) -> ServeError {
     ServeError::Control { path: path.display().to_string(), error }
 }
 
-/// Beside the data; or, where that path is longer than a socket's may be (108 bytes on Linux, 104 on macOS), in a
-/// directory of our own among the temporary ones.
+/// Beside the data; or, where that path is longer than a socket's may be (108 bytes on Linux, 104 on macOS), in a new
+/// directory among the temporary ones. The address file says which.
 #[cfg(unix)]
 fn socket_path(data: &Path) -> io::Result<PathBuf> {
-    use std::os::unix::{ffi::OsStrExt, fs::MetadataExt};
+    use std::os::unix::fs::DirBuilderExt;
     const LONGEST: usize = 100;
     let beside = data.join("hub.sock");
     if beside.as_os_str().len() <= LONGEST {
         return Ok(beside);
     }
-    let name: String = Sha256::digest(data.as_os_str().as_bytes())
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let dir = std::env::temp_dir().join(format!("satchel-{}-{name}", nix::unistd::geteuid()));
-    satchel_core::files::create_private_dir(&dir)?;
-    let metadata = std::fs::symlink_metadata(&dir)?;
-    // Anybody can make a directory there, also one that is waiting for us.
-    if !metadata.is_dir() || metadata.uid() != nix::unistd::geteuid().as_raw() || metadata.mode() & 0o077 != 0
-    {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            format!("{} is not ours alone", dir.display()),
-        ));
-    }
+    let mut random = [0u8; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let dir = std::env::temp_dir().join(format!("satchel-{name}"));
+    // Fails where it exists: anybody can make a directory there, also one that is waiting for us.
+    std::fs::DirBuilder::new().mode(0o700).create(&dir)?;
     Ok(dir.join("hub.sock"))
+}
+
+/// Takes the socket away, and the directory that was made for it.
+#[cfg(unix)]
+fn remove_socket(socket: &Path, data: &Path) {
+    let _ = std::fs::remove_file(socket);
+    if let Some(dir) = socket.parent().filter(|dir| *dir != data) {
+        let _ = std::fs::remove_dir(dir);
+    }
 }
 
 /// Opens the channel and says where it is. A named pipe without a security descriptor of its own can be opened by

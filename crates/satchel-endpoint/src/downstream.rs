@@ -223,7 +223,13 @@ impl Notes {
                     Kind::Resource => meta::resource_content(&result),
                 },
             ),
-            Err(Failed::Upstream(error)) => Message::error(Some(self.id.clone()), error),
+            Err(Failed::Upstream(error)) => match self.kind {
+                Kind::Tool => Message::error(Some(self.id.clone()), error),
+                // To the client this is the call of a tool that failed, not a fault of the protocol.
+                Kind::Resource => {
+                    Message::result(self.id.clone(), meta::unreadable(self.running.server(), &error))
+                }
+            },
             Err(Failed::Hub(failure)) => Message::result(self.id.clone(), meta::failure(&failure)),
         }
     }

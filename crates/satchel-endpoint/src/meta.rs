@@ -6,7 +6,7 @@ use satchel_core::{
     hub::{CallFailure, Hub},
     model::{Place, ServerName},
 };
-use satchel_mcp::{Raw, RawObject};
+use satchel_mcp::{ErrorObject, Raw, RawObject};
 use serde_json::{Value, json, value::to_raw_value};
 
 pub(crate) const DISCOVER: &str = "discover_mcp_tools";
@@ -265,6 +265,13 @@ pub(crate) fn failure(failure: &CallFailure) -> Box<Raw> {
         meta["dev.satchel/code"] = json!(code);
     }
     raw(&json!({ "content": [{ "type": "text", "text": message.trim() }], "isError": true, "_meta": meta }))
+}
+
+/// A resource that its server would not give.
+pub(crate) fn unreadable(server: &ServerName, error: &ErrorObject) -> Box<Raw> {
+    let message = format!("\"{server}\" could not read this resource: {error}");
+    let meta = json!({ "dev.satchel/outcome": "upstream_error", "dev.satchel/server": server });
+    raw(&json!({ "content": [{ "type": "text", "text": message }], "isError": true, "_meta": meta }))
 }
 
 /// A request to a meta-tool that makes no sense. Nothing was sent anywhere.

@@ -8,14 +8,14 @@ use super::Offer;
 /// The encoding all counts are made with.
 pub const ENCODING: &str = "o200k_base";
 
-/// Counts what has not been counted yet. Slow; call it where blocking is allowed.
-pub fn count(offers: &[Arc<Offer>]) {
+/// Counts what has not been counted yet, and says whether there was anything. Slow; call it where blocking is allowed.
+pub fn count(offers: &[Arc<Offer>]) -> bool {
     if offers.iter().all(|offer| offer.tokens.get().is_some()) {
-        return;
+        return false;
     }
     let Ok(encoding) = tiktoken_rs::o200k_base() else {
         tracing::warn!("cannot load the {ENCODING} encoding; tokens are not counted");
-        return;
+        return false;
     };
     for offer in offers {
         for tool in &offer.tools {
@@ -23,4 +23,5 @@ pub fn count(offers: &[Arc<Offer>]) {
         }
         offer.tokens.get_or_init(|| encoding.count_ordinary(&offer.definitions()));
     }
+    true
 }

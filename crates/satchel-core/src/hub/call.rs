@@ -290,8 +290,8 @@ impl Running {
         }
     }
 
-    /// The hub this call runs on.
-    pub fn hub(&self) -> &Hub {
-        &self.hub
+    /// The server it runs on.
+    pub fn server(&self) -> &ServerName {
+        &self.server
     }
 }

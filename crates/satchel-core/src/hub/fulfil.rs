@@ -23,6 +23,9 @@ impl Hub {
         match wish {
             Wish::Status => Ok(json!(self.compose())),
             Wish::Tools { query, server, limit } => {
+                if self.inner.options.passive {
+                    self.learn_all().await;
+                }
                 Ok(json!(self.tool_list(&query, server.as_deref(), limit)?))
             }
             Wish::Call { tool_path, arguments } => self.call_for_face(&tool_path, &arguments).await,

@@ -95,16 +95,22 @@ impl Reader {
         }
         let offer = Arc::new(offer);
         self.hub.install(&self.name, offer.clone());
-        let path = self.hub.catalog_file(&self.name);
-        let hub = self.hub.clone();
-        let written = tokio::task::spawn_blocking(move || {
-            tokens::count(std::slice::from_ref(&offer));
-            hub.inner.compose.notify_one();
-            disk::write(&path, &offer)
+        let (path, hub, name) = (self.hub.catalog_file(&self.name), self.hub.clone(), self.name.clone());
+        // Tracked, so that a hub that ends right after it learned something has it on disk. Written before counting:
+        // that takes a moment, and a second write loses nothing.
+        let keeping = self.hub.inner.tracker.spawn_blocking(move || {
+            let keep = || {
+                if let Err(error) = disk::write(&path, &offer) {
+                    tracing::warn!(server = %name, %error, "cannot keep the tool list");
+                }
+            };
+            keep();
+            if !hub.inner.end.is_cancelled() && tokens::count(std::slice::from_ref(&offer)) {
+                hub.inner.compose.notify_one();
+                keep();
+            }
         });
-        if let Ok(Err(error)) = written.await {
-            tracing::warn!(server = %self.name, %error, "cannot keep the tool list");
-        }
+        let _ = keeping.await;
     }
 }
 

@@ -103,28 +103,46 @@ impl Hub {
         }
     }
 
-    /// Wakes a server whose lists were never read, once, so that it can be found. Not in a passive hub, and never a
-    /// server that only a person starts.
+    /// Wakes a server whose lists were never read, once, so that it can be found. In a passive hub only what the
+    /// command needs is started.
     pub(super) fn learn(&self, name: &ServerName) {
-        let Some(server) = self.servers().get(name).cloned() else { return };
-        let wanted = server.config.enabled && server.config.startup != Startup::Manual;
-        if !wanted || self.inner.options.passive || self.offers().contains_key(name) {
-            return;
+        if !self.inner.options.passive && self.is_unread(name) {
+            let (hub, name) = (self.clone(), name.clone());
+            self.inner.tracker.spawn(async move { hub.read_first(&name).await });
         }
-        let (hub, name) = (self.clone(), name.clone());
-        self.inner.tracker.spawn(async move {
-            let end = server.end.clone();
-            let learning = async {
-                let _turn = hub.inner.learning.acquire().await;
-                if let Ok(_lease) = server.upstream.lease().await {
-                    hub.wait_for_offer(&name).await;
-                }
-            };
-            tokio::select! {
-                () = learning => {}
-                () = end.cancelled() => {}
-            }
+    }
+
+    /// Reads the lists of every server that was never read, for a command that shows them without a running hub.
+    pub(super) async fn learn_all(&self) {
+        let names: Vec<ServerName> =
+            self.servers().keys().filter(|name| self.is_unread(name)).cloned().collect();
+        let reading = names.into_iter().map(|name| {
+            let hub = self.clone();
+            self.inner.tracker.spawn(async move { hub.read_first(&name).await })
         });
+        for read in reading.collect::<Vec<_>>() {
+            let _ = read.await;
+        }
+    }
+
+    /// Never a server that only a person starts.
+    fn is_unread(&self, name: &ServerName) -> bool {
+        let wanted = |server: &Registered| server.config.enabled && server.config.startup != Startup::Manual;
+        self.servers().get(name).is_some_and(wanted) && !self.offers().contains_key(name)
+    }
+
+    async fn read_first(&self, name: &ServerName) {
+        let Some(server) = self.servers().get(name).cloned() else { return };
+        let reading = async {
+            let _turn = self.inner.learning.acquire().await;
+            if let Ok(_lease) = server.upstream.lease().await {
+                self.wait_for_offer(name).await;
+            }
+        };
+        tokio::select! {
+            () = reading => {}
+            () = server.end.cancelled() => {}
+        }
     }
 
     pub(super) fn catalog_file(&self, name: &ServerName) -> std::path::PathBuf {

@@ -18,10 +18,10 @@ impl Hub {
                 [] => "Use discover_mcp_tools to find tools.".to_owned(),
                 near => format!("Did you mean {}?", near.join(", ")),
             };
-            CallFailure::not_sent(None, None, why, action)
+            CallFailure::not_sent(None, None, format!("\"{path}\" cannot be called: {why}"), action)
         };
         let Ok(parsed) = path.parse::<ToolPath>() else {
-            return Err(unknown(format!("\"{path}\" is not a tool path; a path has the form server:tool")));
+            return Err(unknown("a tool path has the form server:tool".to_owned()));
         };
         let server = match self.route_server(&parsed.server) {
             Ok(server) => server,
@@ -72,10 +72,8 @@ impl Hub {
 /// Why a server cannot be used, and what to do about it.
 pub(super) fn refused(server: &ServerName, error: &LeaseError) -> CallFailure {
     let (code, action): (Option<Code>, String) = match error {
-        LeaseError::Off => (None, format!("Switch \"{server}\" on in Satchel to use it.")),
-        LeaseError::Manual => {
-            (None, format!("Start \"{server}\" in Satchel, or with `satchel restart {server}`."))
-        }
+        LeaseError::Off => (None, format!("Switch it on in Satchel, or with `satchel enable {server}`.")),
+        LeaseError::Manual => (None, format!("Start it in Satchel, or with `satchel restart {server}`.")),
         LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => {
             (Some(failure.code), failure.code.action().to_owned())
         }

@@ -524,7 +524,7 @@ impl Start {
                 Err(error) => {
                     return Err(Failure {
                         code: error.code().unwrap_or(Code::NeedsCredential),
-                        message: error.to_string(),
+                        message: format!("the secret {name} cannot be read: {error}"),
                         missing: vec![name],
                     });
                 }

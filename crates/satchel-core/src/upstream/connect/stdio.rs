@@ -71,15 +71,16 @@ pub fn connect(
     };
     let (link, outbox) = Link::new(changed, log.clone());
     let (stop, done, signs) = (CancellationToken::new(), CancellationToken::new(), Signs::default());
-    let (closed, output_closed) = mpsc::channel(1);
+    let (output_open, output_closed) = mpsc::channel(1);
+    let (errors_open, errors_closed) = mpsc::channel(1);
     tracker.spawn(write(stdin, outbox, stop.clone()));
-    tracker.spawn(read(stdout, link.clone(), log.clone(), signs.clone(), closed));
-    tracker.spawn(read_stderr(stderr, log.clone(), signs.clone()));
-    let keeper = Keeper { child, group: pid, link: link.clone(), log, warden };
+    tracker.spawn(read(stdout, link.clone(), log.clone(), signs.clone(), output_open));
+    tracker.spawn(read_stderr(stderr, log.clone(), signs.clone(), errors_open));
+    let keeper = Keeper { child, group: pid, link: link.clone(), log, warden, output_closed, errors_closed };
     let (stopped, finished) = (stop.clone(), done.clone());
     let mark = program.env.get(crate::upstream::warden::MARK).cloned();
     tracker.spawn(async move {
-        keeper.keep(stopped, output_closed, mark).await;
+        keeper.keep(stopped, mark).await;
         finished.cancel();
     });
     Ok(Connection { link, pid, signs, stop, done })
@@ -143,7 +144,8 @@ async fn write(mut stdin: ChildStdin, mut outbox: Outbox, stop: CancellationToke
     }
 }
 
-async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs, closed: mpsc::Sender<()>) {
+/// Holds `_open` until the output has ended and all of it was taken in.
+async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs, _open: mpsc::Sender<()>) {
     let (mut framer, mut frames) = (Framer::default(), Vec::new());
     let mut buffer = vec![0u8; 64 * 1024];
     loop {
@@ -162,7 +164,6 @@ async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs,
             }
         }
         if count == 0 {
-            let _ = closed.try_send(());
             return;
         }
     }
@@ -180,7 +181,7 @@ fn too_long(link: &Link, log: &ServerLog, bytes: usize, head: &str) {
     }
 }
 
-async fn read_stderr(mut stderr: ChildStderr, log: ServerLog, signs: Signs) {
+async fn read_stderr(mut stderr: ChildStderr, log: ServerLog, signs: Signs, _open: mpsc::Sender<()>) {
     const LONGEST: usize = 8 * 1024;
     let (mut line, mut buffer) = (Vec::new(), vec![0u8; 16 * 1024]);
     while let Some(bytes) = read_some(&mut stderr, &mut buffer).await {
@@ -219,23 +220,24 @@ struct Keeper {
     link: Link,
     log: ServerLog,
     warden: Warden,
+    /// Never sent to; closed when everything the process wrote has been read.
+    output_closed: mpsc::Receiver<()>,
+    errors_closed: mpsc::Receiver<()>,
 }
 
 impl Keeper {
-    async fn keep(
-        mut self,
-        stop: CancellationToken,
-        mut output_closed: mpsc::Receiver<()>,
-        mark: Option<String>,
-    ) {
+    async fn keep(mut self, stop: CancellationToken, mark: Option<String>) {
         tokio::select! {
             status = self.child.wait() => {
-                // Let the readers finish with what the process wrote last: the reason is often in there.
-                let _ = tokio::time::timeout(STATUS_LAG, output_closed.recv()).await;
+                // Let the readers finish with what the process wrote last: the reason is often in there. A child of
+                // its own may hold the pipes open, so this has an end.
+                let read = async { tokio::join!(self.output_closed.recv(), self.errors_closed.recv()) };
+                let _ = tokio::time::timeout(STATUS_LAG, read).await;
                 self.link.end(&self.ended(status.ok()));
             }
-            _ = output_closed.recv() => {
+            _ = self.output_closed.recv() => {
                 let status = tokio::time::timeout(STATUS_LAG, self.child.wait()).await;
+                let _ = tokio::time::timeout(STATUS_LAG, self.errors_closed.recv()).await;
                 let reason = match status {
                     Ok(status) => self.ended(status.ok()),
                     Err(_) => "it closed its output without ending".to_owned(),
