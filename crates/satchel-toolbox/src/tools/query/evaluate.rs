@@ -67,10 +67,9 @@ fn compile(program: &str) -> Result<Filter, String> {
         Loader::new(definitions).load(&arena, File { code: program, path: () }).map_err(|errors| {
             errors.into_iter().map(|(file, error)| unloadable(file.code, error)).collect::<String>()
         })?;
-    Compiler::default()
-        .with_funs(functions)
-        .compile(modules)
-        .map_err(|errors| errors.into_iter().flat_map(|(_, errors)| errors).map(undefined).collect())
+    Compiler::default().with_funs(functions).compile(modules).map_err(|errors| {
+        errors.into_iter().flat_map(|(_, errors)| errors).map(undefined).collect::<Vec<_>>().join(" ")
+    })
 }
 
 fn unloadable(program: &str, error: load::Error<&str>) -> String {

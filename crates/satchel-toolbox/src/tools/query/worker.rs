@@ -15,7 +15,7 @@ use std::{
 use super::{Report, TIME_LIMIT, Task, evaluate};
 
 /// How much memory this process may use, in bytes.
-pub(super) const MEMORY_LIMIT: usize = 512 * 1024 * 1024;
+pub(super) const MEMORY_LIMIT: usize = 256 * 1024 * 1024;
 /// The longest report that is read, in bytes; results end well before it.
 pub(super) const REPORT_LIMIT: u64 = 4 * 1024 * 1024;
 /// How often the memory is looked at.
