@@ -1,1 +1,84 @@
-fn main(){}
+//! The terminal face: reads words, lets the hub fulfil them, writes what came of it.
+//!
+//! Exit codes: 0 done, 1 failed, 2 not understood.
+
+mod args;
+mod bridge;
+mod commands;
+mod control;
+mod logging;
+mod output;
+mod reach;
+
+use std::process::ExitCode;
+
+use args::{Args, Command};
+use clap::Parser;
+use satchel_core::files::Places;
+
+fn main() -> ExitCode {
+    // The hub starts this program in two other roles. They must be light and own their standard streams.
+    match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
+        Some("toolbox") => return satchel_toolbox::main(),
+        Some("warden") => return satchel_core::warden::main(),
+        _ => {}
+    }
+    let args = Args::parse();
+    let json = args.json;
+    let done = tokio::runtime::Runtime::new().map_err(anyhow::Error::from).and_then(|runtime| {
+        let done = runtime.block_on(Box::pin(run(args)));
+        // A read of standard input that nobody waits for any more must not keep us.
+        runtime.shutdown_background();
+        done
+    });
+    done.unwrap_or_else(|error| complain(&error, json))
+}
+
+async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let places = Places::from_environment()?;
+    let json = args.json;
+    if !matches!(args.command, Command::Serve(_)) {
+        logging::for_command();
+    }
+    match args.command {
+        Command::Serve(serve) => commands::serve::run(&places, &serve, json).await,
+        Command::Bridge { client } => bridge::run(&places, client).await,
+        Command::Quit => commands::quit::run(&places, json).await,
+        Command::Add(add) => commands::servers::add(&places, &add, json).await,
+        Command::Remove { name } => commands::servers::remove(&places, name, json).await,
+        Command::List => commands::servers::list(&places, json).await,
+        Command::Enable { name } => commands::servers::set_enabled(&places, name, true, json).await,
+        Command::Disable { name } => commands::servers::set_enabled(&places, name, false, json).await,
+        Command::Restart { name } => commands::servers::restart(&places, name, json).await,
+        Command::Tools(tools) => commands::tools::run(&places, tools, json).await,
+        Command::Call(call) => commands::call::run(&places, call, json).await,
+        Command::Secrets(secrets) => commands::secrets::run(&places, secrets, json).await,
+        Command::Status => commands::status::run(&places, json).await,
+        Command::Logs(logs) => commands::logs::run(&places, logs, json).await,
+        Command::Connect(connect) => commands::connect::run(&places, connect, json).await,
+        Command::Doctor => commands::doctor::run(&places, json).await,
+    }
+}
+
+/// What was written on the command line or read from standard input makes no sense.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+/// Says on standard error what went wrong and what to do about it.
+fn complain(error: &anyhow::Error, json: bool) -> ExitCode {
+    let refusal = reach::refusal(error);
+    let message = output::harmless(&format!("{error:#}"));
+    let action = refusal.map(|refusal| output::harmless(&refusal.action)).unwrap_or_default();
+    if json {
+        let code = refusal.map_or("failed", |refusal| &refusal.code);
+        let error = serde_json::json!({"error": {"code": code, "message": message, "action": action}});
+        eprintln!("{error}");
+    } else {
+        eprintln!("satchel: {message}");
+        if !action.is_empty() {
+            eprintln!("  {action}");
+        }
+    }
+    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+}

@@ -1,0 +1,325 @@
+//! What can be written behind `satchel`. Words only; nothing is done here.
+
+use clap::{Args as Group, Parser, Subcommand, ValueEnum};
+use satchel_core::model::{ServerName, Startup, ToolPath, control::Target};
+
+/// One hub for all MCP servers.
+#[derive(Debug, Parser)]
+#[command(name = "satchel", version, about, max_term_width = 100)]
+pub(crate) struct Args {
+    /// Answer in JSON, for programs
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the hub in this terminal, without a window
+    Serve(Serve),
+    /// Add a server: `satchel add NAME -- COMMAND ARGS…` or `satchel add NAME --url URL`
+    Add(Add),
+    /// Remove a server
+    Remove { name: ServerName },
+    /// List the servers
+    List,
+    /// Let clients use a server
+    Enable { name: ServerName },
+    /// Stop a server and hide it from clients
+    Disable { name: ServerName },
+    /// Start a server now, or again if it is running
+    Restart { name: ServerName },
+    /// Search the tools of all servers, or list them
+    Tools(Tools),
+    /// Call a tool
+    Call(Call),
+    /// Keep credentials outside of the configuration
+    #[command(subcommand)]
+    Secrets(Secrets),
+    /// Show what the hub and its servers are doing
+    Status,
+    /// Show the last lines of a server's log
+    Logs(Logs),
+    /// Make a token for a client and show how it connects
+    Connect(Connect),
+    /// Speak MCP on standard input and output, for clients that know nothing else
+    Bridge {
+        /// Who connects, as shown in `satchel status`
+        #[arg(long, value_name = "ID", default_value = "bridge")]
+        client: String,
+    },
+    /// Check the configuration, the keychain and every server
+    Doctor,
+    /// End the running hub
+    Quit,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Serve {
+    /// Listen on this port; 0 means any free one
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
+    /// How the log is written to the terminal
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Human)]
+    pub(crate) log_format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Human,
+    Json,
+}
+
+#[derive(Debug, Group)]
+#[command(
+    override_usage = "satchel add [OPTIONS] NAME -- COMMAND [ARGS]…\n       satchel add [OPTIONS] NAME --url URL"
+)]
+pub(crate) struct Add {
+    /// What it is called from now on
+    pub(crate) name: ServerName,
+    /// The address of a hosted server
+    #[arg(long, required_unless_present = "command", conflicts_with_all = ["command", "env", "cwd"])]
+    url: Option<String>,
+    /// A header sent with every request; write a secret as `Bearer ${secret:NAME}`
+    #[arg(long, value_name = "K: V", value_parser = header, conflicts_with = "command")]
+    header: Vec<(String, String)>,
+    /// A variable for the program; write a secret as `KEY=${secret:NAME}`
+    #[arg(long, value_name = "K=V", value_parser = variable)]
+    env: Vec<(String, String)>,
+    /// The program's working directory
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+    /// When the server is started
+    #[arg(long, value_enum)]
+    pub(crate) startup: Option<When>,
+    /// Replace a server of that name
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl Add {
+    /// Where the new server is.
+    pub(crate) fn target(&self) -> Target {
+        match (&self.url, self.command.split_first()) {
+            (Some(url), _) => {
+                Target::Url { url: url.clone(), headers: self.header.iter().cloned().collect() }
+            }
+            (None, program) => Target::Command {
+                command: program.map(|(command, _)| command.clone()).unwrap_or_default(),
+                args: program.map(|(_, args)| args.to_vec()).unwrap_or_default(),
+                env: self.env.iter().cloned().collect(),
+                cwd: self.cwd.clone(),
+            },
+        }
+    }
+}
+
+/// [`Startup`] as it is written on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// At the first call; stopped when idle
+    Lazy,
+    /// At the first call; then kept
+    KeepAlive,
+    /// With the hub; then kept
+    Eager,
+    /// Only by `satchel restart`
+    Manual,
+}
+
+impl From<When> for Startup {
+    fn from(when: When) -> Self {
+        match when {
+            When::Lazy => Startup::Lazy,
+            When::KeepAlive => Startup::KeepAlive,
+            When::Eager => Startup::Eager,
+            When::Manual => Startup::Manual,
+        }
+    }
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Tools {
+    /// What to look for; all tools without it
+    pub(crate) query: Vec<String>,
+    /// Only the tools of this server
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<ServerName>,
+    /// At most so many; 20 for a search
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Call {
+    /// The tool, as `server:tool`
+    #[arg(value_name = "SERVER:TOOL")]
+    pub(crate) tool_path: ToolPath,
+    /// Its arguments as a JSON object; `-` reads them from standard input
+    #[arg(value_name = "JSON", default_value = "{}")]
+    pub(crate) arguments: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Secrets {
+    /// Store a secret; its value is asked for, or read from standard input
+    Set { name: String },
+    /// List the names of the stored secrets
+    List,
+    /// Remove a secret
+    Rm { name: String },
+    /// Keep secrets in an encrypted file instead of the keychain; its passphrase is asked for
+    UseFile,
+    /// Open the encrypted file for as long as the hub runs; its passphrase is asked for
+    Unlock,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Logs {
+    pub(crate) name: ServerName,
+    /// How many lines
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    pub(crate) lines: usize,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Connect {
+    /// Only print the address and the headers
+    #[arg(long)]
+    pub(crate) print: bool,
+    /// Who connects, for example `cursor`; a new token replaces the old one of the same client
+    #[arg(long, value_name = "ID")]
+    pub(crate) client: String,
+}
+
+fn header(text: &str) -> Result<(String, String), &'static str> {
+    match text.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value.trim().into())),
+        _ => Err("write it as 'Name: value'"),
+    }
+}
+
+fn variable(text: &str) -> Result<(String, String), &'static str> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("write it as NAME=value"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, error::ErrorKind};
+
+    fn parsed(line: &[&str]) -> Command {
+        Args::try_parse_from([&["satchel"], line].concat()).unwrap().command
+    }
+
+    fn added(line: &[&str]) -> Add {
+        match parsed(&[&["add"], line].concat()) {
+            Command::Add(add) => add,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> std::collections::BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn a_program_is_taken_as_it_is_written_after_the_dashes() {
+        let add = added(&[
+            "git",
+            "--env",
+            "A=b=c",
+            "--cwd",
+            "/x",
+            "--startup",
+            "keep-alive",
+            "--",
+            "uvx",
+            "-q",
+            "--json",
+        ]);
+        assert_eq!(
+            add.target(),
+            Target::Command {
+                command: "uvx".into(),
+                args: vec!["-q".into(), "--json".into()],
+                env: pairs(&[("A", "b=c")]),
+                cwd: Some("/x".into()),
+            }
+        );
+        assert_eq!((add.startup, add.replace), (Some(When::KeepAlive), false));
+    }
+
+    #[test]
+    fn an_address_takes_headers() {
+        let add = added(&[
+            "x",
+            "--url",
+            "https://a/mcp",
+            "--header",
+            "Authorization: Bearer ${secret:T}",
+            "--header",
+            "X:1:2",
+        ]);
+        let headers = pairs(&[("Authorization", "Bearer ${secret:T}"), ("X", "1:2")]);
+        assert_eq!(add.target(), Target::Url { url: "https://a/mcp".into(), headers });
+    }
+
+    #[test]
+    fn json_is_understood_before_and_after_the_command() {
+        for line in [["--json", "status"], ["status", "--json"]] {
+            assert!(Args::try_parse_from([&["satchel"], &line[..]].concat()).unwrap().json);
+        }
+        assert!(!Args::try_parse_from(["satchel", "add", "x", "--", "y", "--json"]).unwrap().json);
+    }
+
+    #[test]
+    fn a_query_may_have_many_words_and_arguments_default_to_none() {
+        match parsed(&["tools", "create", "issue", "--limit", "3"]) {
+            Command::Tools(tools) => {
+                assert_eq!((tools.query.join(" ").as_str(), tools.limit), ("create issue", Some(3)));
+            }
+            other => panic!("{other:?}"),
+        }
+        match parsed(&["call", "a:b"]) {
+            Command::Call(call) => assert_eq!(call.arguments, "{}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_a_usage_error() {
+        for line in [
+            &["add", "x"][..],
+            &["add", "x", "--url", "https://a", "--", "y"],
+            &["add", "x", "--header", "A: b", "--", "y"],
+            &["add", "x", "--url", "https://a", "--env", "A=b"],
+            &["add", "x", "--url", "https://a", "--header", "nonsense"],
+            &["add", "x", "--env", "nonsense", "--", "y"],
+            &["add", "a:b", "--", "y"],
+            &["remove", ""],
+            &["call", "no-colon"],
+            &["call"],
+            &["connect"],
+            &["serve", "--port", "70000"],
+            &["secrets", "set", "NAME", "value"],
+            &["nonsense"],
+        ] {
+            let error = Args::try_parse_from([&["satchel"], line].concat()).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line:?}");
+            assert_ne!(error.kind(), ErrorKind::DisplayHelp, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! One message to the hub, and everything the hub says about it to the client.
+//!
+//! Says whether a message that got no answer can have been carried out; what follows from it is decided elsewhere.
+
+use satchel_mcp::{ErrorObject, Id, Message, errors, limits, sse};
+use tokio::sync::mpsc;
+
+use super::headers;
+use crate::control::{Answer, Endpoint, PostError};
+
+/// Lines for standard output.
+pub(super) type Out = mpsc::Sender<String>;
+
+/// The way to the hub at this moment.
+#[derive(Debug, Clone)]
+pub(super) struct Link {
+    /// Grows each time the hub had to be found again.
+    pub(super) generation: u64,
+    pub(super) endpoint: Endpoint,
+    /// The session the hub gave us, in the revisions that have sessions.
+    pub(super) session: Option<String>,
+    /// The revision that was agreed on, in the revisions that agree on one.
+    pub(super) revision: Option<String>,
+}
+
+/// What became of a message.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// It was answered, or needs no answer.
+    Done(Reply),
+    /// It cannot have been carried out; it may be sent again.
+    NotExecuted(String),
+    /// It may have been carried out.
+    Unknown(String),
+}
+
+/// What an answer told besides itself.
+#[derive(Debug, Default)]
+pub(super) struct Reply {
+    /// The session the hub opened with it.
+    pub(super) session: Option<String>,
+    /// The answer to the request.
+    pub(super) answer: Option<Message>,
+}
+
+/// Sends `message` and writes what comes back.
+pub(super) async fn exchange(link: &Link, message: &Message, out: &Out) -> Outcome {
+    let sent_headers = headers::of(link, message);
+    let answer = match link.endpoint.post(&sent_headers, message.to_json()).await {
+        Ok(answer) => answer,
+        Err(PostError::NotSent(why)) => return Outcome::NotExecuted(why),
+        Err(PostError::Lost(why)) => return Outcome::Unknown(why),
+    };
+    let in_session = sent_headers.iter().any(|(name, _)| *name == "mcp-session-id");
+    match answer.status() {
+        401 => return Outcome::NotExecuted("the hub does not know this client any more".into()),
+        404 if in_session => {
+            return Outcome::NotExecuted("the hub does not know this session any more".into());
+        }
+        _ => {}
+    }
+    let session = answer.header("mcp-session-id").map(str::to_owned);
+    let read = match (answer.is_stream(), wanted(message)) {
+        (true, wanted) => read_stream(answer, wanted, out).await,
+        (false, Some(id)) => read_body(answer, id, out).await,
+        (false, None) => read_receipt(answer).await,
+    };
+    match read {
+        Ok(answer) => Outcome::Done(Reply { session, answer }),
+        Err(why) => Outcome::Unknown(why),
+    }
+}
+
+fn wanted(message: &Message) -> Option<&Id> {
+    match message {
+        Message::Request { id, .. } => Some(id),
+        Message::Notification { .. } | Message::Response { .. } => None,
+    }
+}
+
+/// Writes every message of a stream until the wanted answer has come, or, where none is wanted, to its end.
+pub(super) async fn read_stream(
+    mut stream: Answer,
+    wanted: Option<&Id>,
+    out: &Out,
+) -> Result<Option<Message>, String> {
+    let (mut reader, mut events) = (sse::Reader::default(), Vec::new());
+    loop {
+        let Some(piece) = stream.piece().await.map_err(|lost| lost.to_string())? else {
+            return match wanted {
+                Some(_) => Err("the hub's answer ended too early".into()),
+                None => Ok(None),
+            };
+        };
+        reader.push(&piece, &mut events).map_err(|large| large.to_string())?;
+        for event in events.drain(..).filter(|event| !event.data.is_empty()) {
+            match Message::parse(&event.data) {
+                Ok(message) => {
+                    write(out, &message).await;
+                    if answers(&message, wanted) {
+                        return Ok(Some(message));
+                    }
+                }
+                Err(wrong) => tracing::warn!("the hub sent an event that is no message: {wrong}"),
+            }
+        }
+    }
+}
+
+fn answers(message: &Message, wanted: Option<&Id>) -> bool {
+    matches!(message, Message::Response { id, .. } if wanted.is_some() && id.as_ref() == wanted)
+}
+
+/// Writes the one message that is the whole answer.
+async fn read_body(answer: Answer, wanted: &Id, out: &Out) -> Result<Option<Message>, String> {
+    let status = answer.status();
+    let body = answer.whole(limits::MESSAGE_BYTES).await.map_err(|lost| lost.to_string())?;
+    let message = match Message::parse(&String::from_utf8_lossy(&body)) {
+        Ok(message @ Message::Response { .. }) if answers(&message, Some(wanted)) => message,
+        // An error about a request whose id the hub did not read.
+        Ok(Message::Response { outcome: Err(error), .. }) => Message::error(Some(wanted.clone()), error),
+        Ok(Message::Response { outcome: Ok(_), .. })
+        | Ok(Message::Request { .. } | Message::Notification { .. })
+        | Err(_) => {
+            let text = format!("the hub answered with HTTP {status} and no message");
+            refused(wanted, text)
+        }
+    };
+    write(out, &message).await;
+    Ok(Some(message))
+}
+
+/// A notification or an answer of the client is only taken note of.
+async fn read_receipt(answer: Answer) -> Result<Option<Message>, String> {
+    let status = answer.status();
+    if !(200..300).contains(&status) {
+        let body = answer.whole(limits::MESSAGE_BYTES).await.unwrap_or_default();
+        tracing::warn!("the hub did not take a message: HTTP {status} {}", String::from_utf8_lossy(&body));
+    }
+    Ok(None)
+}
+
+/// Our own answer to a request that the hub did not answer.
+pub(super) fn refused(id: &Id, text: impl Into<String>) -> Message {
+    Message::error(Some(id.clone()), ErrorObject::new(errors::HUB_REFUSED, text))
+}
+
+/// Writes one message. When standard output is closed the bridge is ending, and nobody reads it.
+pub(super) async fn write(out: &Out, message: &Message) {
+    let _ = out.send(message.to_json()).await;
+}

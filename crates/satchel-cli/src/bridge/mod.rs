@@ -1,0 +1,193 @@
+//! `bridge`: standard input and output on one side, the running hub's endpoint on the other, for clients that
+//! can only start programs. Standard output carries the protocol and nothing else.
+//!
+//! Theory of operation: this task reads standard input and ends when it ends. Every request is a task, so slow
+//! ones do not hold up others; [`keeper`] owns the way to the hub and mends it; one task owns standard output,
+//! so lines never mix. A request is sent again only when the hub cannot have carried it out.
+
+mod exchange;
+mod headers;
+mod hub;
+mod keeper;
+
+use std::{collections::HashMap, process::ExitCode, time::Duration};
+
+use exchange::{Out, Outcome, exchange, refused, write};
+use keeper::Keeper;
+use satchel_core::files::Places;
+use satchel_mcp::{
+    ErrorObject, Id, Message, RawObject, errors,
+    framing::{Frame, Framer},
+    limits,
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::mpsc,
+    task::AbortHandle,
+};
+use tokio_util::task::TaskTracker;
+
+/// How often one message is sent when the hub was gone each time.
+const TRIES: usize = 3;
+/// Lines that wait for standard output.
+const OUT_LINES: usize = 64;
+/// How long requests may still take when no more can come. A script closes its end right after its last request.
+const DRAIN_TIME: Duration = Duration::from_secs(30);
+/// How long the last lines may take to go out.
+const FLUSH_TIME: Duration = Duration::from_secs(5);
+
+pub(crate) async fn run(places: &Places, client: String) -> anyhow::Result<ExitCode> {
+    let tracker = TaskTracker::new();
+    let (out, lines) = mpsc::channel(OUT_LINES);
+    let mut writer = tracker.spawn(write_lines(lines));
+    let keeper = Keeper::start(&tracker, places.clone(), client, out.clone());
+    let bridge = Bridge { requests: TaskTracker::new(), keeper, out, modern: HashMap::new() };
+    tokio::select! {
+        () = bridge.read(tokio::io::stdin()) => {
+            // With the bridge gone nobody writes any more; what was written must still go out.
+            let _ = tokio::time::timeout(FLUSH_TIME, writer).await;
+        }
+        // The client does not listen any more.
+        _ = &mut writer => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn write_lines(mut lines: mpsc::Receiver<String>) {
+    let mut stdout = tokio::io::stdout();
+    while let Some(mut line) = lines.recv().await {
+        line.push('\n');
+        if stdout.write_all(line.as_bytes()).await.is_err() || stdout.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+struct Bridge {
+    requests: TaskTracker,
+    keeper: Keeper,
+    out: Out,
+    /// Requests under way in revisions where ending the HTTP request is what cancels it.
+    modern: HashMap<Id, AbortHandle>,
+}
+
+impl Bridge {
+    /// Passes on what comes in, until it ends and everything is answered.
+    async fn read(mut self, mut input: impl tokio::io::AsyncRead + Unpin) {
+        let (mut framer, mut frames) = (Framer::new(limits::BODY_BYTES), Vec::new());
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let length = match input.read(&mut buffer).await {
+                Ok(0) | Err(_) => break,
+                Ok(length) => length,
+            };
+            framer.push(&buffer[..length], &mut frames);
+            for frame in frames.drain(..) {
+                self.take(frame).await;
+            }
+        }
+        framer.finish(&mut frames);
+        for frame in frames {
+            self.take(frame).await;
+        }
+        self.requests.close();
+        if tokio::time::timeout(DRAIN_TIME, self.requests.wait()).await.is_err() {
+            tracing::warn!("the client left before everything was answered");
+        }
+        self.keeper.end().await;
+    }
+
+    async fn take(&mut self, frame: Frame) {
+        match frame {
+            Frame::Message(message) => self.pass(message).await,
+            Frame::Noise(text) => {
+                tracing::warn!("the client wrote something that is no message: {}", shortened(&text));
+                let error = ErrorObject::new(errors::PARSE_ERROR, "this is not a message of the protocol");
+                write(&self.out, &Message::error(None, error)).await;
+            }
+            Frame::TooLong { bytes, .. } => {
+                let text = format!("a message may have at most {bytes} bytes");
+                write(&self.out, &Message::error(None, ErrorObject::new(errors::INVALID_REQUEST, text)))
+                    .await;
+            }
+        }
+    }
+
+    async fn pass(&mut self, message: Message) {
+        match &message {
+            // Everything after it depends on its answer.
+            Message::Request { id, .. } if headers::is_opening(&message) => {
+                let id = id.clone();
+                self.keeper.open(message, id).await;
+            }
+            Message::Request { id, .. } => {
+                let (id, modern) = (id.clone(), headers::own_revision(&message).is_some());
+                let request = request(self.keeper.clone(), message, id.clone(), self.out.clone());
+                let task = self.requests.spawn(request).abort_handle();
+                if modern {
+                    self.modern.retain(|_, task| !task.is_finished());
+                    self.modern.insert(id, task);
+                }
+            }
+            Message::Notification { method, .. } => {
+                if method == "notifications/cancelled" && self.abort(&message) {
+                    return;
+                }
+                let ready = (method == "notifications/initialized").then(|| message.clone());
+                // In order and one after the other: the next message may rely on it.
+                tell(self.keeper.clone(), message, self.out.clone()).await;
+                if let Some(ready) = ready {
+                    self.keeper.ready(ready).await;
+                }
+            }
+            Message::Response { .. } => {
+                self.requests.spawn(tell(self.keeper.clone(), message, self.out.clone()));
+            }
+        }
+    }
+
+    /// Ends the request that a notification cancels, where ending it is what tells the hub.
+    fn abort(&mut self, cancelled: &Message) -> bool {
+        let Message::Notification { params: Some(params), .. } = cancelled else { return false };
+        let id = RawObject::parse(params).ok().and_then(|params| params.read::<Id>("requestId"));
+        let task = id.and_then(|id| self.modern.remove(&id));
+        task.inspect(AbortHandle::abort).is_some()
+    }
+}
+
+/// One request from beginning to end. It is always answered.
+async fn request(keeper: Keeper, message: Message, id: Id, out: Out) {
+    if let Err(why) = deliver(keeper, &message, &out).await {
+        write(&out, &refused(&id, why)).await;
+    }
+}
+
+/// A message that wants no answer.
+async fn tell(keeper: Keeper, message: Message, out: Out) {
+    if let Err(why) = deliver(keeper, &message, &out).await {
+        tracing::warn!("a message did not reach the hub: {why}");
+    }
+}
+
+async fn deliver(mut keeper: Keeper, message: &Message, out: &Out) -> Result<(), String> {
+    let mut failed = None;
+    let mut last = String::new();
+    for _ in 0..TRIES {
+        let link = keeper.link(failed).await?;
+        match exchange(&link, message, out).await {
+            Outcome::Done(_) => return Ok(()),
+            Outcome::NotExecuted(why) => (failed, last) = (Some(link.generation), why),
+            Outcome::Unknown(why) => {
+                return Err(format!(
+                    "the connection to the hub ended before the answer came ({why}); \
+                     it is not known whether the request was carried out"
+                ));
+            }
+        }
+    }
+    Err(format!("the hub comes and goes; the request was not carried out: {last}"))
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(200).collect()
+}

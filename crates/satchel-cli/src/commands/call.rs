@@ -1,0 +1,102 @@
+//! `call`: one tool call, with the result in words or as it came.
+
+use std::process::ExitCode;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use satchel_core::{files::Places, model::control::Wish};
+use serde_json::Value;
+
+use super::read_input;
+use crate::{
+    Usage,
+    args::Call,
+    output::{say_foreign, say_json},
+    reach::once,
+};
+
+pub(crate) async fn run(places: &Places, call: Call, json: bool) -> anyhow::Result<ExitCode> {
+    let arguments = arguments(call.arguments)?;
+    let wish = Wish::Call { tool_path: call.tool_path.to_string(), arguments };
+    let result = once(places, wish).await?;
+    match json {
+        true => say_json(&result)?,
+        false => say_foreign(&in_words(&result)),
+    }
+    Ok(if result["isError"] == true { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn arguments(text: String) -> anyhow::Result<Value> {
+    let text = if text == "-" { read_input()? } else { text };
+    match serde_json::from_str(&text) {
+        Ok(arguments @ Value::Object(_)) => Ok(arguments),
+        Ok(_) => {
+            Err(Usage("the arguments must be a JSON object, for example '{\"text\": \"hello\"}'".into())
+                .into())
+        }
+        Err(wrong) => Err(Usage(format!("the arguments are not JSON: {wrong}")).into()),
+    }
+}
+
+/// A result for people: every part of its content that is text, and a mention of every other.
+fn in_words(result: &Value) -> String {
+    let blocks = result["content"].as_array().map_or(&[][..], Vec::as_slice);
+    if blocks.is_empty() {
+        let rest = result.get("structuredContent").unwrap_or(result);
+        return format!("{rest:#}");
+    }
+    blocks.iter().map(block_in_words).collect::<Vec<_>>().join("\n")
+}
+
+fn block_in_words(block: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let resource = &block["resource"];
+    match block["type"].as_str() {
+        Some("text") => text(&block["text"]),
+        Some(kind @ ("image" | "audio")) => {
+            let bytes = STANDARD.decode(text(&block["data"])).map_or(0, |bytes| bytes.len());
+            format!("[{kind}, {}, {bytes} bytes; use --json to get it]", text(&block["mimeType"]))
+        }
+        Some("resource_link") => format!("[resource {}]", text(&block["uri"])),
+        Some("resource") if resource["text"].is_string() => text(&resource["text"]),
+        Some("resource") => format!("[resource {}; use --json to get it]", text(&resource["uri"])),
+        _ => block.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_result_is_told_in_words() {
+        for (result, expected) in [
+            (
+                json!({"content": [{"type": "text", "text": "a\nb"}, {"type": "text", "text": "c"}]}),
+                "a\nb\nc",
+            ),
+            (
+                json!({"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]}),
+                "[image, image/png, 3 bytes; use --json to get it]",
+            ),
+            (json!({"content": [{"type": "resource", "resource": {"uri": "a:b", "text": "t"}}]}), "t"),
+            (
+                json!({"content": [{"type": "resource", "resource": {"uri": "a:b", "blob": "AA=="}}]}),
+                "[resource a:b; use --json to get it]",
+            ),
+            (json!({"content": [{"type": "resource_link", "uri": "a:b", "name": "n"}]}), "[resource a:b]"),
+            (json!({"content": [{"type": "video", "x": 1}]}), r#"{"type":"video","x":1}"#),
+            (json!({"content": [], "structuredContent": {"a": 1}}), "{\n  \"a\": 1\n}"),
+        ] {
+            assert_eq!(in_words(&result), expected);
+        }
+    }
+
+    #[test]
+    fn arguments_must_be_an_object() {
+        assert_eq!(arguments(r#"{"a": 1}"#.into()).unwrap(), json!({"a": 1}));
+        for bad in ["", "1", "[]", "\"x\"", "{", "{\"a\": 1} x"] {
+            assert!(arguments(bad.into()).unwrap_err().is::<Usage>(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `connect`: a token for a client, and how to tell the client about it.
+
+use std::process::ExitCode;
+
+use satchel_core::{
+    files::Places,
+    model::control::{Connection, Wish},
+};
+use serde_json::json;
+
+use crate::{
+    args::Connect,
+    output::{say, say_json},
+    reach::{Reached, reach},
+};
+
+pub(crate) async fn run(places: &Places, connect: Connect, json: bool) -> anyhow::Result<ExitCode> {
+    let wish = Wish::Connect { client: connect.client.clone(), ephemeral: false };
+    let hub = reach(places).await?;
+    let running = matches!(hub, Reached::Running(_));
+    let answer = hub.fulfil_as(wish).await;
+    hub.leave().await;
+    let connection: Connection = answer?;
+    match (json, connect.print) {
+        (true, _) => say_json(&connection)?,
+        (false, true) => say(plain(&connection)),
+        (false, false) => say(instructions(&connection)),
+    }
+    if !running {
+        eprintln!(
+            "No hub runs yet. Start one with `satchel serve`; the address holds if its port is free then."
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn plain(connection: &Connection) -> String {
+    let headers = connection.headers.iter().map(|(name, value)| format!("{name}: {value}"));
+    std::iter::once(connection.url.clone()).chain(headers).collect::<Vec<_>>().join("\n")
+}
+
+fn instructions(connection: &Connection) -> String {
+    let Connection { url, headers } = connection;
+    let entry = json!({"mcpServers": {"satchel": {"type": "http", "url": url, "headers": headers}}});
+    let flags: Vec<String> = headers
+        .iter()
+        .map(|(name, value)| format!(" --header {}", quoted(&format!("{name}: {value}"))))
+        .collect();
+    format!(
+        "{}\n\n\
+        Clients that read an \"mcpServers\" block (Cursor, Windsurf, Cline and many others):\n\n{entry:#}\n\n\
+        Claude Code:\n\n  claude mcp add --transport http satchel {url}{}\n\n\
+        VS Code:\n\n  code --add-mcp {}\n\n\
+        Clients that only start programs:\n\n{:#}\n\n\
+        Anybody who has the token can use your servers. A new token for the same client ends this one.",
+        plain(connection),
+        flags.concat(),
+        quoted(&json!({"name": "satchel", "type": "http", "url": url, "headers": headers}).to_string()),
+        json!({"mcpServers": {"satchel": {"command": "satchel", "args": ["bridge"]}}}),
+    )
+}
+
+/// The text as one word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connection() -> Connection {
+        let headers = [("Authorization".to_owned(), "Bearer t0ken".to_owned())].into();
+        Connection { url: "http://127.0.0.1:7411/mcp".into(), headers }
+    }
+
+    #[test]
+    fn the_plain_form_is_the_address_and_its_headers() {
+        assert_eq!(plain(&connection()), "http://127.0.0.1:7411/mcp\nAuthorization: Bearer t0ken");
+    }
+
+    #[test]
+    fn the_instructions_can_be_pasted() {
+        let text = instructions(&connection());
+        for part in [
+            "claude mcp add --transport http satchel http://127.0.0.1:7411/mcp --header 'Authorization: Bearer t0ken'\n",
+            "      \"url\": \"http://127.0.0.1:7411/mcp\",\n",
+            "\"args\": [\n        \"bridge\"\n      ]",
+            "code --add-mcp '{\"name\":\"satchel\"",
+        ] {
+            assert!(text.contains(part), "{part}\n---\n{text}");
+        }
+    }
+}

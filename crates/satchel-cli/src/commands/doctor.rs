@@ -1,0 +1,276 @@
+//! `doctor`: looks at everything that can be wrong from outside and says it in words. Starts nothing.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use satchel_core::{
+    config::{Config, file::OWN_COMMAND},
+    files::Places,
+    model::{ServerConfig, ServerView, Snapshot, TransportConfig, control::Wish},
+    secrets::Secrets,
+    upstream::environment::{self, Found},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::now_ms;
+use crate::{
+    output::{harmless, say, say_json},
+    reach::{Reached, reach},
+};
+
+/// The name of a secret that nobody has.
+const PROBE: &str = "satchel-doctor";
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Finding {
+    subject: String,
+    verdict: Verdict,
+    message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Fine,
+    /// Worth knowing, but nothing is broken by it.
+    Note,
+    Wrong,
+}
+
+#[derive(Deserialize)]
+struct SecretStore {
+    names: Vec<String>,
+    store: String,
+}
+
+fn finding(subject: impl Into<String>, verdict: Verdict, message: impl Into<String>) -> Finding {
+    Finding { subject: subject.into(), verdict, message: message.into() }
+}
+
+pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
+    let (configuration, config) = look_at_config(&places.config_file);
+    let mut findings = vec![configuration];
+    match reach(places).await {
+        Ok(hub) => {
+            let looked = look_at_hub(&hub, &config, places, &mut findings).await;
+            hub.leave().await;
+            looked?;
+        }
+        Err(error) => findings.push(finding("hub", Verdict::Wrong, format!("{error:#}"))),
+    }
+    match json {
+        true => say_json(&json!({"findings": findings}))?,
+        false => say(in_words(&findings)),
+    }
+    let wrong = findings.iter().any(|finding| finding.verdict == Verdict::Wrong);
+    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn look_at_config(file: &Path) -> (Finding, Config) {
+    let shown = file.display();
+    let (verdict, message, config) = match fs::read_to_string(file) {
+        Ok(text) => match Config::parse(&text) {
+            Ok(config) => (Verdict::Fine, format!("{shown}; servers: {}", config.servers().len()), config),
+            Err(wrong) => (Verdict::Wrong, format!("{shown}, {wrong}"), Config::default()),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => (
+            Verdict::Note,
+            format!("{shown} does not exist yet; it is made at the first start"),
+            Config::default(),
+        ),
+        Err(error) => (Verdict::Wrong, format!("cannot read {shown}: {error}"), Config::default()),
+    };
+    (finding("configuration", verdict, message), config)
+}
+
+async fn look_at_hub(
+    hub: &Reached,
+    config: &Config,
+    places: &Places,
+    findings: &mut Vec<Finding>,
+) -> anyhow::Result<()> {
+    let snapshot: Snapshot = hub.fulfil_as(Wish::Status).await?;
+    findings.push(match hub {
+        Reached::Running(control) => finding(
+            "hub",
+            Verdict::Fine,
+            format!("runs as process {} at {}", control.address.pid, control.address.url),
+        ),
+        Reached::Here(_) => finding("hub", Verdict::Note, "none runs; start one with `satchel serve`"),
+    });
+    for notice in &snapshot.notices {
+        findings.push(finding("hub", Verdict::Note, format!("{} {}", notice.message, notice.action)));
+    }
+    findings.push(look_at_secrets(hub, places).await);
+    findings.extend(snapshot.servers.iter().map(|server| {
+        let wanted = config.servers().get(server.name.as_str());
+        look_at_server(server, wanted, &search_path(), now_ms())
+    }));
+    Ok(())
+}
+
+/// Without a server that wants a secret nothing is broken by a missing keychain; one that does is wrong itself.
+async fn look_at_secrets(hub: &Reached, places: &Places) -> Finding {
+    let (names, store) = match hub.fulfil_as::<SecretStore>(Wish::SecretNames).await {
+        Ok(SecretStore { names, store }) => (names, store),
+        Err(error) => return finding("secrets", Verdict::Note, format!("{error:#}")),
+    };
+    // The names are remembered beside the store, so only asking for a value shows whether it can be reached.
+    let asked = match store.as_str() {
+        "keychain" => Secrets::open(&places.data).get(PROBE).await.err(),
+        _ => None,
+    };
+    match asked {
+        None => finding("secrets", Verdict::Fine, format!("{} stored in the {store}", names.len())),
+        Some(error) => {
+            let action = error.code().map_or("", |code| code.action());
+            finding("secrets", Verdict::Note, format!("{error}. {action}"))
+        }
+    }
+}
+
+/// Where a hub started from here looks for programs.
+fn search_path() -> Vec<PathBuf> {
+    let home = env::var_os("HOME").map(PathBuf::from);
+    environment::search_path(env::var_os("PATH"), home.as_deref())
+}
+
+fn look_at_server(
+    server: &ServerView,
+    wanted: Option<&ServerConfig>,
+    path: &[PathBuf],
+    now_ms: u64,
+) -> Finding {
+    let state = server.state.sentence(server.place, now_ms);
+    let (found, place) = match wanted.map(|wanted| &wanted.transport) {
+        Some(TransportConfig::Stdio { command, .. }) if command == OWN_COMMAND => {
+            (true, "part of Satchel".into())
+        }
+        // References are filled in at the start, and a server with its own PATH is looked up there.
+        Some(TransportConfig::Stdio { command, env, .. })
+            if command.contains("${") || env.contains_key("PATH") =>
+        {
+            (true, command.clone())
+        }
+        Some(TransportConfig::Stdio { command, cwd, .. }) => look_for(command, cwd.as_deref(), path),
+        Some(TransportConfig::Http { url, .. }) => (true, url.clone()),
+        None => (true, server.runs.clone()),
+    };
+    let verdict = match (server.state.needs_you(), server.enabled, found) {
+        (true, _, _) | (false, true, false) => Verdict::Wrong,
+        (false, false, false) => Verdict::Note,
+        (false, _, true) => Verdict::Fine,
+    };
+    finding(format!("server {}", server.name), verdict, format!("{state}; {place}"))
+}
+
+/// Is the program there, and where?
+fn look_for(command: &str, cwd: Option<&str>, path: &[PathBuf]) -> (bool, String) {
+    match environment::find_program(command, path, cwd.map(Path::new)) {
+        Found::At(program) => (true, program.display().to_string()),
+        Found::NotExecutable(file) => (false, format!("{} may not be executed", file.display())),
+        Found::Nowhere => (false, format!("{command} was not found in PATH")),
+    }
+}
+
+fn in_words(findings: &[Finding]) -> String {
+    let line = |finding: &Finding| {
+        let mark = match finding.verdict {
+            Verdict::Fine => "ok   ",
+            Verdict::Note => "note ",
+            Verdict::Wrong => "WRONG",
+        };
+        harmless(&format!("{mark}  {}: {}", finding.subject, finding.message.trim_end()))
+    };
+    findings.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::servers::tests::server;
+    use satchel_core::model::ServerState;
+
+    fn configured(entry: &str) -> ServerConfig {
+        let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
+        config.servers()["x"].clone()
+    }
+
+    fn looked(entry: &str, state: ServerState, path: &[PathBuf]) -> (Verdict, String) {
+        let found = look_at_server(&server("x", state), Some(&configured(entry)), path, 0);
+        (found.verdict, found.message)
+    }
+
+    #[test]
+    fn a_damaged_configuration_is_named_with_its_place() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("config.json");
+        assert_eq!(look_at_config(&file).0.verdict, Verdict::Note);
+        fs::write(&file, "{\n  \"mcpServers\": [}\n").unwrap();
+        let (found, _) = look_at_config(&file);
+        assert_eq!(found.verdict, Verdict::Wrong);
+        assert!(found.message.contains("config.json, line 2"), "{}", found.message);
+        fs::write(&file, r#"{"mcpServers": {}}"#).unwrap();
+        assert_eq!(look_at_config(&file).0.verdict, Verdict::Fine);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_cannot_be_found_is_wrong_only_while_its_server_is_on() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("known");
+        fs::write(&program, "").unwrap();
+        fs::write(directory.path().join("no-program"), "").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = [directory.path().join("missing"), directory.path().to_owned()];
+        let shown = program.display();
+        for (entry, state, verdict, message) in [
+            (r#"{"command": "known"}"#, ServerState::Asleep, Verdict::Fine, format!("Asleep; {shown}")),
+            (
+                r#"{"command": "no-program"}"#,
+                ServerState::Asleep,
+                Verdict::Wrong,
+                format!("Asleep; {} may not be executed", directory.path().join("no-program").display()),
+            ),
+            (
+                r#"{"command": "gone"}"#,
+                ServerState::Off,
+                Verdict::Note,
+                "Off · hidden from clients; gone was not found in PATH".into(),
+            ),
+            (
+                r#"{"command": "satchel", "args": ["toolbox"]}"#,
+                ServerState::Asleep,
+                Verdict::Fine,
+                "Asleep; part of Satchel".into(),
+            ),
+            (r#"{"command": "${X}/bin"}"#, ServerState::Asleep, Verdict::Fine, "Asleep; ${X}/bin".into()),
+            (
+                r#"{"url": "https://a/mcp"}"#,
+                ServerState::Asleep,
+                Verdict::Fine,
+                "Asleep; https://a/mcp".into(),
+            ),
+        ] {
+            assert_eq!(looked(entry, state, &path), (verdict, message), "{entry}");
+        }
+        let needs = ServerState::NeedsCredential { names: vec!["T".into()], message: String::new() };
+        assert_eq!(looked(r#"{"command": "known"}"#, needs, &path).0, Verdict::Wrong);
+    }
+
+    #[test]
+    fn findings_are_one_line_each() {
+        let findings = [
+            finding("configuration", Verdict::Fine, "a"),
+            finding("secrets", Verdict::Note, "b. "),
+            finding("server x", Verdict::Wrong, "c"),
+        ];
+        assert_eq!(in_words(&findings), "ok     configuration: a\nnote   secrets: b.\nWRONG  server x: c");
+    }
+}

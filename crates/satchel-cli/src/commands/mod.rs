@@ -1,0 +1,51 @@
+//! One file per thing a person can ask for. Each asks the hub and writes the answer; none keeps a state.
+
+pub(crate) mod call;
+pub(crate) mod connect;
+pub(crate) mod doctor;
+pub(crate) mod logs;
+pub(crate) mod quit;
+pub(crate) mod secrets;
+pub(crate) mod serve;
+pub(crate) mod servers;
+pub(crate) mod status;
+pub(crate) mod tools;
+
+use std::{
+    io::Read,
+    process::ExitCode,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::{Usage, output};
+
+/// The most that is read from standard input, in bytes.
+const INPUT_LIMIT: u64 = 4 * 1024 * 1024;
+
+/// Says that something was done: a sentence for people, the hub's answer for programs.
+fn done(sentence: &str, answer: &Value, json: bool) -> anyhow::Result<ExitCode> {
+    match json {
+        true => output::say_json(answer)?,
+        false => output::say(sentence),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All of standard input as text.
+fn read_input() -> anyhow::Result<String> {
+    let mut text = String::new();
+    let read = std::io::stdin().lock().take(INPUT_LIMIT + 1).read_to_string(&mut text);
+    if read.context("cannot read standard input as text")? as u64 > INPUT_LIMIT {
+        return Err(Usage(format!("standard input has more than {INPUT_LIMIT} bytes")).into());
+    }
+    Ok(text)
+}
+
+/// Milliseconds since the Unix epoch.
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}

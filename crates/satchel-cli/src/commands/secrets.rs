@@ -1,0 +1,104 @@
+//! `secrets`: credentials outside of the configuration. A value never stands on a command line, where other
+//! programs and the shell's history could read it.
+
+use std::{
+    io::{IsTerminal, stdin},
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use satchel_core::{files::Places, model::control::Wish};
+use serde::{Deserialize, Serialize};
+
+use super::{done, read_input};
+use crate::{
+    Usage,
+    args::Secrets,
+    output::{say, say_json},
+    reach::{once, once_as, running},
+};
+
+#[derive(Deserialize, Serialize)]
+struct Names {
+    names: Vec<String>,
+    store: String,
+}
+
+pub(crate) async fn run(places: &Places, secrets: Secrets, json: bool) -> anyhow::Result<ExitCode> {
+    match secrets {
+        Secrets::Set { name } => {
+            let value = ask(&format!("Value of {name}"))?;
+            let answer = once(places, Wish::SetSecret { name: name.clone(), value }).await?;
+            done(&format!("Stored {name}. Use it as ${{secret:{name}}} in the configuration."), &answer, json)
+        }
+        Secrets::Rm { name } => {
+            let answer = once(places, Wish::RemoveSecret { name: name.clone() }).await?;
+            done(&format!("Removed {name}."), &answer, json)
+        }
+        Secrets::List => list(places, json).await,
+        Secrets::UseFile => {
+            let passphrase = ask_twice("Passphrase of the file")?;
+            let answer = once(places, Wish::UseVault { passphrase }).await?;
+            done("Secrets are kept in an encrypted file from now on.", &answer, json)
+        }
+        Secrets::Unlock => unlock(places, json).await,
+    }
+}
+
+async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
+    let names: Names = once_as(places, Wish::SecretNames).await?;
+    match (json, names.names.as_slice()) {
+        (true, _) => say_json(&names)?,
+        (false, []) => say("No secrets are stored. Store one with `satchel secrets set NAME`."),
+        (false, stored) => say(stored.join("\n")),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn unlock(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
+    let hub = running(places).await?;
+    let passphrase = ask("Passphrase of the file")?;
+    let answer = hub.fulfil(Wish::UnlockVault { passphrase }).await?;
+    done("The file is open for as long as the hub runs.", &answer, json)
+}
+
+/// A value from a person, unseen, or from a program by standard input.
+fn ask(what: &str) -> anyhow::Result<String> {
+    let value = match stdin().is_terminal() {
+        true => rpassword::prompt_password(format!("{what}: ")).context("cannot read from the terminal")?,
+        false => trimmed(&read_input()?).to_owned(),
+    };
+    if value.is_empty() {
+        return Err(Usage(format!("{what}: nothing was given")).into());
+    }
+    Ok(value)
+}
+
+/// A new value: a person could have mistyped what they did not see.
+fn ask_twice(what: &str) -> anyhow::Result<String> {
+    let value = ask(what)?;
+    if stdin().is_terminal() && ask(&format!("{what}, again"))? != value {
+        return Err(Usage("the two were not the same".into()).into());
+    }
+    Ok(value)
+}
+
+/// `echo` adds a line end that is no part of the value; white space inside and before it may be.
+fn trimmed(input: &str) -> &str {
+    let input = input.strip_suffix('\n').unwrap_or(input);
+    input.strip_suffix('\r').unwrap_or(input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trimmed;
+
+    #[test]
+    fn only_one_line_end_is_taken_from_a_value() {
+        for (input, value) in
+            [("a", "a"), ("a\n", "a"), ("a\r\n", "a"), (" a \n\n", " a \n"), ("\n", ""), ("", "")]
+        {
+            assert_eq!(trimmed(input), value);
+        }
+    }
+}

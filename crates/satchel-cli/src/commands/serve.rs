@@ -1,0 +1,133 @@
+//! `serve`: the hub without a window, until it is told to end.
+
+use std::{io, process::ExitCode, time::Duration};
+
+use anyhow::{Context, anyhow};
+use satchel_core::{
+    files::Places,
+    hub::{Hub, OpenError},
+};
+use satchel_endpoint::Endpoint;
+use serde_json::json;
+
+use crate::{args::Serve, logging, output::say, reach};
+
+/// How long open calls and servers may take to end.
+const ENDING_TIME: Duration = Duration::from_secs(20);
+
+pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::Result<ExitCode> {
+    let _log = logging::for_hub(&places.logs, serve.log_format)?;
+    // Before anything is started: a signal from now on ends what was started.
+    let mut stop = StopSignals::listen().context("cannot listen for signals")?;
+    let hub = open(places).await?;
+    let endpoint = match satchel_endpoint::serve(&hub, serve.port).await {
+        Ok(endpoint) => endpoint,
+        Err(error) => {
+            hub.shutdown().await;
+            return Err(anyhow!(error));
+        }
+    };
+    announce(endpoint.url(), json);
+    tokio::select! {
+        () = stop.next() => tracing::info!("ending, because a signal came"),
+        () = hub.quit_wished() => tracing::info!("ending, because a face wished it"),
+    }
+    tokio::select! {
+        () = end(endpoint, hub) => Ok(ExitCode::SUCCESS),
+        () = stop.next() => {
+            tracing::warn!("ended at once, because a second signal came");
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+async fn open(places: &Places) -> anyhow::Result<Hub> {
+    Hub::open(reach::options(places, false)?).await.map_err(|error| match error {
+        held @ OpenError::HeldBy { .. } => anyhow!("{held}; end it with `satchel quit`"),
+        files @ OpenError::Files(_) => anyhow!(files),
+    })
+}
+
+fn announce(url: &str, json: bool) {
+    if json {
+        say(json!({"url": url, "pid": std::process::id()}).to_string());
+        return;
+    }
+    say(format!(
+        "Satchel listens at {url}\n\n\
+        Connect a client:              satchel connect --client NAME\n\
+        A client that starts programs: satchel bridge\n\
+        What can be called:            satchel tools\n\
+        End with Ctrl-C."
+    ));
+}
+
+/// Nobody new comes in, then open calls end, then the servers.
+async fn end(endpoint: Endpoint, hub: Hub) {
+    let ending = async {
+        endpoint.shutdown().await;
+        hub.shutdown().await;
+    };
+    if tokio::time::timeout(ENDING_TIME, ending).await.is_err() {
+        tracing::warn!("not everything ended within {} seconds", ENDING_TIME.as_secs());
+    }
+}
+
+/// The operating system's ways of saying "please end".
+#[cfg(unix)]
+struct StopSignals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl StopSignals {
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+            _ = self.hang_up.recv() => {}
+        }
+    }
+}
+
+/// The operating system's ways of saying "please end".
+#[cfg(windows)]
+struct StopSignals {
+    interrupt: tokio::signal::windows::CtrlC,
+    abort: tokio::signal::windows::CtrlBreak,
+    close: tokio::signal::windows::CtrlClose,
+    shutdown: tokio::signal::windows::CtrlShutdown,
+}
+
+#[cfg(windows)]
+impl StopSignals {
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+        Ok(Self {
+            interrupt: ctrl_c()?,
+            abort: ctrl_break()?,
+            close: ctrl_close()?,
+            shutdown: ctrl_shutdown()?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.abort.recv() => {}
+            _ = self.close.recv() => {}
+            _ = self.shutdown.recv() => {}
+        }
+    }
+}

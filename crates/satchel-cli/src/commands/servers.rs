@@ -1,0 +1,131 @@
+//! `add`, `remove`, `list`, `enable`, `disable`, `restart`.
+
+use std::process::ExitCode;
+
+use satchel_core::{
+    files::Places,
+    model::{
+        ServerName, ServerView, Snapshot,
+        control::{Change, Wish},
+    },
+};
+use serde_json::json;
+
+use super::{done, now_ms};
+use crate::{
+    args::Add,
+    output::{count, say, say_json, table},
+    reach::{once, once_as, running},
+};
+
+pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Result<ExitCode> {
+    let change = Change::Add {
+        name: add.name.to_string(),
+        target: add.target(),
+        startup: add.startup.map(Into::into),
+        replace: add.replace,
+    };
+    let answer = once(places, Wish::Change(change)).await?;
+    done(
+        &format!("Added {}. Try it with `satchel tools --server \"{}\"`.", add.name, add.name),
+        &answer,
+        json,
+    )
+}
+
+pub(crate) async fn remove(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
+    let answer = once(places, Wish::Change(Change::Remove { name: name.to_string() })).await?;
+    done(&format!("Removed {name}."), &answer, json)
+}
+
+pub(crate) async fn set_enabled(
+    places: &Places,
+    name: ServerName,
+    enabled: bool,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let answer = once(places, Wish::Change(Change::SetEnabled { name: name.to_string(), enabled })).await?;
+    let sentence = match enabled {
+        true => format!("{name} is on."),
+        false => format!("{name} is off and hidden from clients."),
+    };
+    done(&sentence, &answer, json)
+}
+
+pub(crate) async fn restart(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
+    let answer = running(places).await?.fulfil(Wish::Restart { server: name.to_string() }).await?;
+    done(&format!("{name} is being started."), &answer, json)
+}
+
+pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
+    let snapshot: Snapshot = once_as(places, Wish::Status).await?;
+    match json {
+        true => say_json(&json!({"servers": snapshot.servers}))?,
+        false => say(listed(&snapshot.servers, now_ms())),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn listed(servers: &[ServerView], now_ms: u64) -> String {
+    if servers.is_empty() {
+        return "No servers yet. Add one with `satchel add NAME -- COMMAND ARGS…`.".into();
+    }
+    let row = |server: &ServerView| {
+        let state = server.state.sentence(server.place, now_ms);
+        [server.name.clone(), state, count(server.tools), server.runs.clone()]
+    };
+    let rows: Vec<_> = servers.iter().map(row).collect();
+    table(["NAME", "STATE", "TOOLS", "RUNS"], &rows)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use satchel_core::model::{Code, Place, ServerState, Startup};
+
+    /// A server in some state, for what is shown of it.
+    pub(crate) fn server(name: &str, state: ServerState) -> ServerView {
+        ServerView {
+            name: name.into(),
+            title: None,
+            place: Place::Computer,
+            enabled: state != ServerState::Off,
+            startup: Startup::Lazy,
+            state,
+            pid: None,
+            tools: Some(8),
+            tokens: Some(1200),
+            resources: None,
+            skipped: vec![],
+            runs: format!("npx -y {name}"),
+            idle_timeout_seconds: 180,
+            starts: 0,
+            calls: 0,
+            wake_ms: None,
+        }
+    }
+
+    #[test]
+    fn servers_are_listed_with_their_state_in_words() {
+        let broken = ServerState::BackingOff {
+            code: Code::SpawnNotFound,
+            message: "npx was not found".into(),
+            retry_at_ms: 5_000,
+            failures: 1,
+        };
+        let mut unread = server("github", broken);
+        unread.tools = None;
+        let expected = "\
+NAME    STATE                                                    TOOLS  RUNS
+git     Asleep                                                   8      npx -y git
+github  Did not start: npx was not found · trying again in 0:05  –      npx -y github
+web     Off · hidden from clients                                8      npx -y web";
+        let servers = [server("git", ServerState::Asleep), unread, server("web", ServerState::Off)];
+        assert_eq!(listed(&servers, 0), expected);
+    }
+
+    #[test]
+    fn without_servers_it_is_said_how_to_get_one() {
+        assert!(listed(&[], 0).contains("satchel add"));
+    }
+}

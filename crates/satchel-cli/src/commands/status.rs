@@ -1,0 +1,115 @@
+//! `status`: the hub, its servers and its clients at this moment.
+
+use std::process::ExitCode;
+
+use satchel_core::{
+    files::Places,
+    model::{ServerView, Snapshot, control::Wish, snapshot::ClientView},
+};
+
+use super::now_ms;
+use crate::{
+    output::{count, say, say_json, table},
+    reach::{Reached, reach},
+};
+
+pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
+    let hub = reach(places).await?;
+    let pid = match &hub {
+        Reached::Running(control) => Some(control.address.pid),
+        Reached::Here(_) => None,
+    };
+    let answer = hub.fulfil_as::<Snapshot>(Wish::Status).await;
+    hub.leave().await;
+    let snapshot = answer?;
+    match json {
+        true => say_json(&snapshot)?,
+        false => say(in_words(&snapshot, pid, now_ms())),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> String {
+    let mut parts = vec![match (&snapshot.endpoint, pid) {
+        (Some(url), Some(pid)) => format!("The hub listens at {url} (process {pid})."),
+        (None, Some(pid)) => format!("The hub runs (process {pid}) but does not listen."),
+        (_, None) => "No hub runs. Start one with `satchel serve`.".into(),
+    }];
+    parts.extend(snapshot.notices.iter().map(|notice| format!("! {}\n  {}", notice.message, notice.action)));
+    if !snapshot.servers.is_empty() {
+        let rows: Vec<_> = snapshot.servers.iter().map(|server| server_row(server, now_ms)).collect();
+        parts.push(table(["SERVER", "STATE", "PID", "TOOLS", "TOKENS", "CALLS"], &rows));
+    }
+    if !snapshot.clients.is_empty() {
+        let rows: Vec<_> = snapshot.clients.iter().map(|client| client_row(client, now_ms)).collect();
+        parts.push(table(["CLIENT", "REQUESTS", "LAST SEEN", "LAST CALL"], &rows));
+    }
+    parts.join("\n\n")
+}
+
+fn server_row(server: &ServerView, now_ms: u64) -> [String; 6] {
+    [
+        server.name.clone(),
+        server.state.sentence(server.place, now_ms),
+        count(server.pid.map(|pid| pid as usize)),
+        count(server.tools),
+        count(server.tokens),
+        server.calls.to_string(),
+    ]
+}
+
+fn client_row(client: &ClientView, now_ms: u64) -> [String; 4] {
+    let last_call = client.last_call.clone().unwrap_or_else(|| "–".into());
+    [client.id.clone(), client.requests.to_string(), ago(client.last_seen_ms, now_ms), last_call]
+}
+
+fn ago(then_ms: u64, now_ms: u64) -> String {
+    match now_ms.saturating_sub(then_ms) / 1000 {
+        seconds @ ..60 => format!("{seconds} s ago"),
+        seconds @ 60..3600 => format!("{} min ago", seconds / 60),
+        seconds => format!("{} h ago", seconds / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::servers::tests::server;
+    use satchel_core::model::{Code, Notice, ServerState};
+
+    #[test]
+    fn a_running_hub_is_told_with_everything_it_knows() {
+        let mut ready = server("git", ServerState::Ready { in_flight: 1, sleeps_at_ms: None });
+        ready.pid = Some(4711);
+        let client = ClientView {
+            id: "cursor".into(),
+            requests: 12,
+            last_call: Some("git:log".into()),
+            last_seen_ms: 1_000,
+        };
+        let snapshot = Snapshot {
+            version: 3,
+            endpoint: Some("http://127.0.0.1:7411/mcp".into()),
+            notices: vec![Notice::new(Code::PortTaken, "Port 7411 was taken.")],
+            servers: vec![ready],
+            clients: vec![client],
+        };
+        let expected = "\
+The hub listens at http://127.0.0.1:7411/mcp (process 99).
+
+! Port 7411 was taken.
+  Connect clients again with the new address, or free the port and restart.
+
+SERVER  STATE             PID   TOOLS  TOKENS  CALLS
+git     Running · 1 call  4711  8      1200    0
+
+CLIENT  REQUESTS  LAST SEEN  LAST CALL
+cursor  12        2 min ago  git:log";
+        assert_eq!(in_words(&snapshot, Some(99), 125_000), expected);
+    }
+
+    #[test]
+    fn without_a_hub_it_is_said_how_to_start_one() {
+        assert!(in_words(&Snapshot::default(), None, 0).contains("satchel serve"));
+    }
+}

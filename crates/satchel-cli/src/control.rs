@@ -1,0 +1,268 @@
+//! A typed client of a running hub: of its control channel, and of its MCP endpoint for the bridge.
+//! The only place here that knows HTTP. Decides nothing about retries.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use satchel_core::{
+    files::Places,
+    hub::RunningHub,
+    model::control::{Refusal, Wish},
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// How long a hub may take for a wish. Starting a server can be a part of it.
+const WISH_TIME: Duration = Duration::from_secs(150);
+/// How long a call may take; the hub itself ends calls that make no progress long before.
+const CALL_TIME: Duration = Duration::from_secs(3600);
+/// How long the hub may take to say that it is there.
+const HELLO_TIME: Duration = Duration::from_secs(10);
+
+/// Why a running hub did not fulfil a wish.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ControlError {
+    /// Nobody listens at the address.
+    #[error("no hub answers at {}", .0.display())]
+    Unreachable(PathBuf),
+    /// The hub says no.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The hub went away or said something else.
+    #[error("the hub did not answer as expected: {0}")]
+    Failed(String),
+}
+
+/// The control channel of a running hub.
+#[derive(Debug, Clone)]
+pub(crate) struct Control {
+    http: reqwest::Client,
+    pub(crate) address: RunningHub,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Reply {
+    Ok(Value),
+    Refusal(Refusal),
+}
+
+impl Control {
+    /// The hub that runs in these places; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`ControlError::Failed`] when a hub is there but does not answer.
+    pub(crate) async fn find(places: &Places) -> Result<Option<Self>, ControlError> {
+        let Some(address) = RunningHub::read(places) else { return Ok(None) };
+        let control = Self::at(address)?;
+        match control.ask(&Wish::Status, HELLO_TIME).await {
+            Ok(_) | Err(ControlError::Refused(_)) => Ok(Some(control)),
+            // Left behind by a hub that was killed.
+            Err(ControlError::Unreachable(_)) => Ok(None),
+            Err(failed @ ControlError::Failed(_)) => Err(failed),
+        }
+    }
+
+    fn at(address: RunningHub) -> Result<Self, ControlError> {
+        let builder = connected_to(client(), &address.socket);
+        let http = builder.build().map_err(|wrong| ControlError::Failed(chain(&wrong)))?;
+        Ok(Self { http, address })
+    }
+
+    /// Sends a wish and waits for its answer.
+    pub(crate) async fn fulfil(&self, wish: &Wish) -> Result<Value, ControlError> {
+        let time = if matches!(wish, Wish::Call { .. }) { CALL_TIME } else { WISH_TIME };
+        self.ask(wish, time).await
+    }
+
+    async fn ask(&self, wish: &Wish, time: Duration) -> Result<Value, ControlError> {
+        let failed = |wrong: &dyn std::error::Error| ControlError::Failed(chain(wrong));
+        let body = serde_json::to_vec(wish).map_err(|wrong| failed(&wrong))?;
+        let request =
+            self.http.post("http://hub/wish").header(CONTENT_TYPE, "application/json").timeout(time);
+        let response = request.body(body).send().await.map_err(|wrong| match wrong.is_connect() {
+            true => ControlError::Unreachable(self.address.socket.clone()),
+            false => failed(&wrong),
+        })?;
+        let status = response.status();
+        let body = response.bytes().await.map_err(|wrong| failed(&wrong))?;
+        match serde_json::from_slice(&body) {
+            Ok(Reply::Ok(value)) => Ok(value),
+            Ok(Reply::Refusal(refusal)) => Err(refusal.into()),
+            Err(wrong) => Err(ControlError::Failed(format!("HTTP {status}: {wrong}"))),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn connected_to(builder: reqwest::ClientBuilder, socket: &Path) -> reqwest::ClientBuilder {
+    builder.unix_socket(socket)
+}
+
+#[cfg(windows)]
+fn connected_to(builder: reqwest::ClientBuilder, socket: &Path) -> reqwest::ClientBuilder {
+    builder.windows_named_pipe(socket.as_os_str())
+}
+
+/// What both ways to the hub have in common: no proxy may come between, and nobody sends us elsewhere.
+fn client() -> reqwest::ClientBuilder {
+    // Without a provider no client can be built. It is fine when somebody else was first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none())
+}
+
+/// The MCP endpoint of a running hub.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    http: reqwest::Client,
+    url: String,
+    headers: HeaderMap,
+}
+
+/// Why a message got no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PostError {
+    /// The hub cannot have seen it.
+    #[error("{0}")]
+    NotSent(String),
+    /// The hub may have seen it.
+    #[error("{0}")]
+    Lost(String),
+}
+
+/// The beginning of an answer; the rest is read in pieces.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    response: reqwest::Response,
+}
+
+impl Endpoint {
+    /// The endpoint at `url`, spoken to with these headers.
+    pub(crate) fn at(url: String, headers: &BTreeMap<String, String>) -> Result<Self, PostError> {
+        let not_sent = |wrong: &dyn std::error::Error| PostError::NotSent(chain(wrong));
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|wrong| not_sent(&wrong))?;
+            map.insert(name, HeaderValue::from_str(value).map_err(|wrong| not_sent(&wrong))?);
+        }
+        // A hub that is silent for this long about a call is not going to speak any more.
+        let http = client().read_timeout(CALL_TIME).build().map_err(|wrong| not_sent(&wrong))?;
+        Ok(Self { http, url, headers: map })
+    }
+
+    /// Sends one message.
+    pub(crate) async fn post(&self, headers: &[(&str, String)], body: String) -> Result<Answer, PostError> {
+        let mut request = self
+            .http
+            .post(&self.url)
+            .headers(self.headers.clone())
+            .header("accept", "application/json, text/event-stream")
+            .header(CONTENT_TYPE, "application/json");
+        for (name, value) in headers {
+            request = request.header(*name, value);
+        }
+        self.send(request.body(body)).await
+    }
+
+    /// Opens the stream on which the hub speaks without being asked.
+    pub(crate) async fn listen(&self, headers: &[(&str, String)]) -> Result<Answer, PostError> {
+        let mut request =
+            self.http.get(&self.url).headers(self.headers.clone()).header("accept", "text/event-stream");
+        for (name, value) in headers {
+            request = request.header(*name, value);
+        }
+        self.send(request).await
+    }
+
+    /// Ends a session.
+    pub(crate) async fn end(&self, headers: &[(&str, String)]) -> Result<Answer, PostError> {
+        let mut request = self.http.delete(&self.url).headers(self.headers.clone());
+        for (name, value) in headers {
+            request = request.header(*name, value);
+        }
+        self.send(request).await
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<Answer, PostError> {
+        let response =
+            request.send().await.map_err(|wrong| match wrong.is_connect() || wrong.is_builder() {
+                true => PostError::NotSent(chain(&wrong)),
+                false => PostError::Lost(chain(&wrong)),
+            })?;
+        Ok(Answer { response })
+    }
+}
+
+impl Answer {
+    /// The HTTP status.
+    pub(crate) fn status(&self) -> u16 {
+        self.response.status().as_u16()
+    }
+
+    /// Is the rest a stream of server-sent events?
+    pub(crate) fn is_stream(&self) -> bool {
+        self.header(CONTENT_TYPE.as_str()).is_some_and(|kind| kind.starts_with("text/event-stream"))
+    }
+
+    /// One header, when it is text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.response.headers().get(name)?.to_str().ok()
+    }
+
+    /// The next bytes; `None` at the end.
+    pub(crate) async fn piece(&mut self) -> Result<Option<Vec<u8>>, PostError> {
+        let piece = self.response.chunk().await.map_err(|wrong| PostError::Lost(chain(&wrong)))?;
+        Ok(piece.map(|bytes| bytes.to_vec()))
+    }
+
+    /// All the rest, of at most `limit` bytes.
+    pub(crate) async fn whole(mut self, limit: usize) -> Result<Vec<u8>, PostError> {
+        let mut whole = Vec::new();
+        while let Some(piece) = self.piece().await? {
+            if whole.len() + piece.len() > limit {
+                return Err(PostError::Lost(format!("the hub's answer is larger than {limit} bytes")));
+            }
+            whole.extend_from_slice(&piece);
+        }
+        Ok(whole)
+    }
+}
+
+/// An error with its causes, which HTTP clients hide behind each other.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[tokio::test]
+    async fn a_missing_damaged_or_stale_address_means_that_no_hub_runs() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::below(home.path());
+        fs::create_dir_all(&places.data).unwrap();
+        let stale = serde_json::json!({
+            "pid": 1,
+            "url": "http://127.0.0.1:1/mcp",
+            "socket": home.path().join("gone.sock"),
+        });
+        for text in [None, Some("{".to_owned()), Some("{}".to_owned()), Some(stale.to_string())] {
+            if let Some(text) = text {
+                fs::write(places.address_file(), text).unwrap();
+            }
+            assert!(Control::find(&places).await.unwrap().is_none());
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Where the log goes: to standard error for people, and for a hub also into a file that is kept for a week.
+
+use std::{io::IsTerminal, path::Path};
+
+use anyhow::Context;
+use tracing_appender::{
+    non_blocking::WorkerGuard,
+    rolling::{RollingFileAppender, Rotation},
+};
+use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+
+use crate::args::LogFormat;
+
+/// How many days of log are kept.
+const KEPT_FILES: usize = 7;
+/// Chooses what is logged, for example `debug` or `satchel_core=trace`.
+const VARIABLE: &str = "SATCHEL_LOG";
+
+/// The log of a hub. What is still buffered is written when the guard is dropped.
+pub(crate) fn for_hub(logs: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard> {
+    satchel_core::files::create_private_dir(logs)
+        .with_context(|| format!("cannot create the log directory {}", logs.display()))?;
+    let (file, guard) = tracing_appender::non_blocking(rotating_file(logs)?);
+    let to_file = fmt::layer().with_ansi(false).with_writer(file);
+    tracing_subscriber::registry().with(filter("info")).with(to_stderr(format)).with(to_file).init();
+    Ok(guard)
+}
+
+/// The log of a command: warnings on standard error.
+pub(crate) fn for_command() {
+    tracing_subscriber::registry().with(filter("warn")).with(to_stderr(LogFormat::Human)).init();
+}
+
+fn rotating_file(logs: &Path) -> anyhow::Result<RollingFileAppender> {
+    let builder = RollingFileAppender::builder()
+        .rotation(Rotation::DAILY)
+        .filename_prefix("satchel")
+        .filename_suffix("log")
+        .max_log_files(KEPT_FILES);
+    // Windows lets only administrators make symbolic links.
+    let builder = if cfg!(unix) { builder.latest_symlink("satchel.log") } else { builder };
+    builder.build(logs).with_context(|| format!("cannot write logs to {}", logs.display()))
+}
+
+fn to_stderr<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: tracing::Subscriber + for<'span> tracing_subscriber::registry::LookupSpan<'span>,
+{
+    let layer = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    match format {
+        LogFormat::Human => layer.with_target(false).boxed(),
+        LogFormat::Json => layer.json().boxed(),
+    }
+}
+
+fn filter(usual: &str) -> Targets {
+    let chosen = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
+    chosen.unwrap_or_else(|| usual.parse().expect("the usual level is a valid filter"))
+}

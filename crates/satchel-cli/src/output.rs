@@ -1,0 +1,100 @@
+//! How answers are written: aligned columns for people, JSON for programs. Decides nothing.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+/// Writes text and a line end. A reader that went away (`satchel tools | head`) is no error.
+pub(crate) fn say(text: impl AsRef<str>) {
+    let mut stdout = io::stdout().lock();
+    let _ = writeln!(stdout, "{}", text.as_ref()).and_then(|()| stdout.flush());
+}
+
+/// Writes a value as JSON: one line for programs, indented on a terminal.
+pub(crate) fn say_json(value: &impl Serialize) -> anyhow::Result<()> {
+    let text = match io::stdout().is_terminal() {
+        true => serde_json::to_string_pretty(value)?,
+        false => serde_json::to_string(value)?,
+    };
+    say(text);
+    Ok(())
+}
+
+/// Writes text that somebody else chose. On a terminal it may not move the cursor or change its settings.
+pub(crate) fn say_foreign(text: &str) {
+    match io::stdout().is_terminal() {
+        true => say(harmless(text)),
+        false => say(text),
+    }
+}
+
+/// The text with control characters made visible, except line ends and tabs.
+pub(crate) fn harmless(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c,
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    text.replace("\r\n", "\n").chars().map(shown).collect()
+}
+
+/// Rows as aligned columns below their headings; the last column is not padded.
+pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
+    let clean: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| one_line(cell))).collect();
+    let mut widths = headings.map(UnicodeWidthStr::width);
+    for row in &clean {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.width());
+        }
+    }
+    let mut lines = vec![line(&headings.map(str::to_owned), &widths)];
+    lines.extend(clean.iter().map(|row| line(row, &widths)));
+    lines.join("\n")
+}
+
+fn line<const N: usize>(cells: &[String; N], widths: &[usize; N]) -> String {
+    let mut line = String::new();
+    for (cell, width) in cells.iter().zip(widths) {
+        line.push_str(cell);
+        line.push_str(&" ".repeat(width - cell.width() + 2));
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+/// The text as one line that a table can hold.
+pub(crate) fn one_line(text: &str) -> String {
+    harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A count that may not be known yet.
+pub(crate) fn count(number: Option<usize>) -> String {
+    number.map_or_else(|| "–".into(), |number| number.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_by_what_is_seen() {
+        let rows = [
+            ["toolbox".to_owned(), "Asleep".to_owned(), "8".to_owned()],
+            ["日本".to_owned(), "Running · sleeps in 2:14".to_owned(), count(None)],
+            ["x".to_owned(), String::new(), String::new()],
+        ];
+        let expected = "\
+NAME     STATE                     TOOLS
+toolbox  Asleep                    8
+日本     Running · sleeps in 2:14  –
+x";
+        assert_eq!(table(["NAME", "STATE", "TOOLS"], &rows), expected);
+    }
+
+    #[test]
+    fn foreign_text_cannot_steer_the_terminal_or_break_a_row() {
+        assert_eq!(harmless("a\x1b[31mb\u{7}\r\nc\td\u{9b}"), "a\u{fffd}[31mb\u{fffd}\nc\td\u{fffd}");
+        assert_eq!(one_line("two\nlines \x1b]0;x"), "two lines \u{fffd}]0;x");
+    }
+}

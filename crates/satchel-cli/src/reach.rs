@@ -1,0 +1,111 @@
+//! Which hub fulfils a wish: the one that runs, or one of our own that is there only for this command.
+
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use satchel_core::{
+    files::Places,
+    hub::{Hub, HubOptions, OpenError},
+    model::control::{Refusal, Wish},
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::control::{Control, ControlError};
+
+/// How long to wait for a hub that has the data directory but does not answer yet.
+const STARTING_TIME: Duration = Duration::from_secs(10);
+const TICK: Duration = Duration::from_millis(100);
+
+/// A hub that can fulfil wishes.
+pub(crate) enum Reached {
+    /// Another process.
+    Running(Control),
+    /// This one, for as long as the command runs.
+    Here(Hub),
+}
+
+/// The running hub, or a passive one in this process when none runs.
+pub(crate) async fn reach(places: &Places) -> anyhow::Result<Reached> {
+    let mut waited = Duration::ZERO;
+    loop {
+        if let Some(control) = Control::find(places).await? {
+            return Ok(Reached::Running(control));
+        }
+        match Hub::open(options(places, true)?).await {
+            Ok(hub) => return Ok(Reached::Here(hub)),
+            // A hub that is just starting holds the directory before it listens; one that ends, after.
+            Err(OpenError::HeldBy { .. }) if waited < STARTING_TIME => tokio::time::sleep(TICK).await,
+            Err(error) => return Err(anyhow!(error)),
+        }
+        waited += TICK;
+    }
+}
+
+/// The running hub, for what makes sense only there.
+pub(crate) async fn running(places: &Places) -> anyhow::Result<Reached> {
+    let control = Control::find(places).await?;
+    control.map(Reached::Running).ok_or_else(|| anyhow!("no hub runs; start one with `satchel serve`"))
+}
+
+/// How this program opens a hub.
+pub(crate) fn options(places: &Places, passive: bool) -> anyhow::Result<HubOptions> {
+    let own_program = std::env::current_exe().context("cannot tell where this program is")?;
+    Ok(HubOptions { places: places.clone(), own_program, passive })
+}
+
+impl Reached {
+    /// Fulfils a wish.
+    ///
+    /// # Errors
+    /// A [`Refusal`] where the hub says no, anything else where it cannot be talked to.
+    pub(crate) async fn fulfil(&self, wish: Wish) -> anyhow::Result<Value> {
+        match self {
+            Reached::Running(control) => Ok(control.fulfil(&wish).await.map_err(plain)?),
+            Reached::Here(hub) => Ok(hub.fulfil(wish).await?),
+        }
+    }
+
+    /// Fulfils a wish whose answer has a type.
+    pub(crate) async fn fulfil_as<T: DeserializeOwned>(&self, wish: Wish) -> anyhow::Result<T> {
+        let value = self.fulfil(wish).await?;
+        serde_json::from_value(value).context("the hub's answer was not understood; is it another version?")
+    }
+
+    /// Ends the hub if it was there only for this command.
+    pub(crate) async fn leave(self) {
+        match self {
+            Reached::Running(_) => {}
+            Reached::Here(hub) => hub.shutdown().await,
+        }
+    }
+}
+
+/// A refusal stays one wherever it came from, so that its advice is shown.
+fn plain(error: ControlError) -> anyhow::Error {
+    match error {
+        ControlError::Refused(refusal) => anyhow::Error::from(refusal),
+        other @ (ControlError::Unreachable(_) | ControlError::Failed(_)) => anyhow!(other),
+    }
+}
+
+/// Fulfils one wish and leaves again.
+pub(crate) async fn once(places: &Places, wish: Wish) -> anyhow::Result<Value> {
+    let hub = reach(places).await?;
+    let answer = hub.fulfil(wish).await;
+    hub.leave().await;
+    answer
+}
+
+/// Fulfils one wish whose answer has a type, and leaves again.
+pub(crate) async fn once_as<T: DeserializeOwned>(places: &Places, wish: Wish) -> anyhow::Result<T> {
+    let hub = reach(places).await?;
+    let answer = hub.fulfil_as(wish).await;
+    hub.leave().await;
+    answer
+}
+
+/// Is this error the hub's own "no" for that reason?
+pub(crate) fn refusal(error: &anyhow::Error) -> Option<&Refusal> {
+    error.downcast_ref()
+}
