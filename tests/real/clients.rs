@@ -35,7 +35,9 @@ fn errands(house: &House) -> Vec<Errand> {
             json!({ "path": house.home.file("files/hello.txt") }),
             "hello from a file",
         ),
-        execute("memory:create_entities", json!({ "entities": [entity] }), "Ada"),
+        // The second client finds her there already.
+        execute("memory:create_entities", json!({ "entities": [entity] }), "entities"),
+        execute("memory:read_graph", json!({}), "wrote the first program"),
         execute("sequential-thinking:sequentialthinking", thought, "thoughtHistoryLength"),
         execute("git:git_log", json!({ "repo_path": house.home.file("repository") }), "first entry"),
         execute("time:convert_time", noon, "21:00"),

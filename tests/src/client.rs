@@ -103,17 +103,11 @@ impl Client {
         self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// The tools of one server, or of all, that fit a query.
-    pub async fn discover(&self, query: &str) -> Value {
-        let answer = self.call("discover_mcp_tools", json!({ "query": query, "limit": 50 })).await;
-        answer.value()
-    }
-
-    /// The paths of the tools that fit a query.
+    /// The paths of the tools that fit a query, best first.
     pub async fn paths(&self, query: &str) -> Vec<String> {
-        let found = self.discover(query).await;
-        let tools = found["structuredContent"]["tools"].as_array();
-        let tools = tools.unwrap_or_else(|| panic!("discover has no structuredContent.tools: {found}"));
+        let answer = self.call("discover_mcp_tools", json!({ "query": query, "limit": 50 })).await.text();
+        let found: Value = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
+        let tools = found["tools"].as_array().unwrap_or_else(|| panic!("no tools in {answer}"));
         tools.iter().filter_map(|tool| Some(tool["tool_path"].as_str()?.to_owned())).collect()
     }
 

@@ -99,7 +99,7 @@ impl Home {
     /// Starts a fake server that speaks Streamable HTTP on a free port.
     pub async fn start_http_server(&self, arguments: &[&str]) -> FakeHttp {
         let mut command = self.command(program("fake-mcp-server"));
-        command.arg("--http").args(arguments).stdout(Stdio::piped());
+        command.arg("--http").args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().expect("the fake server can be started");
         let stdout = process.stdout.take().expect("its standard output is a pipe");
         let line = BufReader::new(stdout).lines().next_line().await;

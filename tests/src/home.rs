@@ -89,7 +89,8 @@ impl Home {
             .current_dir(self.path())
             .env("SATCHEL_HOME", self.path())
             .env("HOME", self.path())
-            .env_remove("DBUS_SESSION_BUS_ADDRESS")
+            // Removing it is not enough: then the user's usual bus, with a real keychain, would be found.
+            .env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}", self.file("no-bus").display()))
             .env_remove("XDG_RUNTIME_DIR")
             .env_remove("DISPLAY")
             .env_remove("WAYLAND_DISPLAY")

@@ -14,7 +14,8 @@ async fn a_hosted_server_is_called_and_its_results_are_unchanged() {
     for (which, sent) in odd::RESULTS {
         assert_eq!(client.execute("far:odd", json!({ "which": which })).await.raw(), *sent, "{which}");
     }
-    let read = client.call("read_mcp_resource", json!({ "uri": "far|fake://note/1" })).await.text();
+    let read = client.call("read_mcp_resource", json!({ "uri": "far|fake://note/1" })).await;
+    let read = read.raw();
     assert!(read.contains("of fake://note/1"), "{read}");
 }
 

@@ -15,7 +15,7 @@ async fn an_unknown_path_is_answered_with_the_nearest_ones() {
     for (wrong, near) in [("fake:progres", "fake:progress"), ("fak:echo", "fake:echo"), ("echo", "fake:echo")]
     {
         let complaint = client.execute(wrong, json!({})).await.complaint();
-        assert!(complaint.contains(wrong) && complaint.contains(near), "{wrong}: {complaint}");
+        assert!(complaint.contains(near), "{wrong}: {complaint}");
     }
 }
 

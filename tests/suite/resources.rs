@@ -25,10 +25,12 @@ async fn resources_are_listed_with_their_server_and_read_every_time() {
     );
 
     for n in 0..2 {
-        let read = client.call("read_mcp_resource", json!({ "uri": "fake|fake://note/1" })).await.text();
+        let read = client.call("read_mcp_resource", json!({ "uri": "fake|fake://note/1" })).await;
+        let read = read.raw();
         assert!(read.contains(&format!("read {n} of fake://note/1")), "never from a cache: {read}");
     }
-    let filled = client.call("read_mcp_resource", json!({ "uri": "fake|fake://note/77" })).await.text();
+    let filled = client.call("read_mcp_resource", json!({ "uri": "fake|fake://note/77" })).await;
+    let filled = filled.raw();
     assert!(filled.contains("of fake://note/77"), "{filled}");
 }
 
@@ -40,7 +42,7 @@ async fn a_resource_that_cannot_be_read_is_an_error_in_words() {
     let hub = home.start_hub().await;
     let client = hub.client("one").await;
     for (uri, part) in
-        [("nobody|x://y", "nobody"), ("no-separator", "server|uri"), ("without|x://y", "without")]
+        [("nobody|x://y", "nobody"), ("no-separator", "server|uri"), ("without|x://y", "resources/read")]
     {
         let complaint = client.call("read_mcp_resource", json!({ "uri": uri })).await.complaint();
         assert!(complaint.contains(part), "{uri}: {complaint}");

@@ -33,7 +33,8 @@ async fn a_secret_reaches_its_server_and_is_found_nowhere_else() {
     let client = hub.client("one").await;
 
     let complaint = client.execute("fake:echo", json!({ "text": "x" })).await.complaint();
-    assert!(complaint.contains("TOKEN") && complaint.contains("fake"), "{complaint}");
+    assert!(complaint.contains("fake") && complaint.contains("secrets use-file"), "{complaint}");
+    assert_eq!(hub.until("fake", "needs_credential").await["names"], json!(["TOKEN"]));
 
     choose_file(&home).await;
     home.satchel_reading(&["secrets", "set", "TOKEN"], &format!("{CANARY}\n")).await.succeeded();
