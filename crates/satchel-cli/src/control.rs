@@ -80,16 +80,16 @@ impl Control {
     }
 
     async fn ask(&self, wish: &Wish, time: Duration) -> Result<Value, ControlError> {
-        let failed = |wrong: &dyn std::error::Error| ControlError::Failed(chain(wrong));
-        let body = serde_json::to_vec(wish).map_err(|wrong| failed(&wrong))?;
+        let failed = |wrong: reqwest::Error| ControlError::Failed(chain(&wrong.without_url()));
+        let body = serde_json::to_vec(wish).map_err(|wrong| ControlError::Failed(chain(&wrong)))?;
         let request =
             self.http.post("http://hub/wish").header(CONTENT_TYPE, "application/json").timeout(time);
         let response = request.body(body).send().await.map_err(|wrong| match wrong.is_connect() {
             true => ControlError::Unreachable(self.address.socket.clone()),
-            false => failed(&wrong),
+            false => failed(wrong),
         })?;
         let status = response.status();
-        let body = response.bytes().await.map_err(|wrong| failed(&wrong))?;
+        let body = response.bytes().await.map_err(failed)?;
         match serde_json::from_slice(&body) {
             Ok(Reply::Ok(value)) => Ok(value),
             Ok(Reply::Refusal(refusal)) => Err(refusal.into()),
@@ -215,7 +215,8 @@ impl Answer {
 
     /// The next bytes; `None` at the end.
     pub(crate) async fn piece(&mut self) -> Result<Option<Vec<u8>>, PostError> {
-        let piece = self.response.chunk().await.map_err(|wrong| PostError::Lost(chain(&wrong)))?;
+        let piece =
+            self.response.chunk().await.map_err(|wrong| PostError::Lost(chain(&wrong.without_url())))?;
         Ok(piece.map(|bytes| bytes.to_vec()))
     }
 

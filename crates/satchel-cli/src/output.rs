@@ -2,8 +2,12 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use satchel_core::model::ServerView;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
+
+/// Longer states, with an error in them, are cut; `satchel doctor` has all of it.
+const STATE_WIDTH: usize = 72;
 
 /// Writes text and a line end. A reader that went away (`satchel tools | head`) is no error.
 pub(crate) fn say(text: impl AsRef<str>) {
@@ -66,6 +70,20 @@ fn line<const N: usize>(cells: &[String; N], widths: &[usize; N]) -> String {
 /// The text as one line that a table can hold.
 pub(crate) fn one_line(text: &str) -> String {
     harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The text as one line of at most `width` characters.
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(width) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+/// What a server is doing, as short as a table needs it.
+pub(crate) fn state(server: &ServerView, now_ms: u64) -> String {
+    shortened(&server.state.sentence(server.place, now_ms), STATE_WIDTH)
 }
 
 /// A count that may not be known yet.

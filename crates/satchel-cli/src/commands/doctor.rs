@@ -9,7 +9,7 @@ use std::{
 use satchel_core::{
     config::{Config, file::OWN_COMMAND},
     files::Places,
-    model::{ServerConfig, ServerView, Snapshot, TransportConfig, control::Wish},
+    model::{Code, ServerConfig, ServerView, Snapshot, TransportConfig, control::Wish},
     secrets::Secrets,
     upstream::environment::{self, Found},
 };
@@ -103,8 +103,9 @@ async fn look_at_hub(
         ),
         Reached::Here(_) => finding("hub", Verdict::Note, "none runs; start one with `satchel serve`"),
     });
-    for notice in &snapshot.notices {
-        findings.push(finding("hub", Verdict::Note, format!("{} {}", notice.message, notice.action)));
+    // What is wrong with the configuration was found in the file itself.
+    for notice in snapshot.notices.iter().filter(|notice| notice.code != Code::ConfigInvalid) {
+        findings.push(finding("hub", Verdict::Note, format!("{}. {}", notice.message, notice.action)));
     }
     findings.push(look_at_secrets(hub, places).await);
     findings.extend(snapshot.servers.iter().map(|server| {

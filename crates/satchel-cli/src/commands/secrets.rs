@@ -7,15 +7,19 @@ use std::{
 };
 
 use anyhow::Context;
-use satchel_core::{files::Places, model::control::Wish};
+use satchel_core::{
+    files::Places,
+    model::{Code, control::Wish},
+};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{done, read_input};
 use crate::{
     Usage,
     args::Secrets,
     output::{say, say_json},
-    reach::{once, once_as, running},
+    reach::{once, once_as, reach, refusal, running},
 };
 
 #[derive(Deserialize, Serialize)]
@@ -28,11 +32,11 @@ pub(crate) async fn run(places: &Places, secrets: Secrets, json: bool) -> anyhow
     match secrets {
         Secrets::Set { name } => {
             let value = ask(&format!("Value of {name}"))?;
-            let answer = once(places, Wish::SetSecret { name: name.clone(), value }).await?;
+            let answer = unlocking(places, Wish::SetSecret { name: name.clone(), value }).await?;
             done(&format!("Stored {name}. Use it as ${{secret:{name}}} in the configuration."), &answer, json)
         }
         Secrets::Rm { name } => {
-            let answer = once(places, Wish::RemoveSecret { name: name.clone() }).await?;
+            let answer = unlocking(places, Wish::RemoveSecret { name: name.clone() }).await?;
             done(&format!("Removed {name}."), &answer, json)
         }
         Secrets::List => list(places, json).await,
@@ -60,6 +64,27 @@ async fn unlock(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     let passphrase = ask("Passphrase of the file")?;
     let answer = hub.fulfil(Wish::UnlockVault { passphrase }).await?;
     done("The file is open for as long as the hub runs.", &answer, json)
+}
+
+/// Fulfils a wish, and opens the encrypted file first where it is locked and a person is there to be asked.
+async fn unlocking(places: &Places, wish: Wish) -> anyhow::Result<Value> {
+    let hub = reach(places).await?;
+    let mut answer = hub.fulfil(wish.clone()).await;
+    if answer.as_ref().is_err_and(is_locked) && stdin().is_terminal() {
+        answer = match ask("Passphrase of the file") {
+            Ok(passphrase) => match hub.fulfil(Wish::UnlockVault { passphrase }).await {
+                Ok(_) => hub.fulfil(wish).await,
+                refused @ Err(_) => refused,
+            },
+            Err(error) => Err(error),
+        };
+    }
+    hub.leave().await;
+    answer
+}
+
+fn is_locked(error: &anyhow::Error) -> bool {
+    refusal(error).is_some_and(|refusal| refusal.code == Code::VaultLocked.as_str())
 }
 
 /// A value from a person, unseen, or from a program by standard input.

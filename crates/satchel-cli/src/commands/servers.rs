@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{done, now_ms};
 use crate::{
     args::Add,
-    output::{count, say, say_json, table},
+    output::{count, say, say_json, state, table},
     reach::{once, once_as, running},
 };
 
@@ -71,8 +71,7 @@ fn listed(servers: &[ServerView], now_ms: u64) -> String {
         return "No servers yet. Add one with `satchel add NAME -- COMMAND ARGS…`.".into();
     }
     let row = |server: &ServerView| {
-        let state = server.state.sentence(server.place, now_ms);
-        [server.name.clone(), state, count(server.tools), server.runs.clone()]
+        [server.name.clone(), state(server, now_ms), count(server.tools), server.runs.clone()]
     };
     let rows: Vec<_> = servers.iter().map(row).collect();
     table(["NAME", "STATE", "TOOLS", "RUNS"], &rows)

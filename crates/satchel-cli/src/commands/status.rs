@@ -9,7 +9,7 @@ use satchel_core::{
 
 use super::now_ms;
 use crate::{
-    output::{count, say, say_json, table},
+    output::{count, say, say_json, state, table},
     reach::{Reached, reach},
 };
 
@@ -50,7 +50,7 @@ fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> String {
 fn server_row(server: &ServerView, now_ms: u64) -> [String; 6] {
     [
         server.name.clone(),
-        server.state.sentence(server.place, now_ms),
+        state(server, now_ms),
         count(server.pid.map(|pid| pid as usize)),
         count(server.tools),
         count(server.tokens),

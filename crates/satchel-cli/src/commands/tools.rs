@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     args::Tools,
-    output::{count, one_line, say, say_json, table},
+    output::{count, say, say_json, shortened, table},
     reach::{Reached, reach},
 };
 
@@ -92,21 +92,15 @@ fn listed(list: &ToolList) -> String {
     if list.tools.is_empty() {
         return "No tools found.".into();
     }
-    let row = |tool: &ToolLine| [tool.tool_path.clone(), count(tool.tokens), shortened(&tool.description)];
+    let row = |tool: &ToolLine| {
+        [tool.tool_path.clone(), count(tool.tokens), shortened(&tool.description, DESCRIPTION_WIDTH)]
+    };
     let rows: Vec<_> = list.tools.iter().map(row).collect();
     let mut text = table(["TOOL", "TOKENS", "DESCRIPTION"], &rows);
     if list.total > list.tools.len() {
         text.push_str(&format!("\n{} of {} are shown.", list.tools.len(), list.total));
     }
     text
-}
-
-fn shortened(description: &str) -> String {
-    let line = one_line(description);
-    match line.char_indices().nth(DESCRIPTION_WIDTH) {
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line,
-    }
 }
 
 #[cfg(test)]
