@@ -1,6 +1,7 @@
 //! `doctor`: looks at everything that can be wrong from outside and says it in words. Starts nothing.
 
 use std::{
+    collections::HashMap,
     env, fs,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -11,7 +12,7 @@ use satchel_core::{
     files::Places,
     model::{Code, ServerConfig, ServerView, Snapshot, TransportConfig, control::Wish},
     secrets::Secrets,
-    upstream::environment::{self, Found},
+    upstream::environment::{self, Found, SearchPath},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -108,9 +109,11 @@ async fn look_at_hub(
         findings.push(finding("hub", Verdict::Note, format!("{}. {}", notice.message, notice.action)));
     }
     findings.push(look_at_secrets(hub, places).await);
+    let (search_path, environment) = (SearchPath::default(), env_in_unicode());
+    let dirs = search_path.dirs(&environment).await;
     findings.extend(snapshot.servers.iter().map(|server| {
         let wanted = config.servers().get(server.name.as_str());
-        look_at_server(server, wanted, &search_path(), now_ms())
+        look_at_server(server, wanted, dirs, now_ms())
     }));
     Ok(())
 }
@@ -135,10 +138,11 @@ async fn look_at_secrets(hub: &Reached, places: &Places) -> Finding {
     }
 }
 
-/// Where a hub started from here looks for programs.
-fn search_path() -> Vec<PathBuf> {
-    let home = env::var_os("HOME").map(PathBuf::from);
-    environment::search_path(env::var_os("PATH"), home.as_deref())
+/// The environment a hub started from here would have.
+fn env_in_unicode() -> HashMap<String, String> {
+    env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }
 
 fn look_at_server(

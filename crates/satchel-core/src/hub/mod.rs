@@ -31,7 +31,7 @@ use crate::{
     files::Places,
     model::{Notice, ServerName, Snapshot, control::Change},
     secrets::Secrets,
-    upstream::{Surroundings, breaker::Breaker},
+    upstream::{Surroundings, breaker::Breaker, environment::SearchPath},
 };
 
 pub use apply::ApplyError;
@@ -110,9 +110,6 @@ impl Hub {
         let environment: HashMap<String, String> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
-        let home = environment.get("HOME").map(PathBuf::from);
-        let search_path =
-            crate::upstream::environment::search_path(std::env::var_os("PATH"), home.as_deref());
         let (tokens, trouble) = Tokens::open(&options.places.data);
         let secrets = Secrets::open(&options.places.data);
         let around = Arc::new(Surroundings {
@@ -121,7 +118,7 @@ impl Hub {
             own_program: options.own_program.clone(),
             warden,
             environment,
-            search_path,
+            search_path: SearchPath::default(),
             tracker: tracker.clone(),
         });
         let (changes, asked) = mpsc::channel(16);

@@ -23,7 +23,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     connect::{Connection, http, stdio},
-    environment::{self, Found},
+    environment::{self, Found, SearchPath},
     handshake::{self, Hello, failure},
     lease::{Lease, LeaseError},
     lifecycle::{Effect, Event, Failure, Lifecycle, Policy, Refusal, State},
@@ -65,7 +65,7 @@ pub struct Surroundings {
     /// The hub's own environment when it started.
     pub environment: HashMap<String, String>,
     /// Where programs are looked for.
-    pub search_path: Vec<PathBuf>,
+    pub search_path: SearchPath,
     /// Shutdown waits for its tasks.
     pub tracker: TaskTracker,
 }
@@ -481,7 +481,7 @@ impl Start {
         let (connection, patience) = match filled {
             TransportConfig::Stdio { command, args, env, cwd } => {
                 let patience = if is_launcher(&command) { DOWNLOAD } else { HANDSHAKE };
-                let program = self.program(&command, args, env, cwd)?;
+                let program = self.program(&command, args, env, cwd).await?;
                 let warden = self.around.warden.clone();
                 (stdio::connect(program, changed, self.log.clone(), warden, &self.around.tracker)?, patience)
             }
@@ -555,7 +555,7 @@ impl Start {
         })
     }
 
-    fn program(
+    async fn program(
         &self,
         command: &str,
         args: Vec<String>,
@@ -565,7 +565,12 @@ impl Start {
         let home = self.around.environment.get("HOME").map(PathBuf::from);
         let cwd = cwd.map(|cwd| expand_home(&cwd, home.as_deref()));
         let path = own.get("PATH").map(|path| std::env::split_paths(path).collect::<Vec<_>>());
-        let dirs = path.as_ref().unwrap_or(&self.around.search_path);
+        // The embedded server needs no search, and must not wait for the login shell.
+        let known = match command {
+            OWN_COMMAND => &[][..],
+            _ => self.around.search_path.dirs(&self.around.environment).await,
+        };
+        let dirs = path.as_deref().unwrap_or(known);
         let program = if command == OWN_COMMAND {
             self.around.own_program.clone()
         } else {
@@ -584,7 +589,9 @@ impl Start {
             }
         };
         let mut env = environment::passed_on(self.around.environment.clone());
-        env.insert("PATH".into(), join(&self.around.search_path));
+        if !known.is_empty() {
+            env.insert("PATH".into(), join(known));
+        }
         env.extend(own);
         env.insert(MARK.into(), self.mark.clone());
         let cwd = cwd.or(home);
