@@ -17,6 +17,7 @@ use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors, limits,
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    busy::{PER_CLIENT, Shares},
     downstream::{self, Answer},
     guard::{Guard, Refused},
     reply,
@@ -42,13 +43,14 @@ const SESSION_NOT_FOUND: i64 = -32001;
 pub(crate) struct App {
     pub(crate) hub: Hub,
     pub(crate) sessions: Sessions,
+    shares: Shares,
     guard: Guard,
     stop: CancellationToken,
 }
 
 impl App {
     pub(crate) fn new(hub: Hub, port: u16, stop: CancellationToken) -> Self {
-        Self { hub, sessions: Sessions::default(), guard: Guard::new(port), stop }
+        Self { hub, sessions: Sessions::default(), shares: Shares::default(), guard: Guard::new(port), stop }
     }
 }
 
@@ -73,7 +75,10 @@ async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body>
     }
     let Some(client) = token::client(&app.hub, &parts.headers) else { return no_token() };
     match parts.method {
-        Method::POST => post(&app, client, &parts, body).await,
+        Method::POST => match app.shares.take(&client) {
+            Some(_share) => post(&app, client, &parts, body).await,
+            None => busy(),
+        },
         Method::GET => get(&app, &client, &parts.headers),
         Method::DELETE => delete(&app, &client, &parts.headers),
         _ => {
@@ -94,6 +99,14 @@ fn no_token() -> Response<Body> {
         .headers_mut()
         .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"satchel\""));
     response
+}
+
+fn busy() -> Response<Body> {
+    let message =
+        format!("this client has {PER_CLIENT} requests in flight; send more when some are answered");
+    let error = ErrorObject::new(errors::HUB_REFUSED, message)
+        .with_data(&serde_json::json!({ "outcome": "not_sent" }));
+    reply::error(StatusCode::TOO_MANY_REQUESTS, None, error)
 }
 
 async fn post(app: &Arc<App>, client: String, parts: &Parts, body: Body) -> Response<Body> {

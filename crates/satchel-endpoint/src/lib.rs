@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 mod address_file;
+mod busy;
 mod control;
 mod downstream;
 mod guard;
