@@ -45,6 +45,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("clap", &["crates/satchel-cli/"]),
     ("directories", &["crates/satchel-core/src/files.rs"]),
     ("fuse_rust", &["crates/satchel-core/src/catalog/search/"]),
+    ("futures_util", &["crates/satchel-endpoint/"]),
     ("hyper*", &["crates/satchel-endpoint/"]),
     ("jaq_*", &["crates/satchel-toolbox/src/tools/query/"]),
     ("jiff", &["crates/satchel-toolbox/src/tools/time.rs"]),

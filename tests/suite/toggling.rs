@@ -21,7 +21,7 @@ async fn off_hides_and_stops_and_on_shows_at_once() {
     hub.until("fake", "off").await;
     let complaint = client.execute("fake:echo", json!({ "text": "x" })).await.complaint();
     assert!(complaint.contains("fake") && complaint.contains("off"), "{complaint}");
-    assert!(complaint.contains("Switch \"fake\" on"), "it says what to do: {complaint}");
+    assert!(complaint.contains("satchel enable fake"), "it says what to do: {complaint}");
     offered(&client, "other:echo").await;
 
     let starts = fake.ledger().starts().len();
