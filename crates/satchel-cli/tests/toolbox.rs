@@ -67,6 +67,21 @@ fn a_program_that_runs_for_ever_takes_all_memory_or_recurses_is_stopped_and_the_
 }
 
 #[test]
+fn a_slow_query_holds_up_nobody() {
+    let mut toolbox = Toolbox::start();
+    let params = json!({"name": "query_json", "arguments": {"json": 1, "program": "def f: f; f"}});
+    for request in [
+        json!({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": params}),
+        json!({"jsonrpc": "2.0", "id": "quick", "method": "ping"}),
+    ] {
+        writeln!(toolbox.input, "{request}").unwrap();
+    }
+    let mut lines = toolbox.output.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    assert_eq!(lines.next().unwrap()["id"], "quick");
+    assert_eq!(lines.next().unwrap()["id"], "slow");
+}
+
+#[test]
 fn the_server_ends_with_its_input() {
     let Toolbox { mut process, input, mut output } = Toolbox::start();
     drop(input);

@@ -4,7 +4,7 @@
 //! Node, Python or the network. It does not use the rest of Satchel: to the hub it is a server like any other.
 //!
 //! Theory of operation: one thread reads a line, answers it and reads the next one; it ends when its input
-//! ends. Only `query_json` runs somebody else's program, so that one is evaluated in a child process with
+//! ends. Tools that can take seconds run beside it, a few at a time. Only `query_json` runs somebody else's program, so that one is evaluated in a child process with
 //! bounds on time and memory ([`tools::query`]).
 
 mod era;
@@ -29,7 +29,7 @@ pub fn main() -> ExitCode {
         return tools::query::worker::main();
     }
     let mut input = BufReader::new(io::stdin().lock());
-    let mut output = io::stdout().lock();
+    let mut output = io::stdout();
     match server::serve(&mut input, &mut output) {
         Ok(()) => ExitCode::SUCCESS,
         // The client may go away while we answer; that is its right.

@@ -1,6 +1,13 @@
 //! The conversation: one JSON-RPC message per line in, one answer per request out. Knows no tool by name.
 
-use std::io::{self, BufRead, Write};
+use std::{
+    io::{self, BufRead, Write},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
 
 use serde_json::{Map, Value, json};
 
@@ -16,29 +23,68 @@ const ABOUT: &str = "toolbox://about";
 const INSTRUCTIONS: &str = "Small exact tools: time zones, hashes, UUIDs, base64, jq queries over JSON, text diffs. \
     All of them run on this computer and change nothing.";
 
-/// Answers `input` on `output` until the input ends.
-pub(crate) fn serve(input: &mut dyn BufRead, output: &mut dyn Write) -> io::Result<()> {
-    loop {
-        let answer = match read_line(input, MESSAGE_LIMIT)? {
-            Line::End => return Ok(()),
-            Line::TooLong => Some(error(
-                &Value::Null,
-                Refusal::new(-32600, format!("a message may have at most {MESSAGE_LIMIT} bytes")),
-            )),
-            Line::Whole(line) if line.trim_ascii().is_empty() => None,
-            Line::Whole(line) => match serde_json::from_slice(&line) {
-                Ok(message) => reply(&message),
-                Err(wrong) => {
-                    Some(error(&Value::Null, Refusal::new(-32700, format!("this is not JSON: {wrong}"))))
+/// How many slow calls run beside the others. More than these wait, and what comes after them too.
+const BESIDE: usize = 4;
+
+/// Answers `input` on `output` until the input ends and every call is answered.
+pub(crate) fn serve(input: &mut dyn BufRead, output: &mut (dyn Write + Send)) -> io::Result<()> {
+    let output = Mutex::new(output);
+    let running = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        loop {
+            let message = match read(input)? {
+                Ok(Some(message)) => message,
+                Ok(None) => return Ok(()),
+                Err(refusal) => {
+                    say(&output, &error(&Value::Null, refusal))?;
+                    continue;
                 }
-            },
-        };
-        if let Some(answer) = answer {
-            serde_json::to_writer(&mut *output, &answer)?;
-            output.write_all(b"\n")?;
-            output.flush()?;
+            };
+            if is_slow(&message) && running.load(Ordering::Acquire) < BESIDE {
+                running.fetch_add(1, Ordering::AcqRel);
+                scope.spawn(|| {
+                    let message = message;
+                    let answered = reply(&message).map_or(Ok(()), |answer| say(&output, &answer));
+                    running.fetch_sub(1, Ordering::AcqRel);
+                    // A client that is gone is noticed by the reading side as well.
+                    answered
+                });
+            } else if let Some(answer) = reply(&message) {
+                say(&output, &answer)?;
+            }
         }
+    })
+}
+
+/// The next message; blank lines are none.
+fn read(input: &mut dyn BufRead) -> io::Result<Result<Option<Value>, Refusal>> {
+    loop {
+        return Ok(match read_line(input, MESSAGE_LIMIT)? {
+            Line::End => Ok(None),
+            Line::TooLong => {
+                Err(Refusal::new(-32600, format!("a message may have at most {MESSAGE_LIMIT} bytes")))
+            }
+            Line::Whole(line) if line.trim_ascii().is_empty() => continue,
+            Line::Whole(line) => serde_json::from_slice(&line)
+                .map(Some)
+                .map_err(|wrong| Refusal::new(-32700, format!("this is not JSON: {wrong}"))),
+        });
     }
+}
+
+/// Writes one line, never into the middle of another.
+fn say(output: &Mutex<&mut (dyn Write + Send)>, answer: &Value) -> io::Result<()> {
+    let mut line = serde_json::to_vec(answer)?;
+    line.push(b'\n');
+    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+    output.write_all(&line)?;
+    output.flush()
+}
+
+/// Is this a call that others should not have to wait for?
+fn is_slow(message: &Value) -> bool {
+    let name = message["params"]["name"].as_str().unwrap_or_default();
+    message["method"] == "tools/call" && tools::find(name).is_some_and(|tool| tool.slow)
 }
 
 /// The answer to one line: an object, or an array for the batches of revision 2025-03-26.
@@ -81,7 +127,7 @@ fn answer(method: &str, params: &Value) -> Result<Value, Refusal> {
         ("tools/call", _) => (call(params)?, false),
         ("resources/list", _) => (object(json!({"resources": [about()]})), true),
         ("resources/templates/list", _) => (object(json!({"resourceTemplates": []})), true),
-        ("resources/read", _) => (read(params, era)?, true),
+        ("resources/read", _) => (read_resource(params, era)?, true),
         _ => return Err(Refusal::unknown_method(method)),
     };
     Ok(era.dress(result, cacheable))
@@ -135,7 +181,7 @@ fn about() -> Value {
     })
 }
 
-fn read(params: &Value, era: Era) -> Result<Map<String, Value>, Refusal> {
+fn read_resource(params: &Value, era: Era) -> Result<Map<String, Value>, Refusal> {
     let uri = params["uri"].as_str().ok_or_else(|| Refusal::params("resources/read needs a \"uri\""))?;
     if uri != ABOUT {
         let code = match era {
@@ -165,10 +211,7 @@ fn object(value: Value) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{
-        io::{BufReader, pipe},
-        thread,
-    };
+    use std::io::{BufReader, pipe};
 
     /// A server on the other side of two pipes.
     struct Conversation {

@@ -17,6 +17,7 @@ pub(super) const ENCODE: Tool = Tool {
     input_schema: encode_input,
     output_schema: encode_output,
     repeatable: true,
+    slow: false,
     call: encode,
 };
 
@@ -28,6 +29,7 @@ pub(super) const DECODE: Tool = Tool {
     input_schema: decode_input,
     output_schema: decode_output,
     repeatable: true,
+    slow: false,
     call: decode,
 };
 

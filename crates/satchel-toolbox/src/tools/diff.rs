@@ -21,6 +21,7 @@ pub(super) const TOOL: Tool = Tool {
     input_schema,
     output_schema,
     repeatable: true,
+    slow: true,
     call,
 };
 

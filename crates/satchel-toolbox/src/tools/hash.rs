@@ -15,6 +15,7 @@ pub(super) const TOOL: Tool = Tool {
     input_schema,
     output_schema,
     repeatable: true,
+    slow: false,
     call,
 };
 

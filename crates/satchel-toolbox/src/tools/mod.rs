@@ -38,6 +38,8 @@ pub(crate) struct Tool {
     output_schema: fn() -> Value,
     /// The same arguments always give the same answer.
     repeatable: bool,
+    /// It can take seconds.
+    pub(crate) slow: bool,
     pub(crate) call: fn(Value) -> Result<Answer, Complaint>,
 }
 

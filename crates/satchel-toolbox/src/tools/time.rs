@@ -19,6 +19,7 @@ pub(super) const CURRENT: Tool = Tool {
     input_schema: current_input,
     output_schema: moment_schema,
     repeatable: false,
+    slow: false,
     call: current,
 };
 
@@ -30,6 +31,7 @@ pub(super) const CONVERT: Tool = Tool {
     input_schema: convert_input,
     output_schema: convert_output,
     repeatable: false,
+    slow: false,
     call: convert,
 };
 

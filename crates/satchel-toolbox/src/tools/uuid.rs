@@ -16,6 +16,7 @@ pub(super) const TOOL: Tool = Tool {
     input_schema,
     output_schema,
     repeatable: false,
+    slow: false,
     call,
 };
 

@@ -36,6 +36,7 @@ pub(super) const TOOL: Tool = Tool {
     input_schema,
     output_schema,
     repeatable: true,
+    slow: true,
     call,
 };
 
