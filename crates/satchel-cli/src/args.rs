@@ -69,6 +69,8 @@ pub(crate) struct Serve {
 pub(crate) enum LogFormat {
     Human,
     Json,
+    /// Only into the file
+    None,
 }
 
 #[derive(Debug, Group)]

@@ -42,14 +42,15 @@ fn rotating_file(logs: &Path) -> anyhow::Result<RollingFileAppender> {
     builder.build(logs).with_context(|| format!("cannot write logs to {}", logs.display()))
 }
 
-fn to_stderr<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
+fn to_stderr<S>(format: LogFormat) -> Option<Box<dyn Layer<S> + Send + Sync>>
 where
     S: tracing::Subscriber + for<'span> tracing_subscriber::registry::LookupSpan<'span>,
 {
     let layer = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     match format {
-        LogFormat::Human => layer.with_target(false).boxed(),
-        LogFormat::Json => layer.json().boxed(),
+        LogFormat::Human => Some(layer.with_target(false).boxed()),
+        LogFormat::Json => Some(layer.json().boxed()),
+        LogFormat::None => None,
     }
 }
 

@@ -70,15 +70,14 @@ fn complain(error: &anyhow::Error, json: bool) -> ExitCode {
     let refusal = reach::refusal(error);
     let message = output::harmless(&format!("{error:#}"));
     let action = refusal.map(|refusal| output::harmless(&refusal.action)).unwrap_or_default();
-    if json {
-        let code = refusal.map_or("failed", |refusal| &refusal.code);
-        let error = serde_json::json!({"error": {"code": code, "message": message, "action": action}});
-        eprintln!("{error}");
-    } else {
-        eprintln!("satchel: {message}");
-        if !action.is_empty() {
-            eprintln!("  {action}");
+    let text = match json {
+        true => {
+            let code = refusal.map_or("failed", |refusal| &refusal.code);
+            serde_json::json!({"error": {"code": code, "message": message, "action": action}}).to_string()
         }
-    }
+        false if action.is_empty() => format!("satchel: {message}"),
+        false => format!("satchel: {message}\n  {action}"),
+    };
+    output::say_aside(&text);
     ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
 }

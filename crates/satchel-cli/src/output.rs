@@ -15,6 +15,12 @@ pub(crate) fn say(text: impl AsRef<str>) {
     let _ = writeln!(stdout, "{}", text.as_ref()).and_then(|()| stdout.flush());
 }
 
+/// Writes text beside the answer, on standard error.
+pub(crate) fn say_aside(text: &str) {
+    // Whoever started us may not listen any more.
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 /// Writes a value as JSON: one line for programs, indented on a terminal.
 pub(crate) fn say_json(value: &impl Serialize) -> anyhow::Result<()> {
     let text = match io::stdout().is_terminal() {

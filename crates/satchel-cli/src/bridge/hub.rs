@@ -14,7 +14,7 @@ use crate::control::{Control, Endpoint};
 /// How long a hub may take to start.
 const STARTING_TIME: Duration = Duration::from_secs(30);
 /// How long another hub, one that was faster than ours, may take until it answers.
-const RIVAL_TIME: Duration = Duration::from_secs(5);
+const RIVAL_TIME: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_millis(50);
 
 /// The endpoint of the hub that runs now, with a token that lasts as long as that hub.
@@ -31,16 +31,16 @@ pub(super) async fn arrive(places: &Places, client: &str) -> anyhow::Result<Endp
 async fn start(places: &Places) -> anyhow::Result<Control> {
     tracing::info!("no hub runs; starting one");
     let mut hub = spawn().context("cannot start a hub")?;
-    let mut waited = Duration::ZERO;
+    let (mut waited, mut alone) = (Duration::ZERO, Duration::ZERO);
     while waited < STARTING_TIME {
         if let Some(control) = Control::find(places).await? {
             return Ok(control);
         }
-        // When another bridge was faster, our hub gave way to theirs, which answers soon.
-        if let Some(status) = hub.try_wait()?
-            && waited >= RIVAL_TIME
-        {
-            bail!("the hub ended while starting ({status}); its log is in {}", places.logs.display());
+        if hub.try_wait()?.is_some() {
+            alone += TICK;
+        }
+        if alone > RIVAL_TIME {
+            bail!("the hub ended while starting: {}", last_words(hub).await);
         }
         tokio::time::sleep(TICK).await;
         waited += TICK;
@@ -52,10 +52,19 @@ async fn start(places: &Places) -> anyhow::Result<Control> {
     )
 }
 
+async fn last_words(hub: Child) -> String {
+    match hub.wait_with_output().await {
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
 /// The hub serves other clients too, so it must survive us, our terminal and our client.
 fn spawn() -> std::io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // On standard error it says at most why it cannot start.
+    command.args(["serve", "--log-format", "none"]).stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(Stdio::piped());
     detach(&mut command);
     command.spawn()
 }

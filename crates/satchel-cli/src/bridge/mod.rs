@@ -105,10 +105,10 @@ impl Bridge {
                 let error = ErrorObject::new(errors::PARSE_ERROR, "this is not a message of the protocol");
                 write(&self.out, &Message::error(None, error)).await;
             }
-            Frame::TooLong { bytes, .. } => {
+            Frame::TooLong { bytes, head } => {
                 let text = format!("a message may have at most {bytes} bytes");
-                write(&self.out, &Message::error(None, ErrorObject::new(errors::INVALID_REQUEST, text)))
-                    .await;
+                let error = ErrorObject::new(errors::INVALID_REQUEST, text);
+                write(&self.out, &Message::error(id_in(&head), error)).await;
             }
         }
     }
@@ -188,6 +188,35 @@ async fn deliver(mut keeper: Keeper, message: &Message, out: &Out) -> Result<(),
     Err(format!("the hub comes and goes; the request was not carried out: {last}"))
 }
 
+/// The id of a request that was cut off after its beginning, where it stands there.
+fn id_in(head: &str) -> Option<Id> {
+    let (before, after) = head.split_once("\"id\"")?;
+    // Deeper down it would be the id of something else.
+    if before.matches('{').count() != 1 {
+        return None;
+    }
+    let value = after.trim_start().strip_prefix(':')?;
+    serde_json::Deserializer::from_str(value).into_iter().next()?.ok()
+}
+
 fn shortened(text: &str) -> String {
     text.chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_message_that_is_too_long_is_found_only_where_it_is_the_messages_own() {
+        for (head, expected) in [
+            (r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":"aaa"#, Some(Id::from(7))),
+            (r#"{"id" : "a", "params":{"#, Some(Id::Text("a".into()))),
+            (r#"{"method":"x","params":{"arguments":{"id":7,"#, None),
+            (r#"{"method":"x"#, None),
+            (r#"{"id":"cut o"#, None),
+        ] {
+            assert_eq!(id_in(head), expected, "{head}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::{
     args::Connect,
-    output::{say, say_json},
+    output::{say, say_aside, say_json},
     reach::{Reached, reach},
 };
 
@@ -27,8 +27,8 @@ pub(crate) async fn run(places: &Places, connect: Connect, json: bool) -> anyhow
         (false, false) => say(instructions(&connection)),
     }
     if !running {
-        eprintln!(
-            "No hub runs yet. Start one with `satchel serve`; the address holds if its port is free then."
+        say_aside(
+            "No hub runs yet. Start one with `satchel serve`; the address holds if its port is free then.",
         );
     }
     Ok(ExitCode::SUCCESS)
