@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt::Write, path::Path};
 use satchel_core::model::{
     Code, Notice, Place, ServerState, ServerView, Snapshot, Startup,
     control::{Change, Refusal, Target, ToolLine, ToolList, Wish},
-    snapshot::ClientView,
+    snapshot::{Avoided, ClientView, Usage},
 };
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ fn samples() -> String {
          import type * as hub from \"./bindings\";\n",
     );
     put(&mut file, "hubStates", "hub.HubState[]", &hub_states());
-    put(&mut file, "codes", "hub.Code[]", &codes());
+    put(&mut file, "codes", "hub.Code[]", &Code::ALL.to_vec());
     put(&mut file, "wishes", "hub.Wish[]", &wishes());
     put(&mut file, "tools", "hub.ToolList", &tools());
     put(&mut file, "about", "hub.About", &about());
@@ -63,6 +63,7 @@ fn hub_states() -> Vec<HubState> {
             last_call: Some("github:search_issues".into()),
             last_seen_ms: 1,
         }],
+        avoided: Avoided { clients: 2, processes: 3, memory_bytes: 4, formula: "how".into() },
     };
     let refused =
         Refused { server: "github".into(), refusal: Refusal::new("config_invalid", "why", "what to do") };
@@ -131,45 +132,14 @@ fn server(state: ServerState) -> ServerView {
         starts: 5,
         calls: 6,
         wake_ms: known.then_some(7),
+        usage: Usage {
+            processes: known.then_some(2),
+            memory_bytes: known.then_some(8),
+            cpu_percent: known.then_some(0.5),
+            restarts: 9,
+            noise: 10,
+        },
     }
-}
-
-fn codes() -> Vec<Code> {
-    use Code::*;
-    let all = vec![
-        SpawnNotFound,
-        SpawnDenied,
-        ExitedEarly,
-        HandshakeTimeout,
-        HandshakeRefused,
-        ProtocolVersion,
-        Crashed,
-        CrashLoop,
-        ListFailed,
-        NeedsCredential,
-        Unreachable,
-        Tls,
-        Http401,
-        Http403,
-        Http404,
-        Http5xx,
-        KeychainLocked,
-        KeychainAbsent,
-        VaultLocked,
-        ConfigInvalid,
-        PortTaken,
-        TooBig,
-        SetAside,
-    ];
-    for code in &all {
-        match code {
-            SpawnNotFound | SpawnDenied | ExitedEarly | HandshakeTimeout | HandshakeRefused
-            | ProtocolVersion | Crashed | CrashLoop | ListFailed | NeedsCredential | Unreachable | Tls
-            | Http401 | Http403 | Http404 | Http5xx | KeychainLocked | KeychainAbsent | VaultLocked
-            | ConfigInvalid | PortTaken | TooBig | SetAside => {}
-        }
-    }
-    all
 }
 
 /// Those the window makes.

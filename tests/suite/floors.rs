@@ -71,6 +71,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("tracing_subscriber", LOGS),
     ("unicode_width", &["crates/satchel-cli/src/output.rs"]),
     ("uuid", &["crates/satchel-toolbox/src/tools/"]),
+    ("sysinfo", &["crates/satchel-core/src/stats/"]),
     ("windows_native_keyring_store", &[CORE_KEYCHAIN]),
     ("zbus_secret_service_keyring_store", &[CORE_KEYCHAIN]),
     ("zeroize", &["crates/satchel-core/src/secrets/"]),

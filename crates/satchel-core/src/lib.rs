@@ -2,7 +2,7 @@
 //!
 //! Floors, lowest first; a module uses only lower ones:
 //! 0 [`model`] (words) and [`files`] (where things lie on disk);
-//! 1 [`config`], [`secrets`];
+//! 1 [`config`], [`secrets`], [`clients`], [`stats`];
 //! 2 [`upstream`] (one live server);
 //! 3 [`catalog`] (what servers offer);
 //! 4 [`hub`] (many servers, one spine).
@@ -15,6 +15,7 @@ pub mod files;
 pub mod hub;
 pub mod model;
 pub mod secrets;
+pub mod stats;
 pub mod upstream;
 
 pub use upstream::warden;

@@ -245,6 +245,7 @@ mod tests {
             starts: 0,
             calls: 0,
             wake_ms: None,
+            usage: Default::default(),
         }
     }
 

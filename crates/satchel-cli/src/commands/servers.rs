@@ -101,6 +101,7 @@ pub(super) mod tests {
             starts: 0,
             calls: 0,
             wake_ms: None,
+            usage: Default::default(),
         }
     }
 

@@ -21,7 +21,10 @@ impl Hub {
     /// A [`Refusal`] with a stable code, what happened, and what to do about it.
     pub async fn fulfil(&self, wish: Wish) -> Result<Value, Refusal> {
         match wish {
-            Wish::Status => Ok(json!(self.compose())),
+            Wish::Status => {
+                self.measure().await;
+                Ok(json!(self.compose()))
+            }
             Wish::Tools { query, server, limit } => {
                 if self.inner.options.passive {
                     self.learn_all().await;

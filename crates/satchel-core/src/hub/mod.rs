@@ -11,6 +11,7 @@ mod keep;
 mod refresh;
 mod registry;
 mod route;
+mod usage;
 mod view;
 
 use std::{
@@ -79,6 +80,7 @@ struct Inner {
     catalog: watch::Sender<Catalog>,
     snapshot: watch::Sender<Arc<Snapshot>>,
     view: view::Sources,
+    measured: usage::Measured,
     compose: Notify,
     learning: Semaphore,
     calls: Arc<Semaphore>,
@@ -132,6 +134,7 @@ impl Hub {
             catalog: watch::Sender::new(Catalog::default()),
             snapshot: watch::Sender::new(Arc::default()),
             view: view::Sources::default(),
+            measured: usage::Measured::default(),
             compose: Notify::new(),
             learning: Semaphore::new(LEARNING),
             calls: Arc::new(Semaphore::new(CALLS)),
@@ -157,9 +160,10 @@ impl Hub {
         let first = apply::first_config(self);
         self.reconcile(first);
         self.inner.snapshot.send_replace(Arc::new(self.compose()));
-        let (applying, composing) = (self.clone(), self.clone());
+        let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
         self.inner.tracker.spawn(async move { apply::run(applying, asked).await });
         self.inner.tracker.spawn(async move { composing.keep_composing().await });
+        self.inner.tracker.spawn(async move { measuring.keep_measuring().await });
     }
 
     /// Everything a face may show, now.

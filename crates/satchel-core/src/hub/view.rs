@@ -8,12 +8,14 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Hub, registry::Registered};
+use super::{Hub, registry::Registered, usage};
 use crate::{
     catalog::Offer,
     model::{
-        Notice, Place, ServerName, ServerState, ServerView, Snapshot, TransportConfig, snapshot::ClientView,
+        Notice, Place, ServerName, ServerState, ServerView, Snapshot, TransportConfig, Usage,
+        snapshot::ClientView,
     },
+    stats::usage::Tree,
     upstream::{Seen, lifecycle::State},
 };
 
@@ -85,11 +87,19 @@ impl Hub {
             self.servers().iter().map(|(name, server)| (name.clone(), server.clone())).collect();
         let offers = self.offers().clone();
         let view = self.view();
+        let clients: Vec<ClientView> = view.clients.values().cloned().collect();
+        let trees: BTreeMap<ServerName, Tree> = servers
+            .iter()
+            .filter_map(|(name, server)| {
+                Some((name.clone(), self.inner.measured.tree(server.upstream.seen().pid?)?))
+            })
+            .collect();
+        let avoided = usage::avoided(&clients, trees.values().copied(), SystemTime::now());
         let servers = servers
             .into_iter()
             .map(|(name, server)| {
                 let calls = view.calls.get(&name).copied().unwrap_or(0);
-                show(&name, &server, offers.get(&name).map(|offer| &**offer), calls)
+                show(&name, &server, offers.get(&name).map(|offer| &**offer), calls, trees.get(&name))
             })
             .collect();
         Snapshot {
@@ -97,12 +107,19 @@ impl Hub {
             endpoint: view.endpoint.clone(),
             notices: view.notices.clone(),
             servers,
-            clients: view.clients.values().cloned().collect(),
+            clients,
+            avoided,
         }
     }
 }
 
-fn show(name: &ServerName, server: &Registered, offer: Option<&Offer>, calls: u64) -> ServerView {
+fn show(
+    name: &ServerName,
+    server: &Registered,
+    offer: Option<&Offer>,
+    calls: u64,
+    tree: Option<&Tree>,
+) -> ServerView {
     let seen = server.upstream.seen();
     let config = &server.config;
     ServerView {
@@ -122,6 +139,13 @@ fn show(name: &ServerName, server: &Registered, offer: Option<&Offer>, calls: u6
         starts: seen.starts,
         calls,
         wake_ms: median(&seen.wakes),
+        usage: Usage {
+            processes: tree.map(|tree| tree.processes),
+            memory_bytes: tree.map(|tree| tree.memory_bytes),
+            cpu_percent: tree.map(|tree| tree.cpu_percent),
+            restarts: seen.restarts,
+            noise: server.upstream.log().noise_count(),
+        },
     }
 }
 

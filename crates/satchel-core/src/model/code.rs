@@ -33,12 +33,16 @@ pub enum Code {
     /// The hosted server's certificate cannot be verified.
     Tls,
     /// The hosted server wants a sign-in.
+    #[serde(rename = "http_401")]
     Http401,
     /// The hosted server refuses this identity.
+    #[serde(rename = "http_403")]
     Http403,
     /// The hosted server has nothing at this path.
+    #[serde(rename = "http_404")]
     Http404,
     /// The hosted server failed.
+    #[serde(rename = "http_5xx")]
     Http5xx,
     /// The keychain is locked.
     KeychainLocked,
@@ -57,6 +61,34 @@ pub enum Code {
 }
 
 impl Code {
+    /// Every code, for tables and tests.
+    pub const ALL: [Code; 24] = [
+        Code::SpawnNotFound,
+        Code::SpawnDenied,
+        Code::ExitedEarly,
+        Code::HandshakeTimeout,
+        Code::HandshakeRefused,
+        Code::ProtocolVersion,
+        Code::Crashed,
+        Code::CrashLoop,
+        Code::ListFailed,
+        Code::ToolPaused,
+        Code::NeedsCredential,
+        Code::Unreachable,
+        Code::Tls,
+        Code::Http401,
+        Code::Http403,
+        Code::Http404,
+        Code::Http5xx,
+        Code::KeychainLocked,
+        Code::KeychainAbsent,
+        Code::VaultLocked,
+        Code::ConfigInvalid,
+        Code::PortTaken,
+        Code::TooBig,
+        Code::SetAside,
+    ];
+
     /// The code as it is written in JSON, logs and documentation.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -122,6 +154,21 @@ impl Code {
             Code::PortTaken => "Connect clients again with the new address, or free the port and restart.",
             Code::TooBig => "Ask the tool for less, for example with a limit or a filter.",
             Code::SetAside => "Nothing; it was rebuilt. The damaged copy lies beside it.",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    #[test]
+    fn every_code_has_one_spelling_and_at_least_one_action() {
+        let mut spellings = std::collections::BTreeSet::new();
+        for code in Code::ALL {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+            assert!(spellings.insert(code.as_str()), "{} twice", code.as_str());
+            assert!(code.action().len() > 20 && code.action().ends_with('.'), "{code:?}: {}", code.action());
         }
     }
 }

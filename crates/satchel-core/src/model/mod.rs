@@ -9,4 +9,4 @@ pub mod snapshot;
 pub use code::Code;
 pub use name::{NameError, ResourcePath, ServerName, ToolPath};
 pub use server::{ServerConfig, Startup, TransportConfig};
-pub use snapshot::{Notice, Place, ServerState, ServerView, Snapshot};
+pub use snapshot::{Avoided, Notice, Place, ServerState, ServerView, Snapshot, Usage};

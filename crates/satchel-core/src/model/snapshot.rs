@@ -15,8 +15,10 @@ pub struct Snapshot {
     pub notices: Vec<Notice>,
     /// Every configured server, ordered by name.
     pub servers: Vec<ServerView>,
-    /// How many clients have made a request since the hub started.
+    /// The clients that have made a request since the hub started.
     pub clients: Vec<ClientView>,
+    /// What sharing saves now.
+    pub avoided: Avoided,
 }
 
 /// Something a person should know, with what to do about it.
@@ -83,6 +85,36 @@ pub struct ServerView {
     pub calls: u64,
     /// Median of its last cold starts in milliseconds; `None` before the first.
     pub wake_ms: Option<u64>,
+    /// What it costs this computer.
+    pub usage: Usage,
+}
+
+/// What a server costs this computer, its whole process tree taken together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Processes now; `None` where none runs here or nothing was measured yet.
+    pub processes: Option<usize>,
+    /// Resident memory now, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Processor time since the last measurement, in percent of one core.
+    pub cpu_percent: Option<f32>,
+    /// Starts that followed a failure, since the hub started.
+    pub restarts: u64,
+    /// Stretches of text on its standard output that were no protocol, since the hub started.
+    pub noise: u64,
+}
+
+/// What sharing saves at this moment, measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Avoided {
+    /// Clients that spoke to the hub in the last half hour.
+    pub clients: usize,
+    /// Processes that do not run.
+    pub processes: usize,
+    /// Memory that is not used, in bytes.
+    pub memory_bytes: u64,
+    /// How the two are worked out.
+    pub formula: String,
 }
 
 /// What a server is doing now. Times are milliseconds since the Unix epoch.

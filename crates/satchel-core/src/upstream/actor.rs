@@ -133,6 +133,8 @@ pub struct Seen {
     pub pid: Option<u32>,
     /// How often it was started.
     pub starts: u64,
+    /// Starts that followed a failure.
+    pub restarts: u64,
     /// Its last cold starts.
     pub wakes: Vec<Duration>,
     /// The connection and what the server said of itself, while connected.
@@ -172,6 +174,7 @@ impl Upstream {
             failures: 0,
             pid: None,
             starts: 0,
+            restarts: 0,
             wakes: vec![],
             connected: None,
         });
@@ -412,10 +415,14 @@ impl Actor {
             cancel.cancel();
         }
         let live = self.connection.take_if(|live| live.generation == generation);
+        // When the hub ends, its faces have already given calls their time.
+        let patient = self.closing.is_empty();
         let mail = self.mail.clone();
         self.around.tracker.spawn(async move {
             if let Some(live) = live {
-                drain(&live.connection.link).await;
+                if patient {
+                    drain(&live.connection.link).await;
+                }
                 live.connection.stop().await;
             }
             if let Some(mail) = mail.upgrade() {
@@ -432,6 +439,7 @@ impl Actor {
             failures: self.lifecycle.failures(),
             pid: live.and_then(|live| live.connection.pid),
             starts: self.lifecycle.generation(),
+            restarts: self.lifecycle.restarts(),
             wakes: self.wakes.clone(),
             connected: live.map(|live| (live.connection.link.clone(), live.hello.clone())),
         });

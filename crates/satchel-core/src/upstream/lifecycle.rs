@@ -167,13 +167,14 @@ pub struct Lifecycle {
     generation: u64,
     failures: u32,
     breaks: u32,
+    restarts: u64,
 }
 
 impl Lifecycle {
     /// A server that has not been started. Feed it [`Event::Policy`] once to start an eager one.
     pub fn new(policy: Policy) -> Self {
         let state = if policy.enabled { State::Asleep } else { State::Off };
-        Self { policy, state, generation: 0, failures: 0, breaks: 0 }
+        Self { policy, state, generation: 0, failures: 0, breaks: 0, restarts: 0 }
     }
 
     /// What the server is doing.
@@ -189,6 +190,11 @@ impl Lifecycle {
     /// Failed starts in a row.
     pub fn failures(&self) -> u32 {
         self.failures
+    }
+
+    /// Starts that followed a failure.
+    pub fn restarts(&self) -> u64 {
+        self.restarts
     }
 
     /// When it will go to sleep, if nobody uses it till then.
@@ -427,6 +433,7 @@ impl Lifecycle {
 
     fn start(&mut self, waiting: usize, now: Instant) -> Vec<Effect> {
         self.generation += 1;
+        self.restarts += u64::from(self.failures > 0);
         self.state = State::Starting { since: now, waiting };
         vec![Effect::Start(self.generation)]
     }

@@ -21,6 +21,7 @@ export interface Snapshot {
   notices: Notice[];
   servers: ServerView[];
   clients: ClientView[];
+  avoided: Avoided;
 }
 
 export interface Notice {
@@ -48,7 +49,25 @@ export type ServerView = {
   starts: number;
   calls: number;
   wake_ms: number | null;
+  usage: Usage;
 } & ServerState;
+
+/** What a server costs this computer, its whole process tree taken together. */
+export interface Usage {
+  processes: number | null;
+  memory_bytes: number | null;
+  cpu_percent: number | null;
+  restarts: number;
+  noise: number;
+}
+
+/** What sharing saves at this moment, measured. */
+export interface Avoided {
+  clients: number;
+  processes: number;
+  memory_bytes: number;
+  formula: string;
+}
 
 /** Times are milliseconds since the Unix epoch. */
 export type ServerState =
@@ -78,13 +97,14 @@ export type Code =
   | "crashed"
   | "crash_loop"
   | "list_failed"
+  | "tool_paused"
   | "needs_credential"
   | "unreachable"
   | "tls"
-  | "http401"
-  | "http403"
-  | "http404"
-  | "http5xx"
+  | "http_401"
+  | "http_403"
+  | "http_404"
+  | "http_5xx"
   | "keychain_locked"
   | "keychain_absent"
   | "vault_locked"

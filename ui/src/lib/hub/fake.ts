@@ -34,13 +34,14 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
     starts: 1,
     calls: 12,
     wake_ms: 900,
+    usage: { processes: null, memory_bytes: null, cpu_percent: null, restarts: 0, noise: 0 },
     ...more,
     ...state,
   } as ServerView;
 }
 
 export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): Snapshot {
-  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], ...more };
+  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ...more };
 }
 
 /** A hub that serves. */

@@ -1,0 +1,115 @@
+//! Measures what the servers cost while any of them runs, and what sharing them saves. Nothing runs while all sleep.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use super::Hub;
+use crate::{
+    model::{Avoided, snapshot::ClientView},
+    stats::usage::{Meter, Tree},
+};
+
+/// How often is measured while a server runs.
+const EVERY: Duration = Duration::from_secs(15);
+/// A client that spoke so recently is taken for connected.
+const RECENT: Duration = Duration::from_secs(30 * 60);
+const FORMULA: &str = "(clients in the last half hour - 1) x what the servers that are awake use now: their processes, and their measured resident memory";
+
+/// The latest measurement, by the process at the root.
+#[derive(Debug, Default)]
+pub(super) struct Measured {
+    meter: Arc<Mutex<Meter>>,
+    trees: Mutex<HashMap<u32, Tree>>,
+}
+
+impl Measured {
+    pub(super) fn tree(&self, pid: u32) -> Option<Tree> {
+        self.trees.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).copied()
+    }
+}
+
+impl Hub {
+    /// Measures for as long as the hub lives and a server runs.
+    pub(super) async fn keep_measuring(&self) {
+        loop {
+            let mut snapshot = self.watch();
+            let awake =
+                snapshot.wait_for(|snapshot| snapshot.servers.iter().any(|server| server.pid.is_some()));
+            tokio::select! {
+                awake = awake => if awake.is_err() { return },
+                () = self.inner.end.cancelled() => return,
+            }
+            self.measure().await;
+            tokio::select! {
+                () = tokio::time::sleep(EVERY) => {}
+                () = self.inner.end.cancelled() => return,
+            }
+        }
+    }
+
+    /// Measures now.
+    pub(super) async fn measure(&self) {
+        let roots: Vec<u32> =
+            self.servers().values().filter_map(|server| server.upstream.seen().pid).collect();
+        let meter = self.inner.measured.meter.clone();
+        let measuring = tokio::task::spawn_blocking(move || {
+            if roots.is_empty() {
+                return HashMap::new();
+            }
+            meter.lock().unwrap_or_else(PoisonError::into_inner).measure(&roots)
+        });
+        if let Ok(trees) = measuring.await {
+            *self.inner.measured.trees.lock().unwrap_or_else(PoisonError::into_inner) = trees;
+            self.inner.compose.notify_one();
+        }
+    }
+}
+
+/// What sharing saves: every client but one would have a copy of its own.
+pub(super) fn avoided(clients: &[ClientView], trees: impl Iterator<Item = Tree>, now: SystemTime) -> Avoided {
+    let now_ms = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    let recent =
+        |client: &&ClientView| now_ms.saturating_sub(u128::from(client.last_seen_ms)) < RECENT.as_millis();
+    let clients = clients.iter().filter(recent).count();
+    let others = clients.saturating_sub(1);
+    let (processes, memory) = trees
+        .fold((0, 0), |(processes, memory), tree| (processes + tree.processes, memory + tree.memory_bytes));
+    Avoided {
+        clients,
+        processes: others * processes,
+        memory_bytes: others as u64 * memory,
+        formula: FORMULA.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recent_client_but_one_saves_a_copy_of_what_is_awake() {
+        let now = UNIX_EPOCH + Duration::from_secs(10_000);
+        let client = |id: &str, seen: u64| ClientView {
+            id: id.into(),
+            requests: 1,
+            last_call: None,
+            last_seen_ms: seen * 1000,
+        };
+        let trees = || {
+            [(2, 100), (1, 50)].map(|(processes, memory_bytes)| Tree {
+                processes,
+                memory_bytes,
+                cpu_percent: 0.0,
+            })
+        };
+        let clients = [client("a", 9_999), client("b", 9_000), client("c", 9_990), client("old", 8_000)];
+        let saved = avoided(&clients, trees().into_iter(), now);
+        assert_eq!((saved.clients, saved.processes, saved.memory_bytes), (3, 6, 300));
+        let alone = avoided(&clients[..1], trees().into_iter(), now);
+        assert_eq!((alone.processes, alone.memory_bytes), (0, 0));
+        assert_eq!(avoided(&[], trees().into_iter(), now).processes, 0);
+    }
+}

@@ -1,0 +1,3 @@
+//! What is measured: what servers cost this computer.
+
+pub mod usage;

@@ -1,0 +1,76 @@
+//! Memory and processor time of process trees, as the operating system counts them. Blocking; takes some milliseconds.
+
+use std::collections::HashMap;
+
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
+/// What one tree uses.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Tree {
+    /// Its processes.
+    pub processes: usize,
+    /// Their resident memory, in bytes. Memory they share is counted once a process.
+    pub memory_bytes: u64,
+    /// Their processor time since the measurement before, in percent of one core.
+    pub cpu_percent: f32,
+}
+
+/// Measures again and again; processor time needs the measurement before.
+#[derive(Debug, Default)]
+pub struct Meter {
+    system: Option<System>,
+}
+
+impl Meter {
+    /// The trees below these processes. A process that is gone has no tree; where the system cannot be asked, none has.
+    pub fn measure(&mut self, roots: &[u32]) -> HashMap<u32, Tree> {
+        let wanted = ProcessRefreshKind::nothing().with_memory().with_cpu().without_tasks();
+        if self.system.is_none() {
+            self.system = System::new().ok();
+        }
+        let Some(system) = &mut self.system else { return HashMap::new() };
+        system.refresh_processes_specifics(ProcessesToUpdate::All, true, wanted);
+        let mut children: HashMap<Pid, Vec<Pid>> = HashMap::new();
+        for (pid, process) in system.processes() {
+            // Threads show up as processes of their own on Linux.
+            if let Some(parent) = process.parent().filter(|_| process.thread_kind().is_none()) {
+                children.entry(parent).or_default().push(*pid);
+            }
+        }
+        let tree = |root: &u32| {
+            let (mut tree, mut open) = (Tree::default(), vec![Pid::from_u32(*root)]);
+            while let Some(pid) = open.pop() {
+                let Some(process) = system.process(pid) else { continue };
+                tree.processes += 1;
+                tree.memory_bytes += process.memory();
+                tree.cpu_percent += process.cpu_usage();
+                open.extend(children.get(&pid).into_iter().flatten());
+            }
+            (tree.processes > 0).then_some((*root, tree))
+        };
+        roots.iter().filter_map(tree).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_a_process_with_its_children_and_one_that_is_gone_has_none() {
+        let mut child = std::process::Command::new("sh").args(["-c", "sleep 60; true"]).spawn().unwrap();
+        let mut meter = Meter::default();
+        // The shell needs a moment to start its own child.
+        let found = (0..500).find_map(|_| {
+            let tree = *meter.measure(&[child.id()]).get(&child.id())?;
+            (tree.processes == 2 && tree.memory_bytes > 0).then_some(tree)
+        });
+        let shell = Some(Pid::from_u32(child.id()));
+        let mut all = meter.system.as_ref().unwrap().processes().values();
+        assert!(all.find(|process| process.parent() == shell).is_some_and(|process| process.kill()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.is_some());
+        assert!(meter.measure(&[child.id()]).is_empty());
+    }
+}
