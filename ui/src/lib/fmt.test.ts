@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clock, rough, time } from "./fmt";
+import { clock, memory, rough, time } from "./fmt";
 
 test.each([
   [0, "0"],
@@ -27,3 +27,10 @@ test.each([
   [180_000, "3 min"],
   [7_200_000, "2 h"],
 ])("%i ms take %s", (ms, words) => expect(time(ms)).toBe(words));
+
+test.each([
+  [340_000, "340 kB"],
+  [84_400_000, "84 MB"],
+  [999_600_000, "1 GB"],
+  [1_340_000_000, "1.3 GB"],
+])("%d bytes are %s", (bytes, shown) => expect(memory(bytes)).toBe(shown));

@@ -30,5 +30,12 @@ export function time(ms: number): string {
   return `${plain.format(ms / 3_600_000)} h`;
 }
 
+/** 340 kB, 84 MB, 1.3 GB */
+export function memory(bytes: number): string {
+  if (bytes >= 999.5e6) return `${plain.format(bytes / 1e9)} GB`;
+  if (bytes >= 999.5e3) return `${whole.format(Math.round(bytes / 1e6))} MB`;
+  return `${whole.format(Math.round(bytes / 1e3))} kB`;
+}
+
 /** 14:31:40, this computer's time */
 export const clockTime = (at: Date) => hours.format(at);

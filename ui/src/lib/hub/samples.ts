@@ -36,7 +36,14 @@ export const hubStates: hub.HubState[] = [
           "idle_timeout_seconds": 180,
           "starts": 5,
           "calls": 6,
-          "wake_ms": null
+          "wake_ms": null,
+          "usage": {
+            "processes": null,
+            "memory_bytes": null,
+            "cpu_percent": null,
+            "restarts": 9,
+            "noise": 10
+          }
         },
         {
           "name": "asleep",
@@ -56,7 +63,14 @@ export const hubStates: hub.HubState[] = [
           "idle_timeout_seconds": 180,
           "starts": 5,
           "calls": 6,
-          "wake_ms": null
+          "wake_ms": null,
+          "usage": {
+            "processes": null,
+            "memory_bytes": null,
+            "cpu_percent": null,
+            "restarts": 9,
+            "noise": 10
+          }
         },
         {
           "name": "starting",
@@ -77,7 +91,14 @@ export const hubStates: hub.HubState[] = [
           "idle_timeout_seconds": 180,
           "starts": 5,
           "calls": 6,
-          "wake_ms": null
+          "wake_ms": null,
+          "usage": {
+            "processes": null,
+            "memory_bytes": null,
+            "cpu_percent": null,
+            "restarts": 9,
+            "noise": 10
+          }
         },
         {
           "name": "ready",
@@ -99,7 +120,14 @@ export const hubStates: hub.HubState[] = [
           "idle_timeout_seconds": 180,
           "starts": 5,
           "calls": 6,
-          "wake_ms": null
+          "wake_ms": null,
+          "usage": {
+            "processes": null,
+            "memory_bytes": null,
+            "cpu_percent": null,
+            "restarts": 9,
+            "noise": 10
+          }
         },
         {
           "name": "stopping",
@@ -119,7 +147,14 @@ export const hubStates: hub.HubState[] = [
           "idle_timeout_seconds": 180,
           "starts": 5,
           "calls": 6,
-          "wake_ms": null
+          "wake_ms": null,
+          "usage": {
+            "processes": null,
+            "memory_bytes": null,
+            "cpu_percent": null,
+            "restarts": 9,
+            "noise": 10
+          }
         },
         {
           "name": "backing_off",
@@ -143,7 +178,14 @@ export const hubStates: hub.HubState[] = [
           "idle_timeout_seconds": 180,
           "starts": 5,
           "calls": 6,
-          "wake_ms": 7
+          "wake_ms": 7,
+          "usage": {
+            "processes": 2,
+            "memory_bytes": 8,
+            "cpu_percent": 0.5,
+            "restarts": 9,
+            "noise": 10
+          }
         },
         {
           "name": "broken",
@@ -167,7 +209,14 @@ export const hubStates: hub.HubState[] = [
           "idle_timeout_seconds": 180,
           "starts": 5,
           "calls": 6,
-          "wake_ms": 7
+          "wake_ms": 7,
+          "usage": {
+            "processes": 2,
+            "memory_bytes": 8,
+            "cpu_percent": 0.5,
+            "restarts": 9,
+            "noise": 10
+          }
         },
         {
           "name": "needs_credential",
@@ -191,7 +240,14 @@ export const hubStates: hub.HubState[] = [
           "idle_timeout_seconds": 180,
           "starts": 5,
           "calls": 6,
-          "wake_ms": 7
+          "wake_ms": 7,
+          "usage": {
+            "processes": 2,
+            "memory_bytes": 8,
+            "cpu_percent": 0.5,
+            "restarts": 9,
+            "noise": 10
+          }
         }
       ],
       "clients": [
@@ -201,7 +257,13 @@ export const hubStates: hub.HubState[] = [
           "last_call": "github:search_issues",
           "last_seen_ms": 1
         }
-      ]
+      ],
+      "avoided": {
+        "clients": 2,
+        "processes": 3,
+        "memory_bytes": 4,
+        "formula": "how"
+      }
     },
     "refused": {
       "server": "github",
@@ -219,7 +281,13 @@ export const hubStates: hub.HubState[] = [
       "endpoint": null,
       "notices": [],
       "servers": [],
-      "clients": []
+      "clients": [],
+      "avoided": {
+        "clients": 0,
+        "processes": 0,
+        "memory_bytes": 0,
+        "formula": ""
+      }
     },
     "refused": null
   },
@@ -249,13 +317,14 @@ export const codes: hub.Code[] = [
   "crashed",
   "crash_loop",
   "list_failed",
+  "tool_paused",
   "needs_credential",
   "unreachable",
   "tls",
-  "http401",
-  "http403",
-  "http404",
-  "http5xx",
+  "http_401",
+  "http_403",
+  "http_404",
+  "http_5xx",
   "keychain_locked",
   "keychain_absent",
   "vault_locked",
