@@ -38,16 +38,25 @@ fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> String {
     parts.extend(snapshot.notices.iter().map(|notice| format!("! {}\n  {}", notice.message, notice.action)));
     if !snapshot.servers.is_empty() {
         let rows: Vec<_> = snapshot.servers.iter().map(|server| server_row(server, now_ms)).collect();
-        parts.push(table(["SERVER", "STATE", "PID", "TOOLS", "TOKENS", "CALLS"], &rows));
+        parts.push(table(["SERVER", "STATE", "PID", "TOOLS", "TOKENS", "CALLS", "MEMORY"], &rows));
     }
     if !snapshot.clients.is_empty() {
         let rows: Vec<_> = snapshot.clients.iter().map(|client| client_row(client, now_ms)).collect();
         parts.push(table(["CLIENT", "REQUESTS", "LAST SEEN", "LAST CALL"], &rows));
     }
+    let avoided = &snapshot.avoided;
+    if avoided.processes > 0 {
+        parts.push(format!(
+            "Sharing saves {} processes and {} now, with {} clients.",
+            avoided.processes,
+            megabytes(avoided.memory_bytes),
+            avoided.clients
+        ));
+    }
     parts.join("\n\n")
 }
 
-fn server_row(server: &ServerView, now_ms: u64) -> [String; 6] {
+fn server_row(server: &ServerView, now_ms: u64) -> [String; 7] {
     [
         server.name.clone(),
         state(server, now_ms),
@@ -55,7 +64,12 @@ fn server_row(server: &ServerView, now_ms: u64) -> [String; 6] {
         count(server.tools),
         count(server.tokens),
         server.calls.to_string(),
+        server.usage.memory_bytes.map_or_else(|| count(None), megabytes),
     ]
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{} MB", bytes.div_ceil(1024 * 1024))
 }
 
 fn client_row(client: &ClientView, now_ms: u64) -> [String; 4] {
@@ -75,12 +89,13 @@ fn ago(then_ms: u64, now_ms: u64) -> String {
 mod tests {
     use super::*;
     use crate::commands::servers::tests::server;
-    use satchel_core::model::{Code, Notice, ServerState};
+    use satchel_core::model::{Code, Notice, ServerState, snapshot::Avoided};
 
     #[test]
     fn a_running_hub_is_told_with_everything_it_knows() {
         let mut ready = server("git", ServerState::Ready { in_flight: 1, sleeps_at_ms: None });
         ready.pid = Some(4711);
+        ready.usage.memory_bytes = Some(62_000_000);
         let client = ClientView {
             id: "cursor".into(),
             requests: 12,
@@ -93,6 +108,7 @@ mod tests {
             notices: vec![Notice::new(Code::PortTaken, "Port 7411 was taken.")],
             servers: vec![ready],
             clients: vec![client],
+            avoided: Avoided { clients: 4, processes: 3, memory_bytes: 180 << 20, formula: String::new() },
         };
         let expected = "\
 The hub listens at http://127.0.0.1:7411/mcp (process 99).
@@ -100,11 +116,13 @@ The hub listens at http://127.0.0.1:7411/mcp (process 99).
 ! Port 7411 was taken.
   Connect clients again with the new address, or free the port and restart.
 
-SERVER  STATE             PID   TOOLS  TOKENS  CALLS
-git     Running · 1 call  4711  8      1200    0
+SERVER  STATE             PID   TOOLS  TOKENS  CALLS  MEMORY
+git     Running · 1 call  4711  8      1200    0      60 MB
 
 CLIENT  REQUESTS  LAST SEEN  LAST CALL
-cursor  12        2 min ago  git:log";
+cursor  12        2 min ago  git:log
+
+Sharing saves 3 processes and 180 MB now, with 4 clients.";
         assert_eq!(in_words(&snapshot, Some(99), 125_000), expected);
     }
 
