@@ -22,6 +22,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::config", 2),
     ("satchel_core::secrets", 2),
     ("satchel_core::clients", 2),
+    ("satchel_core::stats", 2),
     ("satchel_core::upstream", 3),
     // Lies in upstream; the crate's root gives it to programs, which start themselves again as a warden.
     ("satchel_core::warden", 3),
