@@ -10,7 +10,7 @@ mod headers;
 mod hub;
 mod keeper;
 
-use std::{collections::HashMap, process::ExitCode, time::Duration};
+use std::{collections::HashMap, process::ExitCode, sync::Arc, time::Duration};
 
 use exchange::{Out, Outcome, exchange, refused, write};
 use keeper::Keeper;
@@ -22,13 +22,15 @@ use satchel_mcp::{
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    sync::mpsc,
+    sync::{Semaphore, mpsc},
     task::AbortHandle,
 };
 use tokio_util::task::TaskTracker;
 
 /// How often one message is sent when the hub was gone each time.
 const TRIES: usize = 3;
+/// Requests under way at the same time. The hub refuses a client that has far more; here they only wait.
+const REQUESTS: usize = 64;
 /// Lines that wait for standard output.
 const OUT_LINES: usize = 64;
 /// How long requests may still take when no more can come. A script closes its end right after its last request.
@@ -41,7 +43,8 @@ pub(crate) async fn run(places: &Places, client: String) -> anyhow::Result<ExitC
     let (out, lines) = mpsc::channel(OUT_LINES);
     let mut writer = tracker.spawn(write_lines(lines));
     let keeper = Keeper::start(&tracker, places.clone(), client, out.clone());
-    let bridge = Bridge { requests: TaskTracker::new(), keeper, out, modern: HashMap::new() };
+    let places_left = Arc::new(Semaphore::new(REQUESTS));
+    let bridge = Bridge { requests: TaskTracker::new(), places_left, keeper, out, modern: HashMap::new() };
     tokio::select! {
         () = bridge.read(tokio::io::stdin()) => {
             // With the bridge gone nobody writes any more; what was written must still go out.
@@ -65,6 +68,8 @@ async fn write_lines(mut lines: mpsc::Receiver<String>) {
 
 struct Bridge {
     requests: TaskTracker,
+    /// A request takes one while it is under way.
+    places_left: Arc<Semaphore>,
     keeper: Keeper,
     out: Out,
     /// Requests under way in revisions where ending the HTTP request is what cancels it.
@@ -123,7 +128,12 @@ impl Bridge {
             Message::Request { id, .. } => {
                 let (id, modern) = (id.clone(), headers::own_revision(&message).is_some());
                 let request = request(self.keeper.clone(), message, id.clone(), self.out.clone());
-                let task = self.requests.spawn(request).abort_handle();
+                let places_left = self.places_left.clone();
+                let in_turn = async move {
+                    let _place = places_left.acquire().await;
+                    request.await;
+                };
+                let task = self.requests.spawn(in_turn).abort_handle();
                 if modern {
                     self.modern.retain(|_, task| !task.is_finished());
                     self.modern.insert(id, task);
