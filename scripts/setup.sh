@@ -10,7 +10,8 @@ need=${1:?one of hub, app, tests}
 
 hub_packages="build-essential"
 app_packages="libwebkit2gtk-4.1-dev libayatana-appindicator3-dev librsvg2-dev libssl-dev libxdo-dev pkg-config"
-test_packages="dbus dbus-daemon gnome-keyring webkit2gtk-driver xvfb git procps python3 python3-venv"
+test_packages="dbus-daemon gnome-keyring libsecret-tools openbox webkit2gtk-driver x11-utils xdotool xvfb \
+    git python3 python3-venv"
 
 fail() {
     printf 'satchel: %s\n' "$*" >&2
@@ -53,7 +54,8 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         done
     fi
     if [ "$need" = tests ]; then
-        for program in dbus-daemon gnome-keyring-daemon WebKitWebDriver Xvfb git python3; do
+        for program in dbus-daemon gnome-keyring-daemon secret-tool openbox WebKitWebDriver xprop xdotool Xvfb \
+            setpriv git python3; do
             command -v $program >/dev/null || missing="$missing $program"
         done
     fi
