@@ -9,7 +9,7 @@ set -eu
 need=${1:?one of hub, app, tests}
 
 hub_packages="build-essential"
-app_packages="libwebkit2gtk-4.1-dev libayatana-appindicator3-dev librsvg2-dev libssl-dev libxdo-dev pkg-config"
+app_packages="libwebkit2gtk-4.1-dev libayatana-appindicator3-dev librsvg2-dev pkg-config"
 test_packages="dbus-daemon gnome-keyring libsecret-tools openbox webkit2gtk-driver x11-utils xdotool xvfb \
     git python3 python3-venv"
 
