@@ -10,7 +10,7 @@ use std::{
 use axum::{
     Json, Router,
     body::{Body, Bytes},
-    extract::State,
+    extract::{DefaultBodyLimit, State},
     http::StatusCode,
     response::IntoResponse,
     routing::{get, post},
@@ -25,6 +25,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{ServeError, reply};
 
+/// Arguments of a call as large as over the endpoint, escaped into a wish.
+const WISH_BYTES: usize = 2 * satchel_mcp::limits::BODY_BYTES;
+
 #[derive(Clone)]
 struct Channel {
     hub: Hub,
@@ -35,6 +38,7 @@ fn router(hub: &Hub, stop: &CancellationToken) -> Router {
     Router::new()
         .route("/wish", post(wish))
         .route("/events", get(events))
+        .layer(DefaultBodyLimit::max(WISH_BYTES))
         .with_state(Channel { hub: hub.clone(), stop: stop.clone() })
 }
 

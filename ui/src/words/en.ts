@@ -235,6 +235,11 @@ export const en = {
   /** What a person can do about it. */
   remedy: {
     spawn_not_found: "Install the program, or write its full path as the command.",
+    runtime_missing: "Install it (Node for npx, uv for uvx), or write its full path as the command.",
+    docker_down: "Start Docker, then try now.",
+    stdout_noise: "Look at the stray output in its log. An option such as --quiet or --stdio often helps.",
+    oom_killed: "Close something that needs memory, or give this server less to do. Then try now.",
+    dns: "Check the host name in its address, and that this computer is online.",
     spawn_denied: "Make the file executable, or correct the command.",
     exited_early: "Read the last lines of its log, then correct its arguments or environment.",
     handshake_timeout: "Start it by hand to see what it waits for. A first download may need a second try.",

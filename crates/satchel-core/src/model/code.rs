@@ -8,12 +8,20 @@ use serde::{Deserialize, Serialize};
 pub enum Code {
     /// The program to start was not found.
     SpawnNotFound,
+    /// The program that runs many servers (node, uv, docker, …) is not installed, or not where we look.
+    RuntimeMissing,
+    /// Docker is installed, but its engine does not run.
+    DockerDown,
     /// The program exists but may not be started.
     SpawnDenied,
     /// The process ended before it was ready.
     ExitedEarly,
     /// The process or endpoint did not answer the handshake in time.
     HandshakeTimeout,
+    /// The process printed text where only protocol belongs, and never answered.
+    StdoutNoise,
+    /// The process was killed from outside, most often because memory ran out.
+    OomKilled,
     /// The server answered the handshake with an error or with nonsense.
     HandshakeRefused,
     /// Server and hub share no protocol revision.
@@ -28,7 +36,9 @@ pub enum Code {
     ToolPaused,
     /// A credential or variable the server needs is not set.
     NeedsCredential,
-    /// The host name of a hosted server cannot be resolved, or it refuses connections.
+    /// The host name of a hosted server cannot be resolved.
+    Dns,
+    /// A hosted server refuses connections or does not answer.
     Unreachable,
     /// The hosted server's certificate cannot be verified.
     Tls,
@@ -62,11 +72,15 @@ pub enum Code {
 
 impl Code {
     /// Every code, for tables and tests.
-    pub const ALL: [Code; 24] = [
+    pub const ALL: [Code; 29] = [
         Code::SpawnNotFound,
+        Code::RuntimeMissing,
+        Code::DockerDown,
         Code::SpawnDenied,
         Code::ExitedEarly,
         Code::HandshakeTimeout,
+        Code::StdoutNoise,
+        Code::OomKilled,
         Code::HandshakeRefused,
         Code::ProtocolVersion,
         Code::Crashed,
@@ -74,6 +88,7 @@ impl Code {
         Code::ListFailed,
         Code::ToolPaused,
         Code::NeedsCredential,
+        Code::Dns,
         Code::Unreachable,
         Code::Tls,
         Code::Http401,
@@ -93,9 +108,13 @@ impl Code {
     pub fn as_str(self) -> &'static str {
         match self {
             Code::SpawnNotFound => "spawn_not_found",
+            Code::RuntimeMissing => "runtime_missing",
+            Code::DockerDown => "docker_down",
             Code::SpawnDenied => "spawn_denied",
             Code::ExitedEarly => "exited_early",
             Code::HandshakeTimeout => "handshake_timeout",
+            Code::StdoutNoise => "stdout_noise",
+            Code::OomKilled => "oom_killed",
             Code::HandshakeRefused => "handshake_refused",
             Code::ProtocolVersion => "protocol_version",
             Code::Crashed => "crashed",
@@ -103,6 +122,7 @@ impl Code {
             Code::ListFailed => "list_failed",
             Code::ToolPaused => "tool_paused",
             Code::NeedsCredential => "needs_credential",
+            Code::Dns => "dns",
             Code::Unreachable => "unreachable",
             Code::Tls => "tls",
             Code::Http401 => "http_401",
@@ -123,6 +143,17 @@ impl Code {
     pub fn action(self) -> &'static str {
         match self {
             Code::SpawnNotFound => "Install the program, or write its full path as \"command\".",
+            Code::RuntimeMissing => {
+                "Install it (Node for npx, uv for uvx), or write its full path as \"command\"; `satchel doctor` says where was looked."
+            }
+            Code::DockerDown => "Start Docker, then use `satchel restart`.",
+            Code::StdoutNoise => {
+                "Look at the lines marked stdout_noise in its log; an option such as --quiet or --stdio often helps."
+            }
+            Code::OomKilled => {
+                "Close something that needs memory, or give this server less to do; then use `satchel restart`."
+            }
+            Code::Dns => "Check the host name in its \"url\", and that this computer is online.",
             Code::SpawnDenied => "Make the file executable, or correct \"command\".",
             Code::ExitedEarly => "Read the last lines of its log, then correct its arguments or environment.",
             Code::HandshakeTimeout => {

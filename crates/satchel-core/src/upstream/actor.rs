@@ -498,7 +498,7 @@ impl Start {
                 (http::connect(&address, changed, self.log.clone(), &self.around.tracker)?, HANDSHAKE)
             }
         };
-        let hosted = connection.pid.is_none();
+        let (hosted, noise_before) = (connection.pid.is_none(), self.log.noise_count());
         let greeted = tokio::select! {
             greeted = handshake::handshake(&connection.link, patience) => greeted,
             silent = silence(&connection) => Err(failure(
@@ -508,14 +508,10 @@ impl Start {
         };
         match greeted {
             Ok(hello) => Ok(Box::new((connection, hello))),
-            Err(mut failure) => {
+            Err(failure) => {
                 connection.stop().await;
-                if hosted && failure.code == Code::ExitedEarly {
-                    let tls =
-                        ["certificate", "tls", "handshake"].iter().any(|word| failure.message.contains(word));
-                    failure.code = if tls { Code::Tls } else { Code::Unreachable };
-                }
-                Err(failure)
+                let noisy = self.log.noise_count() > noise_before;
+                Err(Failure { code: closer(failure.code, &failure.message, hosted, noisy), ..failure })
             }
         }
     }
@@ -592,7 +588,8 @@ impl Start {
                 Found::Nowhere => {
                     let message = format!("{} was not found", command.display());
                     self.log.hub(&format!("looked for {} in {}", command.display(), join(dirs)));
-                    return Err(failure(Code::SpawnNotFound, message));
+                    let code = if is_runtime(&command) { Code::RuntimeMissing } else { Code::SpawnNotFound };
+                    return Err(failure(code, message));
                 }
             }
         };
@@ -607,6 +604,21 @@ impl Start {
     }
 }
 
+/// The class of a failed start, seen with what is known around it.
+fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    match code {
+        Code::ExitedEarly if hosted && says(&["certificate", "tls", "handshake"]) => Code::Tls,
+        Code::ExitedEarly if hosted && says(&["dns", "lookup address", "resolve"]) => Code::Dns,
+        Code::ExitedEarly if hosted => Code::Unreachable,
+        Code::ExitedEarly if says(&["Docker daemon", "docker daemon", "dockerDesktop"]) => Code::DockerDown,
+        // Nobody but us ends a server that is just starting, and we say so ourselves.
+        Code::ExitedEarly if says(&["ended by signal 9"]) => Code::OomKilled,
+        Code::HandshakeTimeout if noisy => Code::StdoutNoise,
+        other => other,
+    }
+}
+
 /// Resolves when the other side has been silent for too long.
 async fn silence(connection: &Connection) -> Duration {
     loop {
@@ -616,6 +628,14 @@ async fn silence(connection: &Connection) -> Duration {
         }
         tokio::time::sleep_until(due).await;
     }
+}
+
+/// Programs that run servers, rather than being one.
+const RUNTIMES: [&str; 5] = ["node", "python", "python3", "deno", "podman"];
+
+fn is_runtime(command: &Path) -> bool {
+    let name = command.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    command.components().count() == 1 && (is_launcher(name) || RUNTIMES.contains(&name))
 }
 
 fn is_launcher(command: &str) -> bool {
@@ -660,5 +680,41 @@ impl Values for Known<'_> {
     }
     fn secret(&self, name: &str) -> Option<String> {
         self.secrets.get(name).map(|secret| secret.reveal().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_start_is_classed_by_what_was_seen() {
+        for (code, message, hosted, noisy, expected) in [
+            (Code::ExitedEarly, "it cannot be reached: invalid peer certificate", true, false, Code::Tls),
+            (Code::ExitedEarly, "it cannot be reached: failed to lookup address", true, false, Code::Dns),
+            (Code::ExitedEarly, "it cannot be reached: Connection refused", true, false, Code::Unreachable),
+            (
+                Code::ExitedEarly,
+                "docker: Cannot connect to the Docker daemon at x",
+                false,
+                false,
+                Code::DockerDown,
+            ),
+            (Code::ExitedEarly, "the process was ended by signal 9", false, false, Code::OomKilled),
+            (Code::ExitedEarly, "the process ended with exit code 1", false, true, Code::ExitedEarly),
+            (Code::HandshakeTimeout, "silent", false, true, Code::StdoutNoise),
+            (Code::HandshakeTimeout, "silent", false, false, Code::HandshakeTimeout),
+        ] {
+            assert_eq!(closer(code, message, hosted, noisy), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_missing_runtime_is_told_from_a_missing_program() {
+        for (command, runtime) in
+            [("npx", true), ("python3", true), ("docker", true), ("my-server", false), ("/opt/npx", false)]
+        {
+            assert_eq!(is_runtime(Path::new(command)), runtime, "{command}");
+        }
     }
 }

@@ -89,9 +89,13 @@ export interface ClientView {
 
 export type Code =
   | "spawn_not_found"
+  | "runtime_missing"
+  | "docker_down"
   | "spawn_denied"
   | "exited_early"
   | "handshake_timeout"
+  | "stdout_noise"
+  | "oom_killed"
   | "handshake_refused"
   | "protocol_version"
   | "crashed"
@@ -99,6 +103,7 @@ export type Code =
   | "list_failed"
   | "tool_paused"
   | "needs_credential"
+  | "dns"
   | "unreachable"
   | "tls"
   | "http_401"

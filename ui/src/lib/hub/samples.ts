@@ -309,9 +309,13 @@ export const hubStates: hub.HubState[] = [
 
 export const codes: hub.Code[] = [
   "spawn_not_found",
+  "runtime_missing",
+  "docker_down",
   "spawn_denied",
   "exited_early",
   "handshake_timeout",
+  "stdout_noise",
+  "oom_killed",
   "handshake_refused",
   "protocol_version",
   "crashed",
@@ -319,6 +323,7 @@ export const codes: hub.Code[] = [
   "list_failed",
   "tool_paused",
   "needs_credential",
+  "dns",
   "unreachable",
   "tls",
   "http_401",
