@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// A request like a client's first one, to be spoiled by the test.
 fn hello(connection: &Connection, method: Method) -> RequestBuilder {
-    let http = reqwest::Client::builder().no_proxy().build().expect("a plain client can be built");
+    let http = satchel_tests::plain_http();
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } } });
     let request = http.request(method, &connection.url).header("content-type", "application/json");
@@ -77,26 +77,67 @@ async fn foreign_pages_and_foreign_names_are_turned_away() {
     }
 }
 
-#[tokio::test]
-async fn a_client_of_the_next_era_is_told_to_fall_back() {
-    let home = Home::empty();
-    let hub = home.start_hub().await;
-    let connection = hub.connection("modern").await;
-    let meta = json!({
+/// One request of the stateless revision, with the headers that repeat it.
+async fn stateless(connection: &Connection, method: &str, params: Value) -> (u16, Value) {
+    let mut params = params;
+    params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "x", "version": "1" },
         "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": "mine",
     });
-    let probe =
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": { "_meta": meta } });
-    let request = with_token(&connection).header("mcp-protocol-version", "2026-07-28");
-    let response =
-        request.header("mcp-method", "server/discover").body(probe.to_string()).send().await.unwrap();
-    let (status, body) = (response.status(), response.text().await.unwrap());
-    assert!(status.is_client_error() && status != 401 && status != 403, "{status} {body}");
-    // These three say "modern": a client that reads one of them would not fall back.
-    let code = serde_json::from_str::<Value>(&body).map_or(json!(null), |body| body["error"]["code"].clone());
-    assert!(![-32020, -32021, -32022].iter().any(|modern| code == *modern), "{status} {body}");
+    let mut request =
+        with_token(connection).header("mcp-protocol-version", "2026-07-28").header("mcp-method", method);
+    if let Some(name) = params["name"].as_str() {
+        request = request.header("mcp-name", name);
+    }
+    let body = json!({ "jsonrpc": "2.0", "id": "a", "method": method, "params": params });
+    let response = request.body(body.to_string()).send().await.unwrap();
+    let status = response.status().as_u16();
+    let body = response.text().await.unwrap();
+    // The last event of a stream, or the one answer.
+    let last = body.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap_or(&body);
+    (status, serde_json::from_str(last).unwrap_or_else(|_| panic!("{status} {body}")))
+}
+
+#[tokio::test]
+async fn a_client_of_the_stateless_revision_is_served_without_a_session() {
+    let home = Home::empty();
+    let hub = home.start_hub().await;
+    let connection = hub.connection("modern").await;
+
+    let (status, discovered) = stateless(&connection, "server/discover", json!({})).await;
+    assert_eq!((status, &discovered["id"]), (200, &json!("a")));
+    assert_eq!(discovered["result"]["supportedVersions"], json!(["2026-07-28"]));
+    assert_eq!(discovered["result"]["resultType"], "complete");
+
+    let (_, listed) = stateless(&connection, "tools/list", json!({})).await;
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 4);
+    assert!(
+        listed["result"]["ttlMs"].as_u64().is_some() && listed["result"]["cacheScope"] == "private",
+        "{listed}"
+    );
+
+    let call = json!({
+        "name": "execute_mcp_tool",
+        "arguments": { "tool_path": "toolbox:encode_base64", "arguments": { "text": "hello" } },
+    });
+    let (_, called) = stateless(&connection, "tools/call", call.clone()).await;
+    assert!(called["result"].to_string().contains("aGVsbG8="), "{called}");
+    assert_eq!(called["result"]["resultType"], "complete");
+
+    let (status, refused) = stateless(&connection, "ping", json!({})).await;
+    assert_eq!((status, &refused["error"]["code"]), (404, &json!(-32601)));
+    let unnamed = with_token(&connection).header("mcp-protocol-version", "2026-07-28").body(
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        } } })
+        .to_string(),
+    );
+    let response = unnamed.send().await.unwrap();
+    assert_eq!(response.status(), 400);
+    assert!(response.text().await.unwrap().contains("-32020"), "its method stands in no header");
 }
 
 #[tokio::test]

@@ -106,6 +106,7 @@ impl Call<'_> {
         };
         let meta = params.get("_meta").map(ToOwned::to_owned);
         let token = meta.as_deref().and_then(|raw| RawObject::parse(raw).ok()?.remove("progressToken"));
+        let meta = meta.and_then(|meta| between_us(&meta));
         let started = match name.as_str() {
             meta::DISCOVER => Ok(Started::Result(meta::discover(self.hub, &arguments))),
             meta::LIST_RESOURCES => Ok(Started::Result(meta::list_resources(self.hub))),
@@ -141,6 +142,20 @@ impl Call<'_> {
             Err(failure) => Answer::Done(Message::result(self.id.clone(), meta::failure(&failure))),
         }
     }
+}
+
+/// The client's `_meta` without what is said between it and us alone: its revision and capabilities are not ours.
+fn between_us(meta: &Raw) -> Option<Box<Raw>> {
+    let mut meta = RawObject::parse(meta).ok()?;
+    let ours: Vec<String> = meta
+        .iter()
+        .map(|(key, _)| key.to_owned())
+        .filter(|key| key.starts_with("io.modelcontextprotocol/"))
+        .collect();
+    for key in ours {
+        meta.remove(&key);
+    }
+    (!meta.is_empty()).then(|| meta.to_raw())
 }
 
 enum Started {

@@ -11,7 +11,7 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts},
 };
-use futures_util::stream;
+use futures_util::{Stream, StreamExt, stream};
 use satchel_core::hub::Hub;
 use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors, limits, sse};
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ use crate::{
     busy::{PER_CLIENT, Shares},
     downstream::{self, Answer},
     guard::{Guard, Refused},
-    reply,
+    modern, reply,
     session::{Session, Sessions},
     token,
 };
@@ -33,7 +33,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(25);
 const BATCH: usize = 64;
 
 const SESSION: &str = "mcp-session-id";
-const VERSION: &str = "mcp-protocol-version";
+pub(crate) const VERSION: &str = "mcp-protocol-version";
 /// What TypeScript servers answer where we have no code of our own (`protocol` error range of implementations).
 const BAD_REQUEST: i64 = -32000;
 const SESSION_NOT_FOUND: i64 = -32001;
@@ -49,6 +49,11 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// Cancelled when the endpoint ends.
+    pub(crate) fn stopping(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
     pub(crate) fn new(hub: Hub, port: u16, stop: CancellationToken) -> Self {
         Self { hub, sessions: Sessions::default(), shares: Shares::default(), guard: Guard::new(port), stop }
     }
@@ -133,8 +138,8 @@ async fn post(app: &Arc<App>, client: String, parts: &Parts, body: Body) -> Resp
             return reply::error(StatusCode::BAD_REQUEST, None, error);
         }
     };
-    if let Some(response) = other_revision(&message, &parts.headers) {
-        return response;
+    if modern::speaks(&message, &parts.headers) {
+        return modern::answer(app, &client, message, &parts.headers).await;
     }
     match message {
         Message::Request { id, method, params } if method == "initialize" => {
@@ -145,33 +150,6 @@ async fn post(app: &Arc<App>, client: String, parts: &Parts, body: Body) -> Resp
             Err(refusal) => refusal.with_id(&message),
         },
     }
-}
-
-/// Requests in a revision that is not served, answered so that a client which speaks several falls back: a 400 that
-/// is none of the stateless revisions' own errors (`2026-07-28/basic/versioning.mdx`).
-fn other_revision(message: &Message, headers: &HeaderMap) -> Option<Response<Body>> {
-    let (id, method, params) = match message {
-        Message::Request { id, method, params } => (Some(id.clone()), method.as_str(), params.as_deref()),
-        Message::Notification { method, params } => (None, method.as_str(), params.as_deref()),
-        Message::Response { .. } => (None, "", None),
-    };
-    if method == "initialize" {
-        return None;
-    }
-    let in_header = headers.get(VERSION).map(|value| value.to_str().unwrap_or("?").to_owned());
-    let in_meta =
-        || RawObject::parse(RawObject::parse(params?).ok()?.get("_meta")?).ok()?.text(era::VERSION_META);
-    let asked = in_header
-        .or_else(in_meta)
-        .or_else(|| (method == "server/discover").then(|| era::MODERN.to_owned()))?;
-    if era::is_legacy(&asked) && method != "server/discover" {
-        return None;
-    }
-    let message = format!(
-        "Bad Request: Unsupported protocol version: {asked} (supported versions: {})",
-        era::LEGACY.join(", ")
-    );
-    Some(reply::error(StatusCode::BAD_REQUEST, id, ErrorObject::new(BAD_REQUEST, message)))
 }
 
 fn initialize(app: &Arc<App>, client: String, id: Id, params: Option<Box<Raw>>) -> Response<Body> {
@@ -317,19 +295,20 @@ fn get(app: &Arc<App>, client: &str, headers: &HeaderMap) -> Response<Body> {
             return reply::error(status, None, ErrorObject::new(code, message));
         }
     };
-    let (ended, stop) = (session.ended.clone(), app.stop.clone());
     let first = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b": open\n\n")) });
-    let comments = stream::unfold((), move |()| {
-        let (ended, stop) = (ended.clone(), stop.clone());
-        async move {
-            tokio::select! {
-                () = tokio::time::sleep(KEEP_ALIVE) => Some((Ok(Bytes::from_static(b": still here\n\n")), ())),
-                () = ended.cancelled() => None,
-                () = stop.cancelled() => None,
-            }
+    reply::events(Body::from_stream(first.chain(keep_alive(vec![session.ended.clone(), app.stopping()]))))
+}
+
+/// Comments at intervals, until one of the tokens is cancelled.
+pub(crate) fn keep_alive(ends: Vec<CancellationToken>) -> impl Stream<Item = Result<Bytes, Infallible>> {
+    stream::unfold(ends, |ends| async {
+        let ended = futures_util::future::select_all(ends.iter().map(|end| Box::pin(end.cancelled())));
+        tokio::select! {
+            () = tokio::time::sleep(KEEP_ALIVE) => {}
+            _ = ended => return None,
         }
-    });
-    reply::events(Body::from_stream(futures_util::StreamExt::chain(first, comments)))
+        Some((Ok(Bytes::from_static(b": still here\n\n")), ends))
+    })
 }
 
 fn delete(app: &Arc<App>, client: &str, headers: &HeaderMap) -> Response<Body> {

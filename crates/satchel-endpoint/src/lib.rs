@@ -11,6 +11,7 @@ mod downstream;
 mod guard;
 mod http;
 mod meta;
+mod modern;
 mod reply;
 mod serve;
 mod session;

@@ -7,6 +7,7 @@
 pub mod era;
 pub mod errors;
 pub mod framing;
+pub mod headers;
 pub mod limits;
 pub mod message;
 pub mod object;
