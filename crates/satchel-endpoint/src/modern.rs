@@ -35,10 +35,15 @@ pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
         Message::Response { .. } => ("", None),
     };
     let named = http.get(VERSION).and_then(|value| value.to_str().ok());
-    method != "initialize"
-        && (method == "server/discover"
-            || named.is_some_and(|revision| !era::is_legacy(revision))
-            || meta_of(params).get(era::VERSION_META).is_some())
+    let in_body = meta_of(params).get(era::VERSION_META).is_some();
+    if method == "initialize" {
+        // The legacy handshake names its revision itself; one that does not is a removed method of this family.
+        return in_body
+            && params.is_none_or(|raw| {
+                RawObject::parse(raw).is_ok_and(|all| all.get("protocolVersion").is_none())
+            });
+    }
+    method == "server/discover" || in_body || named.is_some_and(|revision| !era::is_legacy(revision))
 }
 
 /// Answers one message.
@@ -272,6 +277,10 @@ mod tests {
         let initialize = Message::request(1, "initialize", None);
         assert!(!speaks(&initialize, &named));
         assert!(speaks(&Message::request(1, "server/discover", None), &HeaderMap::new()));
+        let removed = Raw::from_string(format!(r#"{{"_meta":{META}}}"#)).unwrap();
+        assert!(speaks(&Message::request(1, "initialize", Some(removed)), &named));
+        let both = Raw::from_string(format!(r#"{{"protocolVersion":"2025-06-18","_meta":{META}}}"#)).unwrap();
+        assert!(!speaks(&Message::request(1, "initialize", Some(both)), &named));
     }
 
     #[test]
