@@ -9,6 +9,7 @@ fn main() {
         "set_starts_at_login",
         "starts_at_login",
         "try_again",
+        "wanted_place",
         "wish",
     ]);
     tauri_build::try_build(tauri_build::Attributes::new().app_manifest(commands))

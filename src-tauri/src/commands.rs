@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tauri::{AppHandle, State};
 
-use crate::{autostart, clipboard::Clipboard, serving::Serving, state::HubState};
+use crate::{autostart, clipboard::Clipboard, serving::Serving, state::HubState, window::Wanted};
 
 /// What this program is and where it keeps its files.
 #[derive(Debug, Clone, Serialize)]
@@ -26,6 +26,11 @@ pub(crate) async fn wish(serving: State<'_, Serving>, wish: Wish) -> Result<Valu
         return Err(Refusal::new("not_for_windows", "the window may not wish for this", ""));
     }
     serving.fulfil(wish).await
+}
+
+#[tauri::command]
+pub(crate) fn wanted_place(wanted: State<'_, Wanted>) -> Option<String> {
+    wanted.take()
 }
 
 #[tauri::command]

@@ -32,7 +32,7 @@ use crate::{
     state::HubState,
     tasks::Tasks,
     tray::Tray,
-    window::Pages,
+    window::{Pages, Wanted},
 };
 
 /// The program without its two other roles.
@@ -100,6 +100,7 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
         .manage(serving.clone())
         .manage(tasks.clone())
         .manage(Clipboard::default())
+        .manage(Wanted::default())
         .manage(Pages(places.data.join("window")))
         .manage(about)
         .invoke_handler(tauri::generate_handler![
@@ -110,6 +111,7 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
             commands::set_starts_at_login,
             commands::starts_at_login,
             commands::try_again,
+            commands::wanted_place,
             commands::wish,
         ])
         .build(context)?;

@@ -129,7 +129,6 @@ impl Task {
     }
 
     async fn serve(&mut self, hub: Hub, endpoint: Endpoint) {
-        tracing::info!(url = endpoint.url(), "serving");
         self.hub.send_replace(Some(hub.clone()));
         let mut snapshots = hub.watch();
         loop {

@@ -1,6 +1,10 @@
 //! The window: made when it is first wanted, hidden when closed, and given back after a while out of sight.
 
-use std::time::Duration;
+use std::{
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use tauri::{
     AppHandle, Emitter, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
@@ -17,19 +21,34 @@ const KEPT_HIDDEN: Duration = Duration::from_secs(600);
 const LIGHT: Color = Color(247, 246, 243, 255);
 const DARK: Color = Color(20, 19, 18, 255);
 
+/// The place a page is to show. It asks for it when it is told to, and when it has just been loaded, so that nothing
+/// is lost on a page that does not listen yet.
+#[derive(Default)]
+pub(crate) struct Wanted(Mutex<Option<String>>);
+
+impl Wanted {
+    /// Where to go, once.
+    pub(crate) fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn put(&self, place: &str) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(place.to_owned());
+    }
+}
+
+/// Where pages keep what they remember.
+pub(crate) struct Pages(pub(crate) PathBuf);
+
 /// Shows the window, in front, at `place` (such as `/servers/github`) where one is given.
 pub(crate) fn show(app: &AppHandle, place: Option<&str>) {
-    let shown = match app.get_webview_window(LABEL) {
-        Some(window) => {
-            if let Some(place) = place {
-                // An error means that the page is gone; showing the window is then all we can do.
-                let _ = window.emit("go", place);
-            }
-            raise(&window)
-        }
-        None => open(app, place).and_then(|window| raise(&window)),
-    };
-    if let Err(error) = shown {
+    if let Some(place) = place {
+        app.state::<Wanted>().put(place);
+        // An error means that no page listens; it asks when it is there.
+        let _ = app.emit_to(LABEL, "go", ());
+    }
+    let window = app.get_webview_window(LABEL).map_or_else(|| open(app), Ok);
+    if let Err(error) = window.and_then(|window| raise(&window)) {
         tracing::error!("cannot show the window: {error}");
     }
 }
@@ -40,8 +59,8 @@ fn raise(window: &WebviewWindow) -> tauri::Result<()> {
     window.set_focus()
 }
 
-fn open(app: &AppHandle, place: Option<&str>) -> tauri::Result<WebviewWindow> {
-    let mut builder = WebviewWindowBuilder::new(app, LABEL, WebviewUrl::default())
+fn open(app: &AppHandle) -> tauri::Result<WebviewWindow> {
+    let window = WebviewWindowBuilder::new(app, LABEL, WebviewUrl::default())
         .title("Satchel")
         .inner_size(1180.0, 760.0)
         .min_inner_size(760.0, 520.0)
@@ -49,20 +68,13 @@ fn open(app: &AppHandle, place: Option<&str>) -> tauri::Result<WebviewWindow> {
         .zoom_hotkeys_enabled(true)
         .data_directory(app.state::<Pages>().0.clone())
         .on_navigation(|url| url.scheme() == "tauri" || url.host_str() == Some("tauri.localhost"))
-        .on_new_window(|_, _| NewWindowResponse::Deny);
-    if let Some(place) = place {
-        let place = serde_json::Value::from(place);
-        builder = builder.initialization_script(format!("if (!location.hash) location.hash = {place};"));
-    }
-    let window = builder.build()?;
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .build()?;
     let dark = window.theme().is_ok_and(|theme| theme == tauri::Theme::Dark);
     window.set_background_color(Some(if dark { DARK } else { LIGHT }))?;
     hide_when_closed(&window);
     Ok(window)
 }
-
-/// Where pages keep what they remember.
-pub(crate) struct Pages(pub(crate) std::path::PathBuf);
 
 fn hide_when_closed(window: &WebviewWindow) {
     let own = window.clone();

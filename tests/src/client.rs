@@ -70,11 +70,19 @@ pub struct Notes {
     events: Events,
 }
 
+/// An HTTP client without any proxy.
+pub fn plain_http() -> reqwest::Client {
+    // We speak plain HTTP, but a build of the whole workspace turns TLS on for the same client, which then wants a
+    // provider. It is fine when somebody else was first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().expect("a plain client can be built")
+}
+
 impl Client {
     /// Opens a session at this revision.
     pub async fn open(connection: &Connection, revision: &str) -> Self {
         let mut client = Self {
-            http: reqwest::Client::builder().no_proxy().build().expect("a plain client can be built"),
+            http: plain_http(),
             connection: connection.clone(),
             revision: revision.to_owned(),
             session: None,

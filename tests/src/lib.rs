@@ -12,7 +12,7 @@ pub mod process;
 mod programs;
 mod wait;
 
-pub use client::{Answer, Client, Notes, RpcError};
+pub use client::{Answer, Client, Notes, RpcError, plain_http};
 pub use fake::{Fake, FakeHttp, Ledger};
 pub use home::{Home, Ran};
 pub use hub::{Connection, Hub};

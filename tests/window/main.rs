@@ -1,1 +1,15 @@
-//! To be.
+//! The desktop face as a person meets it: a real tray, a real window, a real keychain, on a private desktop.
+//!
+//! What a click changes is always looked at from the other side too: what a client sees over the endpoint.
+
+mod app;
+mod desktop;
+mod elsewhere;
+mod keyring;
+mod life;
+mod limits;
+mod login;
+mod page;
+mod secrets;
+mod switching;
+mod tray;

@@ -112,6 +112,11 @@ describe("the hub", () => {
     expect(screen.queryByRole("textbox")).toBeNull();
   });
 
+  test("empty, it still says what is wrong", async () => {
+    await open(serve(snapshot([], { notices: [{ code: "config_invalid", message: "line 3 is no JSON", action: "" }] })));
+    expect(await screen.findByText("Line 3 is no JSON")).toBeTruthy();
+  });
+
   test("stopped, it says why and starts again", async () => {
     const { user } = await open({ hub: "stopped", message: "cannot read config.json" });
     expect(await screen.findByText("cannot read config.json")).toBeTruthy();

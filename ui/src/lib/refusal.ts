@@ -1,7 +1,9 @@
-// A refusal as sentences: the hub writes its messages without capitals and full stops.
+// What the hub says, as sentences: it writes its messages without capitals and full stops.
 import type { Refusal } from "./hub/bindings";
 
+export const capital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
+
 export function sentences({ message, action }: Refusal): string {
-  const said = message.charAt(0).toUpperCase() + message.slice(1);
+  const said = capital(message);
   return [/[.!?]$/.test(said) ? said : `${said}.`, action].filter(Boolean).join(" ");
 }

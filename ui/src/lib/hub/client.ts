@@ -8,7 +8,16 @@ import type { Hub } from "./hub";
 export const hub: Hub = {
   state: () => invoke("hub_state"),
   onState: (heard) => listen<HubState>("hub-state", (event) => heard(event.payload)),
-  onGo: (heard) => listen<string>("go", (event) => heard(event.payload)),
+  onGo: async (heard) => {
+    // The app keeps the place until a page asks for it, so that one that is just loading does not miss it.
+    const ask = async () => {
+      const place = await invoke<string | null>("wanted_place");
+      if (place !== null) heard(place);
+    };
+    const stop = await listen("go", () => void ask());
+    await ask();
+    return stop;
+  },
   wish: (wish) => invoke("wish", { wish }),
   about: () => invoke("about"),
   startsAtLogin: () => invoke("starts_at_login"),

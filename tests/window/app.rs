@@ -1,0 +1,90 @@
+//! The desktop app under test: started, spoken to as a client, and ended.
+
+use std::{fs::File, path::PathBuf, process::ExitStatus, time::Duration};
+
+use satchel_tests::{Client, Connection, eventually, process, program};
+use serde_json::Value;
+use tokio::process::{Child, Command};
+
+use crate::desktop::Desktop;
+
+/// A running app.
+pub(crate) struct App {
+    process: Child,
+    /// Its process id.
+    pub(crate) pid: u32,
+}
+
+/// The program; `SATCHEL_APP` names another, for example an installed one.
+pub(crate) fn satchel_app() -> PathBuf {
+    std::env::var_os("SATCHEL_APP").map_or_else(|| program("satchel-app"), PathBuf::from)
+}
+
+impl Desktop {
+    /// The app's command with its output kept in the home.
+    pub(crate) fn app(&self, arguments: &[&str]) -> Command {
+        let log = File::options().create(true).append(true).open(self.home.file("app.output"));
+        let log = log.expect("the home can be written to");
+        let mut command = self.command(satchel_app());
+        command.args(arguments).stdout(log.try_clone().expect("a file has many handles")).stderr(log);
+        command
+    }
+
+    /// Starts the app on a free port and waits until it serves.
+    pub(crate) async fn start(&self, arguments: &[&str]) -> App {
+        let process =
+            self.app(&[&["--port", "0"], arguments].concat()).spawn().expect("the app can be started");
+        let app = App { pid: process.id().expect("it has just been started"), process };
+        self.serves().await;
+        app
+    }
+
+    /// Waits until a hub of this home answers.
+    pub(crate) async fn serves(&self) {
+        eventually("a hub serves", async || self.status().await).await;
+    }
+
+    /// What `satchel status --json` says, once a running hub answers it.
+    async fn status(&self) -> Option<Value> {
+        let running = self.home.file("data/hub.json").exists();
+        let ran = if running { self.home.satchel(&["status", "--json"]).await } else { return None };
+        let status: Value = serde_json::from_str(&ran.stdout).ok()?;
+        status["endpoint"].is_string().then_some(status)
+    }
+
+    /// A client of the hub that serves here, as an editor is one.
+    pub(crate) async fn client(&self, id: &str) -> Client {
+        let printed = self.home.satchel(&["connect", "--print", "--client", id, "--json"]).await.json();
+        let connection: Connection = serde_json::from_value(printed).expect("connect prints url and headers");
+        Client::open(&connection, "2025-11-25").await
+    }
+
+    /// What the app has said so far, for the message of a test that fails.
+    pub(crate) fn said(&self) -> String {
+        std::fs::read_to_string(self.home.file("app.output")).unwrap_or_default()
+    }
+}
+
+impl App {
+    /// Waits until it has ended by itself.
+    pub(crate) async fn ended(&mut self) -> ExitStatus {
+        let ended = tokio::time::timeout(Duration::from_secs(120), self.process.wait()).await;
+        ended.expect("the app ends").expect("the app can be waited for")
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: process::Signal) {
+        process::signal(self.pid, signal);
+    }
+}
+
+/// Waits until a client can, or cannot, find a tool of this server.
+pub(crate) async fn until_offered(client: &Client, server: &str, offered: bool) {
+    let wanted = if offered { "sees" } else { "does not see" };
+    eventually(&format!("a client {wanted} {server}"), async || {
+        let prefix = format!("{server}:");
+        let sees = client.paths("").await.iter().any(|path| path.starts_with(&prefix));
+        (sees == offered).then_some(())
+    })
+    .await;
+}

@@ -1,0 +1,151 @@
+//! A private desktop: its own session bus, display, and home. Nothing leaks to or from the machine's own session,
+//! so tests run side by side.
+
+use std::{path::Path, process::Stdio};
+
+use satchel_tests::Home;
+use serde_json::Value;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+};
+
+/// A bus that starts nothing by itself: what is not started by the test is not there.
+const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+"#;
+
+/// Windows stand still: no blinking caret, no animations.
+const GTK: &str = "[Settings]\ngtk-cursor-blink=0\ngtk-enable-animations=0\n";
+
+/// One test's desktop.
+pub(crate) struct Desktop {
+    /// Configuration, data and everything else of this desktop.
+    pub(crate) home: Home,
+    /// Where the session bus listens.
+    pub(crate) bus: String,
+    display: String,
+    _services: Vec<Child>,
+}
+
+impl Desktop {
+    /// A desktop on which Satchel has never run.
+    pub(crate) async fn new() -> Self {
+        Self::around(Home::empty()).await
+    }
+
+    /// A desktop whose Satchel knows these servers.
+    pub(crate) async fn with_servers(servers: Value) -> Self {
+        Self::around(Home::with_servers(servers)).await
+    }
+
+    /// A desktop for a home that is there already.
+    pub(crate) async fn around(home: Home) -> Self {
+        for directory in ["run", ".config/gtk-3.0", ".local/share", ".cache"] {
+            std::fs::create_dir_all(home.file(directory)).expect("the home can be written to");
+        }
+        std::fs::write(home.file(".config/gtk-3.0/settings.ini"), GTK).expect("the home can be written to");
+        std::fs::write(home.file("bus.xml"), BUS).expect("the home can be written to");
+
+        let mut bus = lasting(home.command("setpriv"), "dbus-daemon");
+        bus.arg(format!("--config-file={}", home.file("bus.xml").display()));
+        bus.args(["--nofork", "--nopidfile", "--print-address=1"]);
+        let (bus, address) = first_line(bus).await;
+
+        // -displayfd lets Xvfb choose a number that is free.
+        let mut display = lasting(home.command("setpriv"), "Xvfb");
+        display.args(["-displayfd", "1", "-screen", "0", "1280x860x24", "-nolisten", "tcp"]);
+        let (xvfb, number) = first_line(display).await;
+        Self { home, bus: address, display: format!(":{number}"), _services: vec![bus, xvfb] }
+    }
+
+    /// A command that lives on this desktop.
+    pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = self.home.command(program);
+        command
+            .env("DISPLAY", &self.display)
+            .env("DBUS_SESSION_BUS_ADDRESS", &self.bus)
+            .env("XDG_RUNTIME_DIR", self.home.file("run"))
+            .env("XDG_CONFIG_HOME", self.home.file(".config"))
+            .env("XDG_DATA_HOME", self.home.file(".local/share"))
+            .env("XDG_CACHE_HOME", self.home.file(".cache"))
+            .env_remove("XDG_CURRENT_DESKTOP")
+            .env_remove("DESKTOP_STARTUP_ID")
+            .env("GDK_BACKEND", "x11")
+            .env("NO_AT_BRIDGE", "1")
+            // There is no GPU here: painting with the CPU keeps frames from lagging seconds behind.
+            .env("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1");
+        command
+    }
+
+    /// The names of the windows that can be seen.
+    pub(crate) async fn windows(&self) -> Vec<String> {
+        let found = self.xdotool(&["search", "--onlyvisible", "--name", "."]).await;
+        let mut names = Vec::new();
+        for id in found.split_whitespace() {
+            names.push(self.xdotool(&["getwindowname", id]).await.trim().to_owned());
+        }
+        names
+    }
+
+    /// Can Satchel's window be seen?
+    pub(crate) async fn shows_satchel(&self) -> bool {
+        self.windows().await.iter().any(|name| name == "Satchel")
+    }
+
+    /// Starts a window manager, without which windows have no close button.
+    pub(crate) async fn start_window_manager(&self) -> Child {
+        let openbox = self.command("openbox").stderr(Stdio::null()).spawn().expect("openbox is installed");
+        satchel_tests::eventually("a window manager runs", async || {
+            let root =
+                self.command("xprop").args(["-root", "_NET_SUPPORTING_WM_CHECK"]).output().await.ok()?;
+            String::from_utf8_lossy(&root.stdout).contains("window id").then_some(())
+        })
+        .await;
+        openbox
+    }
+
+    /// Closes Satchel's window as a person does: through the window manager.
+    pub(crate) async fn close_satchel(&self) {
+        self.xdotool(&[
+            "search",
+            "--sync",
+            "--onlyvisible",
+            "--name",
+            "^Satchel$",
+            "windowactivate",
+            "--sync",
+        ])
+        .await;
+        self.xdotool(&["key", "alt+F4"]).await;
+    }
+
+    async fn xdotool(&self, arguments: &[&str]) -> String {
+        let output = self.command("xdotool").args(arguments).output().await.expect("xdotool is installed");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+/// A service that ends with the test, even where the test is killed: `setpriv` asks the kernel for that.
+fn lasting(mut setpriv: Command, program: &str) -> Command {
+    setpriv.args(["--pdeathsig", "KILL", "--", program]);
+    setpriv.stdout(Stdio::piped()).stderr(Stdio::null());
+    setpriv
+}
+
+async fn first_line(mut command: Command) -> (Child, String) {
+    let mut child = command.spawn().expect("the desktop's services are installed");
+    let stdout = child.stdout.take().expect("its standard output is a pipe");
+    let line = BufReader::new(stdout).lines().next_line().await.expect("its standard output can be read");
+    let line = line.unwrap_or_else(|| panic!("it ended before it was ready: {command:?}"));
+    (child, line.trim().to_owned())
+}

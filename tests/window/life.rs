@@ -1,0 +1,139 @@
+//! How the app begins and ends: shown, hidden, started twice, quit, killed.
+
+use satchel_tests::{eventually, process};
+use serde_json::json;
+
+use crate::{app::until_offered, desktop::Desktop};
+
+#[tokio::test]
+async fn closing_the_window_keeps_serving_and_starting_again_shows_it() {
+    let desktop = Desktop::new().await;
+    let _manager = desktop.start_window_manager().await;
+    let mut app = desktop.start(&[]).await;
+    let client = desktop.client("editor").await;
+    shown(&desktop, true).await;
+
+    desktop.close_satchel().await;
+    shown(&desktop, false).await;
+    until_offered(&client, "toolbox", true).await;
+
+    let second = desktop.app(&[]).status().await.expect("the app can be started twice");
+    assert!(second.success(), "{second}");
+    shown(&desktop, true).await;
+
+    app.signal(process::Signal::TERM);
+    assert!(app.ended().await.success());
+}
+
+#[tokio::test]
+async fn a_hidden_start_shows_nothing_until_it_is_started_again() {
+    let desktop = Desktop::new().await;
+    let panel = desktop.panel().await;
+    let mut app = desktop.start(&["--hidden"]).await;
+    let icon = panel.icon().await;
+    icon.line("Satchel is on").await;
+    assert_eq!(desktop.windows().await, Vec::<String>::new());
+    // Started at login while it runs already: still nothing to see.
+    assert!(desktop.app(&["--hidden"]).status().await.unwrap().success());
+    assert_eq!(desktop.windows().await, Vec::<String>::new());
+
+    assert!(desktop.app(&[]).status().await.unwrap().success());
+    shown(&desktop, true).await;
+    icon.click("Quit Satchel").await;
+    assert!(app.ended().await.success());
+}
+
+#[tokio::test]
+async fn quit_in_the_tray_ends_the_app_and_everything_it_started() {
+    let desktop = Desktop::new().await;
+    let panel = desktop.panel().await;
+    let mut app = desktop.start(&[]).await;
+    let icon = panel.icon().await;
+    let client = desktop.client("editor").await;
+    until_offered(&client, "toolbox", true).await;
+    let made = client.execute("toolbox:generate_uuid", json!({})).await;
+    assert_ne!(made.value()["isError"], true, "{}", made.text());
+    shown(&desktop, true).await;
+    let started = process::descendants(app.pid);
+    assert!(started.iter().any(|process| process.command.ends_with("toolbox")), "{started:?}");
+
+    icon.click("Quit Satchel").await;
+    let status = app.ended().await;
+    assert_eq!(status.code(), Some(0), "{}", desktop.said());
+    all_gone(&started).await;
+    assert!(
+        !desktop.home.file("data/hub.json").exists(),
+        "the address of a hub that is gone is not left behind"
+    );
+}
+
+#[tokio::test]
+async fn open_in_the_tray_shows_the_window_and_settings_too() {
+    let desktop = Desktop::new().await;
+    let panel = desktop.panel().await;
+    let _app = desktop.start(&["--hidden"]).await;
+    let icon = panel.icon().await;
+    icon.click("Open Satchel").await;
+    shown(&desktop, true).await;
+}
+
+#[tokio::test]
+async fn a_quit_from_the_command_line_ends_the_app_in_order() {
+    let desktop = Desktop::new().await;
+    let mut app = desktop.start(&["--hidden"]).await;
+    desktop.home.satchel(&["quit"]).await.succeeded();
+    assert_eq!(app.ended().await.code(), Some(0), "{}", desktop.said());
+}
+
+#[tokio::test]
+async fn a_killed_app_leaves_no_process_behind() {
+    let desktop = Desktop::new().await;
+    let mut app = desktop.start(&[]).await;
+    let client = desktop.client("editor").await;
+    until_offered(&client, "toolbox", true).await;
+    let made = client.execute("toolbox:generate_uuid", json!({})).await;
+    assert_ne!(made.value()["isError"], true, "{}", made.text());
+    shown(&desktop, true).await;
+    let started = process::descendants(app.pid);
+    app.signal(process::Signal::KILL);
+    app.ended().await;
+    all_gone(&started).await;
+    // And the next one starts as if nothing had been.
+    let _next = desktop.start(&["--hidden"]).await;
+}
+
+#[tokio::test]
+async fn an_icon_finds_its_panel_when_the_panel_comes_later() {
+    // As at login, where the app may be quicker than the desktop.
+    let desktop = Desktop::new().await;
+    let _app = desktop.start(&["--hidden"]).await;
+    let panel = desktop.panel().await;
+    panel.icon().await.line("toolbox").await;
+}
+
+#[tokio::test]
+async fn two_homes_on_one_desktop_are_two_apps() {
+    let desktop = Desktop::new().await;
+    let mut first = desktop.start(&["--hidden"]).await;
+    let other = satchel_tests::Home::empty();
+    let mut second =
+        desktop.app(&["--hidden", "--port", "0"]).env("SATCHEL_HOME", other.path()).spawn().unwrap();
+    eventually("the other home is served too", async || other.file("data/hub.json").exists().then_some(()))
+        .await;
+    assert!(second.try_wait().unwrap().is_none());
+    first.signal(process::Signal::TERM);
+    assert!(first.ended().await.success());
+    assert!(second.try_wait().unwrap().is_none());
+}
+
+async fn shown(desktop: &Desktop, wanted: bool) {
+    let what = if wanted { "the window is shown" } else { "the window is hidden" };
+    eventually(what, async || (desktop.shows_satchel().await == wanted).then_some(())).await;
+}
+
+async fn all_gone(processes: &[process::Process]) {
+    eventually(&format!("none of {processes:?} lives"), async || {
+        processes.iter().all(|process| !process::is_alive(process.pid)).then_some(())
+    })
+    .await;
+}

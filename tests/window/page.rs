@@ -1,0 +1,152 @@
+//! The real window, driven through WebDriver by WebKit's own driver.
+
+use std::{net::TcpListener, process::Stdio, time::Duration};
+
+use fantoccini::{ClientBuilder, Locator, elements::Element, error::CmdError, key::Key};
+use hyper_util::client::legacy::connect::HttpConnector;
+use satchel_tests::eventually;
+use serde_json::{Value, json};
+use tokio::{net::TcpStream, process::Child};
+
+use crate::{app::satchel_app, desktop::Desktop};
+
+/// The window's page. The app under it is started by the driver and ends with it.
+pub(crate) struct Page {
+    driver: fantoccini::Client,
+    _process: Child,
+}
+
+impl Desktop {
+    /// Starts the app with a window that can be driven, and waits until it serves.
+    pub(crate) async fn open_window(&self, arguments: &[&str]) -> Page {
+        let page = self.open_page(&[&["--port", "0"], arguments].concat()).await;
+        self.serves().await;
+        page
+    }
+
+    /// Starts the app with a window that can be driven.
+    pub(crate) async fn open_page(&self, arguments: &[&str]) -> Page {
+        let (process, port) = self.driver().await;
+        let app = satchel_app().canonicalize().expect("the app is built");
+        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": app, "args": arguments } });
+        let capabilities = capabilities.as_object().expect("capabilities are an object").clone();
+        let mut builder = ClientBuilder::new(HttpConnector::new());
+        let driver = builder.capabilities(capabilities).connect(&format!("http://127.0.0.1:{port}")).await;
+        let driver =
+            driver.unwrap_or_else(|error| panic!("no session: {error}; the app said: {}", self.said()));
+        Page { driver, _process: process }
+    }
+
+    /// The driver cannot choose a free port itself, and another may take ours before it listens: then again.
+    async fn driver(&self) -> (Child, u16) {
+        loop {
+            let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+            let port = free.local_addr().expect("a listener has an address").port();
+            drop(free);
+            let mut driver = self.command("WebKitWebDriver");
+            driver.args([&format!("--port={port}"), "--host=127.0.0.1"]).stderr(Stdio::null());
+            driver.env("TAURI_WEBVIEW_AUTOMATION", "true");
+            let mut driver = driver.spawn().expect("webkit2gtk-driver is installed");
+            let listens = eventually("the driver listens or has ended", async || {
+                if driver.try_wait().expect("a child can be looked at").is_some() {
+                    return Some(false);
+                }
+                TcpStream::connect(("127.0.0.1", port)).await.ok().map(|_| true)
+            });
+            if listens.await {
+                return (driver, port);
+            }
+        }
+    }
+}
+
+impl Page {
+    /// Waits for an element.
+    pub(crate) async fn find(&self, css: &str) -> Element {
+        eventually(&format!("{css} is in the window"), async || {
+            self.driver.find(Locator::Css(css)).await.ok()
+        })
+        .await
+    }
+
+    /// Waits until the element says this somewhere, to the eye or to a screen reader.
+    pub(crate) async fn says(&self, css: &str, words: &str) {
+        let script =
+            "return [...document.querySelectorAll(arguments[0])].map((found) => found.innerText).join('\\n')";
+        let mut last = Value::Null;
+        eventually(&format!("{css} says {words:?}"), async || {
+            let said = self.driver.execute(script, vec![css.into()]).await.ok()?;
+            if said != last {
+                // Shown by the test harness only when the test fails.
+                eprintln!("{css} says {said}");
+            }
+            last = said;
+            last.as_str()?.contains(words).then_some(())
+        })
+        .await;
+    }
+
+    /// Waits until an attribute has this value.
+    pub(crate) async fn has(&self, css: &str, attribute: &str, value: &str) {
+        eventually(&format!("{css} has {attribute}={value:?}"), async || {
+            let found = self.driver.find(Locator::Css(css)).await.ok()?.attr(attribute).await.ok()?;
+            (found.as_deref() == Some(value)).then_some(())
+        })
+        .await;
+    }
+
+    /// Clicks it once it is there and not covered.
+    pub(crate) async fn click(&self, css: &str) {
+        eventually(&format!("{css} can be clicked"), async || {
+            self.driver.find(Locator::Css(css)).await.ok()?.click().await.ok()
+        })
+        .await;
+    }
+
+    /// Types into it.
+    pub(crate) async fn write(&self, css: &str, text: &str) {
+        self.find(css).await.send_keys(text).await.expect("the field takes text");
+    }
+
+    /// Pastes what is in the clipboard into a field, and returns what the field holds then.
+    pub(crate) async fn paste(&self, css: &str) -> String {
+        let keys = format!("{}v", char::from(Key::Control));
+        self.write(css, &keys).await;
+        let read = async || {
+            let value = self.driver.find(Locator::Css(css)).await.ok()?.prop("value").await.ok()??;
+            (!value.is_empty()).then_some(value)
+        };
+        eventually("something was pasted", read).await
+    }
+
+    /// Runs a script in the page.
+    pub(crate) async fn run(&self, script: &str) -> Value {
+        self.driver.execute(script, vec![]).await.expect("the script runs")
+    }
+
+    /// Asks the app for something, as a script in the page could. `Err` is its refusal.
+    pub(crate) async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
+        let script = "const [command, args, done] = arguments; \
+                      window.__TAURI_INTERNALS__.invoke(command, args).then((ok) => done({ ok }), (error) => done({ error }));";
+        let asked = self.driver.execute_async(script, vec![command.into(), arguments]);
+        let said = asked.await.expect("the app answers");
+        said.get("error").map_or_else(|| Ok(said["ok"].clone()), |error| Err(error.clone()))
+    }
+
+    /// Is the page still there?
+    pub(crate) async fn is_open(&self) -> bool {
+        let title: Result<String, CmdError> = self.driver.title().await;
+        title.is_ok()
+    }
+
+    /// Ends the session and with it the app's window.
+    pub(crate) async fn close(self) {
+        // The app may have ended already, and the session with it.
+        let _ = tokio::time::timeout(Duration::from_secs(20), self.driver.close()).await;
+    }
+}
+
+/// The switch of a server in the list.
+pub(crate) fn switch(server: &str) -> String {
+    format!("[data-server=\"{server}\"] [role=switch]")
+}

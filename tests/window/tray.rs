@@ -1,0 +1,216 @@
+//! The desktop's side of the tray: takes the icon as a panel does, reads its menu, clicks.
+//!
+//! The protocols are StatusNotifierItem
+//! (<https://www.freedesktop.org/wiki/Specifications/StatusNotifierItem/>) and `com.canonical.dbusmenu`.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use satchel_tests::eventually;
+use zbus::{
+    Connection, interface,
+    message::Header,
+    object_server::SignalEmitter,
+    proxy,
+    zvariant::{OwnedObjectPath, OwnedValue, Value},
+};
+
+use crate::desktop::Desktop;
+
+/// A panel that shows whatever registers.
+pub(crate) struct Panel {
+    bus: Connection,
+    items: Items,
+}
+
+/// The bus name and object path of every icon that registered.
+type Items = Arc<Mutex<Vec<(String, String)>>>;
+
+struct Watcher(Items);
+
+#[interface(name = "org.kde.StatusNotifierWatcher")]
+impl Watcher {
+    /// libayatana-appindicator gives the path of its object; others give their name on the bus.
+    async fn register_status_notifier_item(
+        &self,
+        service: &str,
+        #[zbus(header)] header: Header<'_>,
+        #[zbus(signal_emitter)] emitter: SignalEmitter<'_>,
+    ) -> zbus::fdo::Result<()> {
+        let sender = header.sender().map(ToString::to_string).unwrap_or_default();
+        let item = match service.strip_prefix('/') {
+            Some(_) => (sender, service.to_owned()),
+            None => (service.to_owned(), "/StatusNotifierItem".to_owned()),
+        };
+        let name = format!("{}{}", item.0, item.1);
+        self.0.lock().unwrap().push(item);
+        Self::status_notifier_item_registered(&emitter, &name).await?;
+        Ok(())
+    }
+
+    fn register_status_notifier_host(&self, _service: &str) {}
+
+    #[zbus(property)]
+    fn registered_status_notifier_items(&self) -> Vec<String> {
+        self.0.lock().unwrap().iter().map(|(name, path)| format!("{name}{path}")).collect()
+    }
+
+    #[zbus(property)]
+    fn is_status_notifier_host_registered(&self) -> bool {
+        true
+    }
+
+    #[zbus(property)]
+    fn protocol_version(&self) -> i32 {
+        0
+    }
+
+    #[zbus(signal)]
+    async fn status_notifier_item_registered(emitter: &SignalEmitter<'_>, item: &str) -> zbus::Result<()>;
+
+    #[zbus(signal)]
+    async fn status_notifier_item_unregistered(emitter: &SignalEmitter<'_>, item: &str) -> zbus::Result<()>;
+
+    #[zbus(signal)]
+    async fn status_notifier_host_registered(emitter: &SignalEmitter<'_>) -> zbus::Result<()>;
+}
+
+#[proxy(interface = "org.kde.StatusNotifierItem", assume_defaults = false)]
+trait StatusNotifierItem {
+    #[zbus(property)]
+    fn menu(&self) -> zbus::Result<OwnedObjectPath>;
+    #[zbus(property)]
+    fn icon_name(&self) -> zbus::Result<String>;
+}
+
+/// An item's id, its properties, and its children, each of them such a layout again.
+type Layout = (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>);
+
+#[proxy(interface = "com.canonical.dbusmenu", assume_defaults = false)]
+trait DbusMenu {
+    fn about_to_show(&self, id: i32) -> zbus::Result<bool>;
+    fn get_layout(&self, parent: i32, depth: i32, properties: &[&str]) -> zbus::Result<(u32, Layout)>;
+    fn event(&self, id: i32, event: &str, data: &Value<'_>, timestamp: u32) -> zbus::Result<()>;
+}
+
+/// The icon in the panel.
+pub(crate) struct Icon {
+    item: StatusNotifierItemProxy<'static>,
+    menu: DbusMenuProxy<'static>,
+}
+
+/// One line of the menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    id: i32,
+    /// Its words; empty for a rule.
+    pub(crate) label: String,
+    /// Can it be clicked?
+    pub(crate) enabled: bool,
+    /// Its tick; `None` where it cannot have one.
+    pub(crate) ticked: Option<bool>,
+}
+
+impl Desktop {
+    /// Gives the desktop a panel. Without one, icons wait.
+    pub(crate) async fn panel(&self) -> Panel {
+        let items = Items::default();
+        let bus = zbus::connection::Builder::address(self.bus.as_str()).expect("the bus has an address");
+        let bus = bus.serve_at("/StatusNotifierWatcher", Watcher(items.clone())).expect("the path is free");
+        let bus = bus.name("org.kde.StatusNotifierWatcher").expect("the name is a name");
+        Panel { bus: bus.build().await.expect("the panel can reach the bus"), items }
+    }
+}
+
+impl Panel {
+    /// The icon, once it is there.
+    pub(crate) async fn icon(&self) -> Icon {
+        let find = async || self.items.lock().unwrap().last().cloned();
+        let (name, path) = eventually("an icon is in the tray", find).await;
+        let item = StatusNotifierItemProxy::builder(&self.bus)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .destination(name.clone())
+            .and_then(|builder| builder.path(path))
+            .expect("what registered can be addressed")
+            .build()
+            .await
+            .expect("the icon answers");
+        let menu = item.menu().await.expect("the icon has a menu");
+        let menu = DbusMenuProxy::builder(&self.bus)
+            .destination(name)
+            .and_then(|builder| builder.path(menu))
+            .expect("the menu can be addressed")
+            .build()
+            .await
+            .expect("the menu answers");
+        Icon { item, menu }
+    }
+}
+
+impl Icon {
+    /// The menu from top to bottom, as it is now.
+    pub(crate) async fn lines(&self) -> Vec<Line> {
+        // A panel announces that it opens the menu; some menus are filled only then.
+        let _ = self.menu.about_to_show(0).await;
+        let (_, (_, _, children)) = self.menu.get_layout(0, -1, &[]).await.expect("the menu can be read");
+        children
+            .into_iter()
+            .map(|child| line(Layout::try_from(child).expect("a child is a layout")))
+            .collect()
+    }
+
+    /// The menu as a person reads it.
+    pub(crate) async fn text(&self) -> String {
+        let lines = self.lines().await;
+        let shown = lines.iter().map(|line| match (line.ticked, line.label.as_str()) {
+            (_, "") => "---".to_owned(),
+            (Some(true), label) => format!("✓ {label}"),
+            (_, label) => format!("  {label}"),
+        });
+        shown.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Waits for a line that begins like this, and returns it.
+    pub(crate) async fn line(&self, beginning: &str) -> Line {
+        self.until(beginning, |_| true).await
+    }
+
+    /// Waits until a line that begins like this is as wanted.
+    pub(crate) async fn until(&self, beginning: &str, wanted: impl Fn(&Line) -> bool) -> Line {
+        eventually(&format!("\"{beginning}\" in the tray's menu"), async || {
+            let lines = self.lines().await;
+            lines.into_iter().find(|line| line.label.starts_with(beginning) && wanted(line))
+        })
+        .await
+    }
+
+    /// Clicks the line that begins like this.
+    pub(crate) async fn click(&self, beginning: &str) {
+        let line = self.line(beginning).await;
+        assert!(line.enabled, "{line:?} can be clicked");
+        self.menu.event(line.id, "clicked", &Value::from(0i32), 0).await.expect("the menu takes a click");
+    }
+
+    /// The file of the picture it shows.
+    pub(crate) async fn picture(&self) -> Vec<u8> {
+        let name = self.item.icon_name().await.expect("the icon has a picture");
+        std::fs::read(name).expect("the picture is a file")
+    }
+}
+
+fn line((id, properties, _): Layout) -> Line {
+    let text =
+        |name: &str| properties.get(name).and_then(|value| <&str>::try_from(value).ok()).unwrap_or_default();
+    let number = |name: &str| properties.get(name).and_then(|value| i32::try_from(value).ok());
+    let rule = text("type") == "separator";
+    // GTK writes an access key as `_` and an underscore as `__`.
+    let label = text("label").replace("__", "\u{0}").replace('_', "").replace('\u{0}', "_");
+    Line {
+        id,
+        label: if rule { String::new() } else { label },
+        enabled: properties.get("enabled").and_then(|value| bool::try_from(value).ok()).unwrap_or(true),
+        ticked: (text("toggle-type") == "checkmark").then(|| number("toggle-state") == Some(1)),
+    }
+}
