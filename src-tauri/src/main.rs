@@ -1,4 +1,4 @@
-//! The desktop app's program. The hub also starts it in two other roles, which must not touch a display.
+//! The desktop app's program. The hub also starts it in other roles, which must not touch a display.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 use std::process::ExitCode;
@@ -7,6 +7,7 @@ fn main() -> ExitCode {
     match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
         Some("toolbox") => satchel_toolbox::main(),
         Some("warden") => satchel_core::warden::main(),
+        Some("tokens") => satchel_core::tokens::main(),
         _ => satchel_app::main(),
     }
 }

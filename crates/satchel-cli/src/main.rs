@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
         Some("toolbox") => return satchel_toolbox::main(),
         Some("warden") => return satchel_core::warden::main(),
+        Some("tokens") => return satchel_core::tokens::main(),
         _ => {}
     }
     let args = Args::parse();

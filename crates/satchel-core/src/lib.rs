@@ -18,4 +18,5 @@ pub mod secrets;
 pub mod stats;
 pub mod upstream;
 
+pub use catalog::tokens;
 pub use upstream::warden;

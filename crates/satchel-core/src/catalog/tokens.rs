@@ -1,27 +1,84 @@
-//! Measured tokens. The encoding is loaded when something is to be counted and dropped afterwards: it takes tens of
-//! megabytes, and lists change rarely.
+//! Measured tokens. Counted by a process of its own, our program as `tokens`: the encoding takes a hundred megabytes,
+//! which the hub would keep for ever after a moment's use.
 
-use std::sync::Arc;
+use std::{
+    io::Read,
+    path::Path,
+    process::{ExitCode, Stdio},
+    time::Duration,
+};
+
+use tokio::{io::AsyncWriteExt, process::Command};
 
 use super::Offer;
 
 /// The encoding all counts are made with.
 pub const ENCODING: &str = "o200k_base";
+/// How long counting one server's definitions may take.
+const TIME: Duration = Duration::from_secs(120);
 
-/// Counts what has not been counted yet, and says whether there was anything. Slow; call it where blocking is allowed.
-pub fn count(offers: &[Arc<Offer>]) -> bool {
-    if offers.iter().all(|offer| offer.tokens.get().is_some()) {
-        return false;
+/// Why nothing was counted.
+#[derive(Debug, thiserror::Error)]
+pub enum CountError {
+    /// The counting process could not be started or spoken to.
+    #[error("cannot count tokens: {0}")]
+    Process(#[from] std::io::Error),
+    /// It answered something else than one number a text.
+    #[error("cannot count tokens: the counting process did not answer as expected")]
+    Answer,
+    /// It took too long.
+    #[error("cannot count tokens: the counting process took more than {} s", TIME.as_secs())]
+    Time,
+}
+
+/// Counts an offer's definitions, each alone and all as one list, where that has not been done. `program` is our own.
+///
+/// # Errors
+/// [`CountError`]; the offer is then as it was.
+pub async fn count(program: &Path, offer: &Offer) -> Result<(), CountError> {
+    if offer.tokens.get().is_some() {
+        return Ok(());
     }
-    let Ok(encoding) = tiktoken_rs::o200k_base() else {
-        tracing::warn!("cannot load the {ENCODING} encoding; tokens are not counted");
-        return false;
+    let list = offer.definitions();
+    let texts: Vec<&str> =
+        std::iter::once(list.as_str()).chain(offer.tools.iter().map(|tool| tool.raw.get())).collect();
+    let asked = serde_json::to_vec(&texts).map_err(|_| CountError::Answer)?;
+    let counts = tokio::time::timeout(TIME, ask(program, &asked)).await.map_err(|_| CountError::Time)??;
+    let Some((whole, each)) = counts.split_first().filter(|(_, each)| each.len() == offer.tools.len()) else {
+        return Err(CountError::Answer);
     };
-    for offer in offers {
-        for tool in &offer.tools {
-            tool.tokens.get_or_init(|| encoding.count_ordinary(tool.raw.get()));
-        }
-        offer.tokens.get_or_init(|| encoding.count_ordinary(&offer.definitions()));
+    for (tool, tokens) in offer.tools.iter().zip(each) {
+        let _ = tool.tokens.set(*tokens);
     }
-    true
+    let _ = offer.tokens.set(*whole);
+    Ok(())
+}
+
+async fn ask(program: &Path, texts: &[u8]) -> Result<Vec<usize>, CountError> {
+    let mut command = Command::new(program);
+    command.arg("tokens").env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.kill_on_drop(true).spawn()?;
+    // It reads everything before it answers, so writing first cannot lock up.
+    if let Some(mut input) = child.stdin.take() {
+        input.write_all(texts).await?;
+        input.shutdown().await?;
+    }
+    let output = child.wait_with_output().await?;
+    serde_json::from_slice(&output.stdout).map_err(|_| CountError::Answer)
+}
+
+/// The counting process's own life: a JSON list of texts in, a JSON list of numbers out.
+pub fn main() -> ExitCode {
+    let mut asked = String::new();
+    let read = std::io::stdin().read_to_string(&mut asked);
+    let (Ok(_), Ok(texts), Ok(encoding)) =
+        (read, serde_json::from_str::<Vec<String>>(&asked), tiktoken_rs::o200k_base())
+    else {
+        return ExitCode::FAILURE;
+    };
+    let counts: Vec<usize> = texts.iter().map(|text| encoding.count_ordinary(text)).collect();
+    match serde_json::to_writer(std::io::stdout(), &counts) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
 }

@@ -54,7 +54,7 @@ const SHUTDOWN: Duration = Duration::from_secs(15);
 pub struct HubOptions {
     /// Where its files are.
     pub places: Places,
-    /// Our own program: started as `toolbox` for the embedded server and as `warden`.
+    /// Our own program: started as `toolbox` for the embedded server, as `warden` and as `tokens`.
     pub own_program: PathBuf,
     /// For one command: nothing is started that the command does not need, and the file is not watched.
     pub passive: bool,
@@ -83,6 +83,7 @@ struct Inner {
     measured: usage::Measured,
     compose: Notify,
     learning: Semaphore,
+    counting: Semaphore,
     calls: Arc<Semaphore>,
     breakers: Mutex<HashMap<crate::model::ToolPath, Breaker>>,
     numbers: std::sync::atomic::AtomicU64,
@@ -137,6 +138,7 @@ impl Hub {
             measured: usage::Measured::default(),
             compose: Notify::new(),
             learning: Semaphore::new(LEARNING),
+            counting: Semaphore::new(1),
             calls: Arc::new(Semaphore::new(CALLS)),
             breakers: Mutex::default(),
             numbers: Default::default(),

@@ -77,7 +77,7 @@ impl Reader {
             // A server that died tells so by itself, and is read anew when it is back.
             breaker.record(read.is_ok() || link.ended().is_some(), Instant::now());
             match read {
-                Ok(offer) => self.install(offer).await,
+                Ok(offer) => self.install(offer),
                 Err(error) => {
                     self.upstream.log().hub(&format!("could not read its lists: {error}"));
                     tokio::select! {
@@ -89,28 +89,65 @@ impl Reader {
         }
     }
 
-    async fn install(&self, offer: Offer) {
+    fn install(&self, offer: Offer) {
         for reason in &offer.skipped {
             self.upstream.log().hub(&format!("left out {reason}"));
         }
         let offer = Arc::new(offer);
         self.hub.install(&self.name, offer.clone());
-        let (path, hub, name) = (self.hub.catalog_file(&self.name), self.hub.clone(), self.name.clone());
-        // Tracked, so that a hub that ends right after it learned something has it on disk. Written before counting:
-        // that takes a moment, and a second write loses nothing.
-        let keeping = self.hub.inner.tracker.spawn_blocking(move || {
-            let keep = || {
-                if let Err(error) = disk::write(&path, &offer) {
-                    tracing::warn!(server = %name, %error, "cannot keep the tool list");
-                }
-            };
-            keep();
-            if !hub.inner.end.is_cancelled() && tokens::count(std::slice::from_ref(&offer)) {
-                hub.inner.compose.notify_one();
-                keep();
+        keep(&self.hub, &self.name, offer);
+    }
+}
+
+/// Keeps an offer for the next start. Tracked, so that a hub that ends right after it learned something has it on disk.
+pub(super) fn keep(hub: &Hub, name: &ServerName, offer: Arc<Offer>) {
+    let keeping = Keeping { hub: hub.clone(), name: name.clone(), offer };
+    hub.inner.tracker.spawn(async move { keeping.run().await });
+}
+
+/// Puts an offer on disk, at once and again when its tokens are counted.
+struct Keeping {
+    hub: Hub,
+    name: ServerName,
+    offer: Arc<Offer>,
+}
+
+impl Keeping {
+    async fn run(self) {
+        self.write().await;
+        if self.hub.inner.options.passive {
+            return;
+        }
+        let program = self.hub.inner.options.own_program.clone();
+        let counting = async {
+            // One at a time: each loads the whole encoding.
+            let _turn = self.hub.inner.counting.acquire().await;
+            tokens::count(&program, &self.offer).await
+        };
+        let counted = tokio::select! {
+            counted = counting => counted,
+            () = self.hub.inner.end.cancelled() => return,
+        };
+        match counted {
+            Ok(()) => {
+                self.hub.inner.compose.notify_one();
+                self.write().await;
             }
-        });
-        let _ = keeping.await;
+            Err(error) => tracing::warn!(server = %self.name, %error, "its tools have no token counts"),
+        }
+    }
+
+    async fn write(&self) {
+        // A newer list may have come meanwhile; it is the one to keep.
+        let newest = self.hub.offers().get(&self.name).is_some_and(|known| Arc::ptr_eq(known, &self.offer));
+        if !newest {
+            return;
+        }
+        let (path, offer) = (self.hub.catalog_file(&self.name), self.offer.clone());
+        let written = tokio::task::spawn_blocking(move || disk::write(&path, &offer)).await;
+        if let Ok(Err(error)) = written {
+            tracing::warn!(server = %self.name, %error, "cannot keep the tool list");
+        }
     }
 }
 

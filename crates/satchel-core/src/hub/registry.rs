@@ -59,7 +59,12 @@ impl Hub {
         let setup = setup_of(&config.transport);
         match disk::read(&self.catalog_file(name)) {
             Ok(Some(offer)) if offer.setup == setup => {
-                self.offers().insert(name.clone(), Arc::new(offer));
+                let offer = Arc::new(offer);
+                self.offers().insert(name.clone(), offer.clone());
+                // The hub before ended before it had counted.
+                if offer.tokens.get().is_none() {
+                    refresh::keep(self, name, offer);
+                }
             }
             // What another setup offered says nothing about this one.
             Ok(_) => {
