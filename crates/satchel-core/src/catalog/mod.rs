@@ -57,9 +57,18 @@ impl Catalog {
             return self.tools().filter(wanted).collect();
         }
         // Built at the first search after a change, not at every change: lists change more often than people search.
-        let index = self.index.get_or_init(|| search::Index::new(self.tools()));
+        let index =
+            self.index.get_or_init(|| search::Index::with_servers(self.tools(), |server| self.about(server)));
         let all: Vec<_> = self.tools().collect();
-        index.search(query).into_iter().filter_map(|at| all.get(at).copied()).filter(wanted).collect()
+        index.ranked(query, |at| wanted(&all[at])).into_iter().map(|hit| all[hit.at]).collect()
+    }
+
+    fn about(&self, server: &ServerName) -> search::About<'_> {
+        let Some(offer) = self.servers.get(server) else { return search::About::default() };
+        search::About {
+            title: offer.title.as_deref().unwrap_or_default(),
+            summary: offer.instructions.as_deref().unwrap_or_default(),
+        }
     }
 
     /// The paths nearest to one that does not exist.

@@ -1,105 +1,80 @@
-//! Which tools fit a query: words of the query against words of name, server and description, weighed by how rare
-//! they are, with fuse-rust for words that are nearly right. Deterministic; needs no network and no model.
+//! Which tools fit a query: words of the query, and what else they may be called, against the words of name, server,
+//! description and parameters, weighed by how rare they are. Deterministic; needs no network and no model.
+//!
+//! `words` splits texts and identifiers, `index` keeps where words stand, `query` reads what is asked for, `rank` adds
+//! up the evidence. `thesaurus` knows verbs and synonyms, `spelling` finds words that are nearly right.
 
-use std::collections::HashMap;
+mod index;
+mod query;
+mod rank;
+mod spelling;
+mod thesaurus;
+mod weights;
+mod words;
 
 use fuse_rust::Fuse;
+use serde_json::Value;
 
 use super::ToolEntry;
 use crate::model::ServerName;
+use index::Text;
+use weights::Weights;
 
-/// What a word counts, by where it stands.
-const NAME: f64 = 4.0;
-const SERVER: f64 = 2.0;
-const TITLE: f64 = 2.0;
-const DESCRIPTION: f64 = 1.0;
-/// Damping of repeated words, and of long texts (the usual k1 and b of BM25).
-const SATURATION: f64 = 1.2;
-const LENGTH: f64 = 0.5;
+pub use index::Index;
+pub use rank::Hit;
+
 /// fuse-rust scores 0 for equal and 1 for nothing alike.
 const NEARLY: f64 = 0.3;
-/// What a nearly right word counts, compared with the right one.
-const NEAR_WORTH: f64 = 0.5;
-const STOP_WORDS: [&str; 30] = [
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "for", "from", "i", "in", "is", "it", "me", "my",
-    "of", "on", "or", "please", "some", "that", "the", "this", "to", "want", "what", "with", "you",
-];
 
-/// Words and where they stand. Positions are those of the list it was made from.
-#[derive(Debug, Default)]
-pub struct Index {
-    postings: HashMap<String, Vec<(usize, f64)>>,
-    lengths: Vec<f64>,
-    average: f64,
+/// What a server says of itself.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct About<'a> {
+    /// Its title or own name.
+    pub title: &'a str,
+    /// Its instructions or description; the beginning is read.
+    pub summary: &'a str,
 }
 
 impl Index {
     /// Reads all tools.
     pub fn new<'a>(tools: impl Iterator<Item = (&'a ServerName, &'a ToolEntry)>) -> Self {
-        let mut index = Self::default();
-        for (at, (server, tool)) in tools.enumerate() {
-            let mut weights: HashMap<String, f64> = HashMap::new();
-            let fields = [
-                (tool.name.as_str(), NAME),
-                (server.as_str(), SERVER),
-                (tool.title.as_deref().unwrap_or_default(), TITLE),
-                (tool.description.as_str(), DESCRIPTION),
-            ];
-            let mut length = 0.0;
-            for (text, weight) in fields {
-                for word in words(text) {
-                    *weights.entry(word).or_default() += weight;
-                    length += 1.0;
-                }
-            }
-            for (word, weight) in weights {
-                index.postings.entry(word).or_default().push((at, weight));
-            }
-            index.lengths.push(length);
-        }
-        index.average = index.lengths.iter().sum::<f64>().max(1.0) / index.lengths.len().max(1) as f64;
-        index
+        Self::with_servers(tools, |_| About::default())
     }
 
-    /// Positions of the tools that fit, best first. Equal ones keep the list's order.
-    pub fn search(&self, query: &str) -> Vec<usize> {
-        let mut scores: HashMap<usize, f64> = HashMap::new();
-        let mut wanted = words(query);
-        wanted.sort();
-        wanted.dedup();
-        for word in &wanted {
-            if self.postings.contains_key(word) {
-                self.add(word, 1.0, &mut scores);
-            } else {
-                for near in self.near_words(word) {
-                    self.add(near, NEAR_WORTH, &mut scores);
-                }
+    /// Reads all tools, and what their servers say of themselves.
+    pub fn with_servers<'a>(
+        tools: impl Iterator<Item = (&'a ServerName, &'a ToolEntry)>,
+        about: impl Fn(&ServerName) -> About<'a>,
+    ) -> Self {
+        let text = |(server, tool): (&'a ServerName, &'a ToolEntry)| {
+            let About { title, summary } = about(server);
+            Text {
+                server: server.as_str(),
+                server_title: title,
+                summary: beginning(summary),
+                name: &tool.name,
+                title: tool.title.as_deref().unwrap_or_default(),
+                description: &tool.description,
+                parameters: parameters(tool),
             }
-        }
-        let mut found: Vec<(usize, f64)> = scores.into_iter().collect();
-        found.sort_by(|(a_at, a), (b_at, b)| b.total_cmp(a).then(a_at.cmp(b_at)));
-        found.into_iter().map(|(at, _)| at).collect()
+        };
+        Self::read(Weights::default(), tools.map(text))
     }
+}
 
-    fn add(&self, word: &str, worth: f64, scores: &mut HashMap<usize, f64>) {
-        let Some(postings) = self.postings.get(word) else { return };
-        let (all, with) = (self.lengths.len() as f64, postings.len() as f64);
-        let rarity = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
-        for (at, weight) in postings {
-            let damping = SATURATION * (1.0 - LENGTH + LENGTH * self.lengths[*at] / self.average);
-            *scores.entry(*at).or_default() +=
-                worth * rarity * weight * (SATURATION + 1.0) / (weight + damping);
-        }
-    }
+/// Instructions can be long, and what comes late in them tells servers apart no more.
+fn beginning(text: &str) -> &str {
+    const CHARS: usize = 600;
+    text.char_indices().nth(CHARS).map_or(text, |(end, _)| &text[..end])
+}
 
-    /// Words we know that a misspelt or shortened one may mean, at most three.
-    fn near_words(&self, word: &str) -> Vec<&str> {
-        let known = self.postings.keys().map(String::as_str);
-        let mut near: Vec<(&str, f64)> =
-            known.filter_map(|known| Some((known, likeness(word, known)?))).collect();
-        near.sort_by(|(a_word, a), (b_word, b)| a.total_cmp(b).then(a_word.cmp(b_word)));
-        near.into_iter().take(3).map(|(word, _)| word).collect()
-    }
+/// Names and descriptions of what a tool takes.
+fn parameters(tool: &ToolEntry) -> Vec<(String, String)> {
+    let schema: Option<Value> = tool.input_schema().and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let properties = schema.as_ref().and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+    let text =
+        |schema: &Value| schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    properties.into_iter().flatten().map(|(name, schema)| (name.clone(), text(schema))).collect()
 }
 
 /// How far two words are apart, from 0; `None` where they are not alike.
@@ -119,13 +94,19 @@ fn likeness(word: &str, known: &str) -> Option<f64> {
 
 /// The names most alike to one that does not exist, nearest first.
 pub fn near<'a>(wanted: &str, all: impl Iterator<Item = &'a str>, limit: usize) -> Vec<String> {
-    let asked = words(wanted);
+    let asked = words::words(wanted);
     let mut scored: Vec<(f64, &str)> = all
         .filter_map(|name| {
-            let own = words(name);
-            let best = |word: &String| {
+            let own = words::words(name);
+            let best = |word: &words::Word| {
                 own.iter()
-                    .filter_map(|known| if known == word { Some(0.0) } else { likeness(word, known) })
+                    .filter_map(|known| {
+                        if known.stem == word.stem {
+                            Some(0.0)
+                        } else {
+                            likeness(&word.written, &known.written)
+                        }
+                    })
                     .fold(1.0, f64::min)
             };
             let distance = asked.iter().map(best).sum::<f64>() / asked.len().max(1) as f64;
@@ -135,43 +116,6 @@ pub fn near<'a>(wanted: &str, all: impl Iterator<Item = &'a str>, limit: usize) 
         .collect();
     scored.sort_by(|(a, a_name), (b, b_name)| a.total_cmp(b).then(a_name.cmp(b_name)));
     scored.into_iter().take(limit).map(|(_, name)| name.to_owned()).collect()
-}
-
-/// The words of a text: split at everything that is no letter or digit and where camelCase begins a new one, in lower
-/// case, without the commonest, plural endings taken off.
-fn words(text: &str) -> Vec<String> {
-    let (mut words, mut word) = (Vec::new(), String::new());
-    let mut previous_lower = false;
-    for c in text.chars() {
-        if !c.is_alphanumeric() || (c.is_uppercase() && previous_lower) {
-            push_word(&mut word, &mut words);
-        }
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase());
-        }
-        previous_lower = c.is_lowercase();
-    }
-    push_word(&mut word, &mut words);
-    words
-}
-
-fn push_word(word: &mut String, words: &mut Vec<String>) {
-    let mut taken = std::mem::take(word);
-    if taken.is_empty() || STOP_WORDS.contains(&taken.as_str()) {
-        return;
-    }
-    for (ending, instead) in [("ies", "y"), ("sses", "ss"), ("s", "")] {
-        if taken.len() > ending.len() + 2
-            && taken.ends_with(ending)
-            && !taken.ends_with("ss")
-            && !taken.ends_with("us")
-        {
-            taken.truncate(taken.len() - ending.len());
-            taken.push_str(instead);
-            break;
-        }
-    }
-    words.push(taken);
 }
 
 #[cfg(test)]

@@ -1,0 +1,99 @@
+//! Words that are nearly right: a known word that differs by a letter or two, or one that it shortens.
+
+use std::collections::HashMap;
+
+/// Shorter words are too often nearly others.
+const SHORTEST: usize = 4;
+/// From here on two letters may be wrong.
+const LONG: usize = 9;
+/// So many words with the most parts in common are looked at.
+const CANDIDATES: usize = 60;
+const MOST: usize = 3;
+
+/// The known words by their three-letter parts.
+#[derive(Debug, Default)]
+pub(super) struct Spelling {
+    words: Vec<Box<str>>,
+    parts: HashMap<[u8; 3], Vec<u32>>,
+}
+
+impl Spelling {
+    pub(super) fn new<'a>(known: impl Iterator<Item = &'a str>) -> Self {
+        let mut words: Vec<Box<str>> =
+            known.filter(|word| word.len() >= 3 && word.is_ascii()).map(Into::into).collect();
+        words.extend(super::thesaurus::known().into_iter().map(Into::into));
+        words.sort_unstable();
+        words.dedup();
+        let mut by_part: HashMap<[u8; 3], Vec<u32>> = HashMap::new();
+        for (at, word) in words.iter().enumerate() {
+            for part in parts(word) {
+                let list = by_part.entry(part).or_default();
+                if list.last() != Some(&(at as u32)) {
+                    list.push(at as u32);
+                }
+            }
+        }
+        Self { words, parts: by_part }
+    }
+
+    /// Known words that `word` may mean, with how much they are alike, at most three. `stem` is the word without its
+    /// ending.
+    pub(super) fn near(&self, word: &str, stem: &str) -> Vec<(&str, f32)> {
+        if word.len() < SHORTEST || !word.is_ascii() || word.bytes().any(|byte| byte.is_ascii_digit()) {
+            return vec![];
+        }
+        let mut shared: HashMap<u32, u32> = HashMap::new();
+        for at in parts(word).iter().filter_map(|part| self.parts.get(part)).flatten() {
+            *shared.entry(*at).or_default() += 1;
+        }
+        let known = |at: u32| &*self.words[at as usize];
+        let mut candidates: Vec<(u32, u32)> = shared.into_iter().map(|(at, shared)| (shared, at)).collect();
+        candidates.sort_unstable_by_key(|(shared, at)| {
+            (std::cmp::Reverse(*shared), known(*at).len().abs_diff(stem.len()), *at)
+        });
+        let alike = |(_, at): &(u32, u32)| Some((likeness(word, stem, known(*at))?, *at));
+        let mut near: Vec<(f32, u32)> = candidates.iter().take(CANDIDATES).filter_map(alike).collect();
+        near.sort_by(|(a, a_at), (b, b_at)| b.total_cmp(a).then(a_at.cmp(b_at)));
+        near.into_iter().take(MOST).map(|(likeness, at)| (known(at), likeness)).collect()
+    }
+}
+
+/// How much a known word is what was meant, up to 1.
+fn likeness(word: &str, stem: &str, known: &str) -> Option<f32> {
+    let typo = [word, stem].into_iter().filter_map(|asked| {
+        let letters = distance(asked, known);
+        let allowed = if asked.len() < LONG { 1 } else { 2 };
+        (letters <= allowed).then(|| 1.0 - letters as f32 * 2.0 / asked.len() as f32)
+    });
+    let beginning = [word, stem].into_iter().filter(|asked| known.starts_with(asked));
+    let beginning = beginning.map(|asked| 0.5 + 0.4 * asked.len() as f32 / known.len() as f32);
+    typo.chain(beginning).reduce(f32::max)
+}
+
+/// Three letters each; the beginning counts as one.
+fn parts(word: &str) -> Vec<[u8; 3]> {
+    let bytes: Vec<u8> = std::iter::once(b'^').chain(word.bytes()).collect();
+    bytes.array_windows().copied().collect()
+}
+
+/// Letters to insert, drop, change or swap.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len().abs_diff(b.len()) > 2 {
+        return 9;
+    }
+    let mut rows = [vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<usize>>(), vec![0; b.len() + 1]];
+    for i in 1..=a.len() {
+        rows[2][0] = i;
+        for j in 1..=b.len() {
+            let change = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (rows[1][j] + 1).min(rows[2][j - 1] + 1).min(rows[1][j - 1] + change);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[0][j - 2] + 1);
+            }
+            rows[2][j] = best;
+        }
+        rows.rotate_left(1);
+    }
+    rows[1][b.len()]
+}

@@ -1,0 +1,247 @@
+//! The words of a text or identifier: `listPullRequests`, `list_pull_requests` and "List pull requests" say the same.
+
+use std::{borrow::Cow, sync::LazyLock};
+
+use snowball_stemmers_rs::{Algorithm, Stemmer};
+
+// A table of function pointers without state; making one costs nothing, but it is asked for at every word.
+static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
+
+/// Words that say nothing about what a tool does: articles, prepositions, and what people put around a request.
+const STOP_WORDS: &[&str] = &[
+    "a", "able", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being",
+    "both", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "done", "each", "eg", "either",
+    "else", "etc", "for", "from", "had", "has", "have", "having", "he", "hello", "her", "here", "hey", "hi",
+    "him", "his", "how", "i", "ie", "if", "im", "in", "into", "is", "it", "its", "just", "kindly", "let",
+    "lets", "ll", "m", "may", "me", "might", "mine", "more", "most", "must", "my", "need", "needs", "no",
+    "not", "now", "of", "off", "on", "one", "only", "or", "our", "ours", "out", "over", "please", "really",
+    "s", "shall", "she", "should", "so", "some", "such", "sure", "t", "than", "thank", "thanks", "that",
+    "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "us", "ve",
+    "very", "via", "want", "wants", "was", "we", "were", "what", "whats", "when", "where", "which", "while",
+    "who", "whose", "will", "with", "within", "without", "would", "you", "your", "yours",
+];
+
+/// Names that are one word although they are written like two.
+const ONE_WORD: &[&str] = &[
+    "AppleScript",
+    "BigQuery",
+    "BitBucket",
+    "ChatGPT",
+    "ClickHouse",
+    "ClickUp",
+    "CloudFlare",
+    "CoffeeScript",
+    "DevOps",
+    "DocuSign",
+    "DropBox",
+    "DuckDB",
+    "DuckDuckGo",
+    "DynamoDB",
+    "ElasticSearch",
+    "FaceBook",
+    "FireBase",
+    "FreshDesk",
+    "GitHub",
+    "GitLab",
+    "GraphQL",
+    "HubSpot",
+    "InfluxDB",
+    "JavaScript",
+    "JetBrains",
+    "LaTeX",
+    "LangChain",
+    "LinkedIn",
+    "MailChimp",
+    "MariaDB",
+    "MongoDB",
+    "MySQL",
+    "NoSQL",
+    "OneDrive",
+    "OneNote",
+    "OpenAI",
+    "OpenAPI",
+    "OpenSearch",
+    "PagerDuty",
+    "PayPal",
+    "PostgreSQL",
+    "PostHog",
+    "PowerPoint",
+    "PowerShell",
+    "PubMed",
+    "QuickBooks",
+    "RabbitMQ",
+    "SalesForce",
+    "SendGrid",
+    "ServiceNow",
+    "SharePoint",
+    "SnowFlake",
+    "SoundCloud",
+    "SQLite",
+    "StackOverflow",
+    "TikTok",
+    "TypeScript",
+    "VMware",
+    "WebSocket",
+    "WhatsApp",
+    "WooCommerce",
+    "WordPress",
+    "YouTube",
+    "ZenDesk",
+];
+
+static ONE_WORD_LOWER: LazyLock<std::collections::HashSet<String>> =
+    LazyLock::new(|| ONE_WORD.iter().map(|name| name.to_ascii_lowercase()).collect());
+
+/// A word as it is looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    /// In lower case, otherwise as written.
+    pub(super) written: String,
+    /// Without its ending.
+    pub(super) stem: String,
+    /// Where in the text it begins, in bytes.
+    pub(super) at: usize,
+    /// Whether it follows the word before it with nothing but a stop word, a blank or a joint of an identifier between.
+    pub(super) joined: bool,
+}
+
+/// A word without its ending: `issues`, `issue` → `issu`.
+pub(super) fn stem(word: &str) -> String {
+    // Endings of two letters in words of three are no endings ("dns", "aws").
+    if word.len() <= 3 || !word.is_ascii() || word.bytes().any(|byte| byte.is_ascii_digit()) {
+        return word.to_owned();
+    }
+    match STEMMER.stem(word) {
+        Cow::Borrowed(stem) => stem.to_owned(),
+        Cow::Owned(stem) => stem,
+    }
+}
+
+/// The words of a text that say something, in order.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut ended = true;
+    let mut rest = text.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        if !c.is_alphanumeric() {
+            // A sentence or clause has ended; what follows belongs to no phrase with what was before.
+            ended |= matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '"' | '\n' | '•');
+            continue;
+        }
+        let mut end = at + c.len_utf8();
+        while let Some((next, c)) = rest.next_if(|(_, c)| c.is_alphanumeric()) {
+            end = next + c.len_utf8();
+        }
+        // "user's", "don't": what is before the apostrophe is the word.
+        let owner = &text[at..end];
+        if matches!(owner, "s" | "t" | "re" | "ve" | "ll" | "d" | "m") && text[..at].ends_with(['\'', '’'])
+        {
+            continue;
+        }
+        pieces(owner, at, &mut ended, &mut words);
+    }
+    words
+}
+
+/// A run of letters and digits, split where camelCase begins a new word.
+fn pieces(run: &str, at: usize, ended: &mut bool, words: &mut Vec<Word>) {
+    let mut push = |piece: &str, at: usize| {
+        let written = piece.to_lowercase();
+        if is_stop_word(&written) || written.chars().all(|c| c.is_ascii_digit()) {
+            return;
+        }
+        words.push(Word { stem: stem(&written), written, at, joined: !std::mem::take(ended) });
+    };
+    if is_one_word(run) {
+        return push(run, at);
+    }
+    let mut start = 0;
+    for cut in cuts(run) {
+        push(&run[start..cut], at + start);
+        start = cut;
+    }
+    push(&run[start..], at + start);
+}
+
+fn is_one_word(run: &str) -> bool {
+    run.len() <= 16 && ONE_WORD_LOWER.contains(run.to_ascii_lowercase().as_str())
+}
+
+/// Where new words begin inside a run: `getHTMLPage` → get|HTML|Page, but `IDs` and `v2` stay whole.
+fn cuts(run: &str) -> Vec<usize> {
+    let mut cuts: Vec<usize> = Vec::new();
+    let chars: Vec<(usize, char)> = run.char_indices().collect();
+    for window in 1..chars.len() {
+        let (at, c) = chars[window];
+        let before = chars[window - 1].1;
+        let after = chars.get(window + 1).map(|(_, c)| *c);
+        let new_word = c.is_uppercase()
+            && (before.is_lowercase()
+                || before.is_ascii_digit()
+                || (before.is_uppercase()
+                    && after.is_some_and(char::is_lowercase)
+                    && !(after == Some('s') && window + 2 == chars.len())));
+        if new_word {
+            cuts.push(at);
+        }
+    }
+    // A brand inside an identifier: create|Git|Hub|Issue → create|GitHub|Issue.
+    let ends: Vec<usize> = cuts.iter().copied().chain([run.len()]).collect();
+    let mut kept = Vec::new();
+    let mut start = 0;
+    for (number, cut) in cuts.iter().enumerate() {
+        if !is_one_word(&run[start..ends[number + 1]]) {
+            kept.push(*cut);
+            start = *cut;
+        }
+    }
+    kept
+}
+
+pub(super) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// The pairs of words that stand together, written as one: "pull requests" and `pullRequest` → `pullrequest`.
+pub(super) fn pairs(words: &[Word]) -> impl Iterator<Item = String> {
+    words.windows(2).filter(|pair| pair[1].joined).map(|pair| pair_of(&pair[0], &pair[1]))
+}
+
+/// Two words written as one, without its ending.
+pub(super) fn pair_of(first: &Word, second: &Word) -> String {
+    format!("{}{}", first.written, second.stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(words(text).into_iter().map(|word| word.written).collect::<Vec<_>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn identifiers_and_sentences_are_split_alike() {
+        check("listPullRequests", &["list", "pull", "requests"]);
+        check("list_pull-requests.v2", &["list", "pull", "requests", "v2"]);
+        check("getHTMLPage", &["get", "html", "page"]);
+        check("DNS_getRecordsV1", &["dns", "get", "records", "v1"]);
+        check("listVMs", &["list", "vms"]);
+        check("createGitHubIssue", &["create", "github", "issue"]);
+        check("Could you please list my team's EC2 machines?", &["list", "team", "ec2", "machines"]);
+        check("", &[]);
+        check("Größe ändern 天气", &["größe", "ändern", "天气"]);
+    }
+
+    #[test]
+    fn stop_words_are_in_order() {
+        assert!(STOP_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn pairs_do_not_reach_over_the_end_of_a_clause() {
+        let pairs = |text: &str| pairs(&words(text)).collect::<Vec<_>>();
+        assert_eq!(pairs("pull requests, issues"), ["pullrequest"]);
+        assert_eq!(pairs("name of the file"), ["namefile"]);
+    }
+}
