@@ -3,6 +3,7 @@
 mod bridge;
 mod cli;
 mod config;
+mod costs;
 mod doors;
 mod floors;
 mod hosted;
