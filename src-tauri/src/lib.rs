@@ -122,9 +122,11 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
     tasks.spawn(announce(app.handle().clone(), serving.clone()));
     tasks.spawn(signals::end_in_order(serving));
     let handle = app.handle().clone();
+    let served = tasks.spawn_to_its_end(task.run());
     tasks.spawn_to_its_end(async move {
-        task.run().await;
-        handle.exit(0);
+        // Even a hub that panicked must not leave a tray behind that does nothing.
+        let code = if served.await.is_ok() { 0 } else { 1 };
+        handle.exit(code);
     });
     if !args.hidden {
         window::show(app.handle(), None);

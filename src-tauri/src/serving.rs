@@ -182,4 +182,7 @@ async fn end(hub: Hub, endpoint: Endpoint) {
     if tokio::time::timeout(END, hub.shutdown()).await.is_err() {
         tracing::warn!("servers did not end in time");
     }
+    // What the hub holds may end with a blocking call, as the connection to a keychain does; the threads of the
+    // runtime must not make one.
+    let _ = tokio::task::spawn_blocking(move || drop(hub)).await;
 }

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// Spawns tasks from any thread, also from one that tokio does not know.
@@ -30,9 +30,9 @@ impl Tasks {
         self.tracker.spawn_on(bounded, &self.runtime);
     }
 
-    /// Runs it to its end, whatever happens: [`Tasks::end`] waits for it.
-    pub(crate) fn spawn_to_its_end(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.tracker.spawn_on(task, &self.runtime);
+    /// Runs it to its end, whatever happens: [`Tasks::end`] waits for it. An error of the handle is a panic of the task.
+    pub(crate) fn spawn_to_its_end(&self, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        self.tracker.spawn_on(task, &self.runtime)
     }
 
     /// Stops what can be stopped and waits for the rest.

@@ -1,6 +1,6 @@
 //! A secret goes from the command line into the real keychain, and from there to the one server that names it.
 
-use satchel_tests::{Fake, Home};
+use satchel_tests::{Fake, Home, process::Signal};
 use serde_json::{Value, json};
 
 use crate::{app::until_offered, desktop::Desktop};
@@ -18,7 +18,7 @@ async fn desktop_with_a_server_that_needs_a_token() -> Desktop {
 async fn a_secret_lies_in_the_keychain_and_reaches_its_server() {
     let desktop = desktop_with_a_server_that_needs_a_token().await;
     let _keyring = desktop.start_keyring().await;
-    let _app = desktop.start(&["--hidden"]).await;
+    let mut app = desktop.start(&["--hidden"]).await;
     let client = desktop.client("editor").await;
     let complaint = client.execute("fake:echo", json!({ "text": "x" })).await.complaint();
     assert!(complaint.contains("TOKEN"), "{complaint}");
@@ -44,6 +44,11 @@ async fn a_secret_lies_in_the_keychain_and_reaches_its_server() {
 
     desktop.home.satchel(&["secrets", "rm", "TOKEN"]).await.succeeded();
     assert!(!desktop.secret_tool(&["service", "satchel"]).await.contains(CANARY));
+
+    // The connection to a keychain is ended in order, too.
+    app.signal(Signal::TERM);
+    assert_eq!(app.ended().await.code(), Some(0), "{}", desktop.said());
+    assert!(!desktop.said().contains("panicked"), "{}", desktop.said());
 }
 
 #[tokio::test]
