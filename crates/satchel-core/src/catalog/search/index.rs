@@ -1,6 +1,6 @@
 //! The words of all tools and where they stand. Built once per catalog; what a query makes of it is in `rank`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{
     spelling::Spelling,
@@ -36,6 +36,7 @@ pub struct Index {
     pub(super) by_tool: Postings,
     pub(super) by_server: Postings,
     pub(super) tools: Vec<Tool>,
+    pub(super) servers: usize,
     /// The names servers go by.
     pub(super) server_names: Vec<(u32, Vec<Term>)>,
     pub(super) spelling: Spelling,
@@ -85,7 +86,9 @@ impl Postings {
 
 /// The words of one tool or server with what they are worth together.
 #[derive(Default)]
-struct Sheet(HashMap<String, f32>);
+struct Sheet {
+    worth: HashMap<String, f32>,
+}
 
 /// How long a field usually is, and how much a word counts less in a longer one, from 0 to 1.
 struct Length(f32, f32);
@@ -94,19 +97,19 @@ impl Sheet {
     fn field(&mut self, words: &[Word], worth: f32, length: Length) {
         let worth = worth / (1.0 - length.1 + length.1 * words.len() as f32 / length.0);
         for word in words {
-            *self.0.entry(word.stem.clone()).or_default() += worth;
+            *self.worth.entry(word.stem.clone()).or_default() += worth;
         }
     }
 
     fn pairs(&mut self, words: &[Word], worth: f32, length: Length) {
         let worth = worth / (1.0 - length.1 + length.1 * words.len() as f32 / length.0);
         for pair in words::pairs(words) {
-            *self.0.entry(pair).or_default() += worth;
+            *self.worth.entry(pair).or_default() += worth;
         }
     }
 
     fn write(self, at: u32, saturation: f32, terms: &mut HashMap<Box<str>, Term>, postings: &mut Postings) {
-        let mut words: Vec<(String, f32)> = self.0.into_iter().collect();
+        let mut words: Vec<(String, f32)> = self.worth.into_iter().collect();
         // Terms are numbered in the same order every time.
         words.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         for (word, worth) in words {
@@ -122,18 +125,19 @@ impl Index {
         let mut index = Self { weights, ..Self::default() };
         let mut servers: HashMap<&'a str, u32> = HashMap::new();
         let mut sheets: Vec<Sheet> = Vec::new();
+        let mut written: HashSet<Box<str>> = HashSet::new();
         for text in texts {
             let server = *servers.entry(text.server).or_insert_with(|| {
                 sheets.push(index.read_server(sheets.len() as u32, &text));
                 sheets.len() as u32 - 1
             });
-            index.read_tool(server, &text, &mut sheets[server as usize]);
+            index.read_tool(server, &text, &mut sheets[server as usize], &mut written);
         }
+        index.servers = sheets.len();
         for (at, sheet) in sheets.into_iter().enumerate() {
             sheet.write(at as u32, index.weights.own_saturation, &mut index.terms, &mut index.by_server);
         }
-        let known = index.terms.iter().filter(|(_, term)| !index.by_tool.of(**term).is_empty());
-        index.spelling = Spelling::new(known.map(|(word, _)| &**word));
+        index.spelling = Spelling::new(written.into_iter());
         index
     }
 
@@ -153,7 +157,13 @@ impl Index {
         sheet
     }
 
-    fn read_tool(&mut self, server: u32, text: &Text, server_sheet: &mut Sheet) {
+    fn read_tool(
+        &mut self,
+        server: u32,
+        text: &Text,
+        server_sheet: &mut Sheet,
+        written: &mut HashSet<Box<str>>,
+    ) {
         let w = &self.weights;
         let mut sheet = Sheet::default();
         let name = words::words(text.name);
@@ -176,6 +186,11 @@ impl Index {
         let parameters = |part: fn(&(String, String)) -> &String| -> Vec<Word> {
             text.parameters.iter().flat_map(|parameter| words::words(part(parameter))).collect()
         };
+        for word in [&name, &title, &server_name, &lead].into_iter().flatten() {
+            if !written.contains(word.written.as_str()) {
+                written.insert(word.written.as_str().into());
+            }
+        }
         sheet.field(&parameters(|(name, _)| name), w.parameter, Length(6.0, w.parameter_b));
         sheet.field(&parameters(|(_, text)| text), w.parameter_text, Length(30.0, w.parameter_b));
         server_sheet.field(&name, w.own_tool, Length(3.0, 0.0));

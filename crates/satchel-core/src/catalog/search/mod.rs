@@ -12,7 +12,6 @@ mod thesaurus;
 mod weights;
 mod words;
 
-use fuse_rust::Fuse;
 use serde_json::Value;
 
 use super::ToolEntry;
@@ -22,9 +21,6 @@ use weights::Weights;
 
 pub use index::Index;
 pub use rank::Hit;
-
-/// fuse-rust scores 0 for equal and 1 for nothing alike.
-const NEARLY: f64 = 0.3;
 
 /// What a server says of itself.
 #[derive(Debug, Default, Clone, Copy)]
@@ -85,9 +81,7 @@ fn likeness(word: &str, known: &str) -> Option<f64> {
     if known.starts_with(word) {
         return Some(0.05);
     }
-    let fuse = Fuse { threshold: NEARLY, distance: 32, ..Fuse::default() };
-    let pattern = fuse.create_pattern(word)?;
-    let score = fuse.search(Some(&pattern), known)?.score;
+    let score = spelling::apart(word, known)?;
     // A match inside a longer word is weaker than one of the same length.
     Some(score + 0.02 * word.len().abs_diff(known.len()) as f64)
 }

@@ -1,165 +1,282 @@
 //! What a query asks for: its words with what each is worth, what else they may be called, what is to be done, and
 //! which servers it names.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use super::{
-    index::Index,
+    index::{Index, Term},
     thesaurus::{self, Actions},
     words::{self, Word},
 };
 
+/// A word of the query and everything that may stand for it.
 pub(super) struct Token {
+    /// What it is worth, usually 1.
     pub(super) weight: f32,
-    pub(super) variants: Vec<(u32, f32)>,
+    /// Terms of the index with how likely they are meant.
+    pub(super) variants: Vec<(Term, f32)>,
 }
 
+/// One thing that is asked for. Long requests ask for several.
+#[derive(Default)]
+pub(super) struct Clause {
+    pub(super) tokens: Vec<Token>,
+    /// What its first verb says to do.
+    pub(super) first: Actions,
+    /// What all its verbs say to do.
+    pub(super) actions: Actions,
+}
+
+/// A query as the index understands it.
 #[derive(Default)]
 pub(super) struct Query {
-    pub(super) tokens: Vec<Token>,
-    pub(super) mentions: HashMap<u32, bool>,
-    pub(super) first: Actions,
-    pub(super) actions: Actions,
+    pub(super) clauses: Vec<Clause>,
+    /// Words that may name a server, and whether they follow one like "in" or "using".
+    pub(super) mentions: HashMap<Term, bool>,
 }
 
 impl Query {
     pub(super) fn read(text: &str, index: &Index) -> Self {
-        let w = &index.weights;
-        let quoted = quoted(text);
-        let addresses = addresses(text);
+        let values = values(text);
         let all = words::words(text);
         let mut query = Self::default();
-        let mut seen: HashMap<String, usize> = HashMap::new();
-        for (number, word) in all.iter().enumerate() {
-            let is_quoted = quoted.iter().any(|(from, to)| (*from..*to).contains(&word.at));
-            let is_address = addresses.iter().any(|(from, to)| (*from..*to).contains(&word.at));
-            let weight = if is_quoted {
-                w.quoted
-            } else if is_address {
-                w.address
-            } else {
-                1.0
-            };
-            let actions = thesaurus::actions(&word.stem);
-            if !is_quoted && !is_address && !actions.is_empty() {
-                query.actions = query.actions.and(actions);
-                if query.first.is_empty() {
-                    query.first = actions;
-                }
-            }
-            if let Some(term) = index.terms.get(word.stem.as_str()) {
-                let place = mentioned(text, word.at);
-                let known = query.mentions.entry(*term).or_insert(false);
-                *known |= place;
-            }
-            if let Some(at) = seen.get(&word.stem) {
-                let token: &mut Token = &mut query.tokens[*at];
-                token.weight = (token.weight + weight * w.again).min(2.0);
-            } else {
-                let variants = variants(word, index, !is_quoted && !is_address);
-                if !variants.is_empty() {
-                    seen.insert(word.stem.clone(), query.tokens.len());
-                    query.tokens.push(Token { weight, variants });
-                }
-            }
-            if let Some(next) = all.get(number + 1).filter(|next| next.joined) {
-                let pair = words::pair_of(word, next);
-                if seen.contains_key(&pair) {
-                    continue;
-                }
-                let mut variants = vec![];
-                add(&mut variants, index, &pair, 1.0);
-                for other in thesaurus::same(&pair) {
-                    add(&mut variants, index, other, w.same);
-                }
-                for other in thesaurus::related(&pair) {
-                    add(&mut variants, index, other, w.related);
-                }
-                if let Some(term) = index.terms.get(pair.as_str()) {
-                    query.mentions.insert(*term, mentioned(text, word.at));
-                }
-                if !variants.is_empty() {
-                    seen.insert(pair, query.tokens.len());
-                    query.tokens.push(Token { weight: weight * w.pair, variants });
-                }
+        let mut from = 0;
+        for to in 1..=all.len() {
+            if to == all.len() || begins_clause(text, &all, to) {
+                query.read_clause(text, &all[from..to], &values, index);
+                from = to;
             }
         }
         query
     }
-}
 
-fn add(variants: &mut Vec<(u32, f32)>, index: &Index, word: &str, weight: f32) {
-    if let Some(term) = index.terms.get(word)
-        && !variants.iter().any(|(known, _)| known == term)
-    {
-        variants.push((*term, weight));
-    }
-}
-
-fn variants(word: &Word, index: &Index, plain: bool) -> Vec<(u32, f32)> {
-    let w = &index.weights;
-    let mut variants = vec![];
-    add(&mut variants, index, &word.stem, 1.0);
-    if !plain {
-        return variants;
-    }
-    let exact = !variants.is_empty();
-    if !exact && !thesaurus::knows(&word.stem) && !thesaurus::knows(&word.written) {
-        for (near, likeness) in index.spelling.near(&word.written, &word.stem) {
-            add(&mut variants, index, near, w.near * likeness);
-            for other in thesaurus::same(near) {
-                add(&mut variants, index, other, w.near * likeness * w.same);
+    fn read_clause(&mut self, text: &str, words: &[Word], values: &[Value], index: &Index) {
+        let w = &index.weights;
+        let mut clause = Clause::default();
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for (number, word) in words.iter().enumerate() {
+            if asks_for_an_answer(text, word) {
+                continue;
             }
-            for other in thesaurus::related(near) {
-                add(&mut variants, index, other, w.near * likeness * w.related);
+            let value = values.iter().find(|value| value.span.contains(&word.at));
+            let weight =
+                value.map_or(1.0, |value| if value.kind == Kind::Quoted { w.quoted } else { w.address });
+            let (variants, actions) = variants(word, index, value.is_none());
+            if value.is_none() {
+                clause.actions = clause.actions.and(actions);
+                if clause.first.is_empty() {
+                    clause.first = actions;
+                }
+            }
+            self.mention(&word.stem, text, word, index);
+            if let Some(at) = seen.get(&word.stem) {
+                let token: &mut Token = &mut clause.tokens[*at];
+                token.weight = (token.weight + weight * w.again).min(2.0);
+            } else if !variants.is_empty() {
+                seen.insert(word.stem.clone(), clause.tokens.len());
+                clause.tokens.push(Token { weight, variants });
+            }
+            let Some(next) = words.get(number + 1).filter(|next| next.joined) else { continue };
+            let pair = words::pair_of(word, next);
+            self.mention(&pair, text, word, index);
+            let variants = others(&pair, index, 1.0);
+            if !variants.is_empty() && !seen.contains_key(&pair) {
+                seen.insert(pair, clause.tokens.len());
+                clause.tokens.push(Token { weight: weight * w.pair, variants });
             }
         }
-        return variants;
+        let span = words.first().map_or(0, |word| word.at)..words.last().map_or(0, |word| word.at + 1);
+        for kind in [Kind::Url, Kind::Mail, Kind::Path] {
+            let named = values.iter().any(|value| {
+                value.kind == kind && value.span.start < span.end && span.start < value.span.end
+            });
+            if named
+                && let Some(word) = kind.word()
+                && !seen.contains_key(&words::stem(word))
+            {
+                clause
+                    .tokens
+                    .push(Token { weight: w.value, variants: others(&words::stem(word), index, 1.0) });
+            }
+        }
+        self.clauses.push(clause);
     }
-    for other in thesaurus::same(&word.stem) {
-        add(&mut variants, index, other, w.same);
+
+    fn mention(&mut self, term: &str, text: &str, word: &Word, index: &Index) {
+        if let Some(term) = index.terms.get(term) {
+            *self.mentions.entry(*term).or_default() |= follows_a_place_word(text, word.at);
+        }
     }
-    for other in thesaurus::related(&word.stem) {
-        add(&mut variants, index, other, w.related);
-    }
-    for other in thesaurus::verbs(&word.stem) {
-        add(&mut variants, index, other, w.same_verb);
-    }
-    variants
 }
 
-/// Whether the word follows one that names where something is to be done.
-fn mentioned(text: &str, at: usize) -> bool {
+/// "Tell me", "let us know": how the answer is wanted, not what.
+fn asks_for_an_answer(text: &str, word: &Word) -> bool {
+    let after = text.get(word.at + word.written.len()..).unwrap_or_default();
+    let me = after.starts_with(" me") || after.starts_with(" us");
+    match word.written.as_str() {
+        "tell" => me,
+        "know" => true,
+        _ => false,
+    }
+}
+
+/// Whether something new is asked for from this word on.
+fn begins_clause(text: &str, words: &[Word], at: usize) -> bool {
+    let (before, word) = (&words[at - 1], &words[at]);
+    let between = text.get(before.at + before.written.len()..word.at).unwrap_or_default().to_lowercase();
+    let ends = |mark: char| between.contains(mark);
+    let sentence = between.contains(". ") || ends('!') || ends('?') || ends(';') || ends('\n');
+    let then = between
+        .split(|c: char| !c.is_alphabetic())
+        .any(|word| matches!(word, "then" | "finally" | "afterwards" | "also"));
+    let and = between.split(|c: char| !c.is_alphabetic()).any(|word| word == "and")
+        && !thesaurus::actions(&word.stem).is_empty();
+    sentence
+        || then
+        || and
+        || matches!(word.written.as_str(), "next" | "afterwards" | "finally" | "first" | "second")
+}
+
+fn add(all: &mut Vec<(Term, f32)>, index: &Index, word: &str, likeness: f32) {
+    if let Some(term) = index.terms.get(word) {
+        put(all, *term, likeness);
+    }
+}
+
+/// What may stand for a word, and what it says to do. A word that nobody knows may be misspelt.
+fn variants(word: &Word, index: &Index, plain: bool) -> (Vec<(Term, f32)>, Actions) {
+    let w = &index.weights;
+    let exact = index.terms.contains_key(word.stem.as_str());
+    if !plain {
+        let mut only = vec![];
+        add(&mut only, index, &word.stem, 1.0);
+        return (only, Actions::default());
+    }
+    if exact || thesaurus::knows(&word.stem) {
+        return (others(&word.stem, index, 1.0), thesaurus::actions(&word.stem));
+    }
+    let (mut all, mut actions) = (vec![], Actions::default());
+    for (near, likeness) in index.spelling.near(&word.written) {
+        let near = words::stem(near);
+        for (term, likeness) in others(&near, index, likeness * w.near) {
+            put(&mut all, term, likeness);
+        }
+        actions = actions.and(thesaurus::actions(&near));
+    }
+    (all, actions)
+}
+
+/// The word itself and what else it may be called.
+fn others(stem: &str, index: &Index, likeness: f32) -> Vec<(Term, f32)> {
+    let w = &index.weights;
+    let mut all = vec![];
+    add(&mut all, index, stem, likeness);
+    for (others, worth) in [
+        (thesaurus::same(stem), w.same),
+        (thesaurus::related(stem), w.related),
+        (thesaurus::verbs(stem), w.same_verb),
+    ] {
+        for other in others {
+            add(&mut all, index, other, likeness * worth);
+        }
+    }
+    all
+}
+
+fn put(all: &mut Vec<(Term, f32)>, term: Term, likeness: f32) {
+    match all.iter_mut().find(|(known, _)| *known == term) {
+        Some((_, known)) => *known = known.max(likeness),
+        None => all.push((term, likeness)),
+    }
+}
+
+/// Whether the word follows one that says where or with what something is to be done.
+fn follows_a_place_word(text: &str, at: usize) -> bool {
+    const PLACES: [&str; 12] =
+        ["at", "from", "in", "my", "on", "the", "through", "to", "use", "using", "via", "with"];
     let before = text[..at].trim_end_matches(|c: char| !c.is_alphanumeric());
     let last = before.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    matches!(
-        last.to_ascii_lowercase().as_str(),
-        "in" | "on" | "using" | "via" | "with" | "from" | "through" | "the" | "at" | "my" | "to" | "use"
-    )
+    PLACES.contains(&last.to_ascii_lowercase().as_str())
 }
 
-/// Spans between quotation marks: values, not what a tool is about.
-fn quoted(text: &str) -> Vec<(usize, usize)> {
-    let mut spans = vec![];
+/// A part of the query that is to be handed to the tool and says little about which tool.
+struct Value {
+    /// In bytes.
+    span: Range<usize>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Quoted,
+    Url,
+    Mail,
+    Path,
+}
+
+impl Kind {
+    /// What takes such a value is often called so.
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Quoted => None,
+            Self::Url => Some("url"),
+            Self::Mail => Some("email"),
+            Self::Path => Some("file"),
+        }
+    }
+}
+
+fn values(text: &str) -> Vec<Value> {
+    let mut values = quoted(text);
+    let mut at = 0;
+    for part in text.split_inclusive(char::is_whitespace) {
+        if let Some(kind) = address(part.trim().trim_matches(|c: char| ".,;:!?()'\"<>[]".contains(c))) {
+            values.push(Value { span: at..at + part.len(), kind });
+        }
+        at += part.len();
+    }
+    values
+}
+
+fn address(part: &str) -> Option<Kind> {
+    /// The commonest; others are rarely written without their scheme.
+    const DOMAINS: [&str; 8] = ["com", "org", "net", "io", "dev", "ai", "app", "edu"];
+    let ending =
+        part.rsplit_once('.').map(|(before, ending)| (before, ending.split('/').next().unwrap_or_default()));
+    if part.contains("://") || part.starts_with("www.") {
+        Some(Kind::Url)
+    } else if part.contains('@') && ending.is_some() {
+        Some(Kind::Mail)
+    } else if ending.is_some_and(|(before, ending)| !before.is_empty() && DOMAINS.contains(&ending)) {
+        Some(Kind::Url)
+    } else if part.starts_with(['/', '~']) && part.len() > 1 || part.matches('/').count() > 1 {
+        Some(Kind::Path)
+    } else {
+        None
+    }
+}
+
+fn quoted(text: &str) -> Vec<Value> {
+    let mut values = vec![];
     let mut open: Option<(usize, char)> = None;
     let mut before = ' ';
     for (at, c) in text.char_indices() {
         match open {
             None => {
                 let close = match c {
-                    '"' => Some('"'),
+                    '"' | '`' => Some(c),
                     '“' => Some('”'),
                     '‘' => Some('’'),
-                    '`' => Some('`'),
-                    '\'' if !before.is_alphanumeric() => Some('\''),
+                    // Not the apostrophe of "team's".
+                    '\'' if !before.is_alphanumeric() => Some(c),
                     _ => None,
                 };
                 open = close.map(|close| (at, close));
             }
             Some((from, close)) if c == close => {
-                let after = text[at + c.len_utf8()..].chars().next();
-                if close != '\'' || after.is_none_or(|after| !after.is_alphanumeric()) {
-                    spans.push((from, at));
+                let inside = text[at + c.len_utf8()..].starts_with(char::is_alphanumeric);
+                if close != '\'' || !inside {
+                    values.push(Value { span: from..at, kind: Kind::Quoted });
                     open = None;
                 }
             }
@@ -167,23 +284,5 @@ fn quoted(text: &str) -> Vec<(usize, usize)> {
         }
         before = c;
     }
-    spans
-}
-
-/// Web and mail addresses, paths, and words with digits: values too.
-fn addresses(text: &str) -> Vec<(usize, usize)> {
-    let mut spans = vec![];
-    let mut at = 0;
-    for part in text.split_inclusive(char::is_whitespace) {
-        let plain = part.trim();
-        let looks = plain.contains("://")
-            || plain.contains('@')
-            || plain.starts_with('/')
-            || plain.matches('/').count() > 1;
-        if looks {
-            spans.push((at, at + part.len()));
-        }
-        at += part.len();
-    }
-    spans
+    values
 }

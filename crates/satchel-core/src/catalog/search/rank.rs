@@ -6,11 +6,23 @@ use std::collections::HashMap;
 
 use super::{
     index::{Index, Postings, Term},
-    query::{Query, Token},
+    query::{Clause, Query, Token},
 };
 
 /// So many are looked at closely.
 const WINDOW: usize = 300;
+
+/// So many are picked with an eye on what has been picked before.
+const PICKS: usize = 12;
+
+/// A tool that is looked at closely.
+struct Close {
+    at: usize,
+    /// What its server's fitting adds.
+    share: f32,
+    /// How well it fits each clause.
+    fits: Vec<f32>,
+}
 
 /// A tool that fits: its position in the list the index was made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,27 +42,81 @@ impl Index {
     /// The tools among the `wanted` that fit, best first.
     pub fn ranked(&self, query: &str, wanted: impl Fn(usize) -> bool) -> Vec<Hit> {
         let query = Query::read(query, self);
-        let own = scores(&query, &self.by_tool, self.tools.len());
+        let fits: Vec<Vec<f32>> =
+            query.clauses.iter().map(|clause| scores(clause, &self.by_tool, self.tools.len())).collect();
         let servers = self.server_scores(&query);
+        let share = |at: usize| self.weights.server_share * servers[self.tools[at].server as usize];
+        let fits_at = |at: usize| fits.iter().map(move |fits| fits[at]);
         let mut hits: Vec<Hit> = (0..self.tools.len())
-            .filter(|at| own[*at] > 0.0 && wanted(*at))
-            .map(|at| {
-                let share = self.weights.server_share * servers[self.tools[at].server as usize];
-                Hit { at, score: own[at] + share }
-            })
+            .filter(|at| fits_at(*at).any(|fit| fit > 0.0) && wanted(*at))
+            .map(|at| Hit { at, score: self.together(fits_at(at)) + share(at) })
             .collect();
         hits.sort_unstable_by(best_first);
-        let said = said(&query);
-        let close = hits.len().min(WINDOW);
-        for hit in &mut hits[..close] {
-            hit.score += self.cover(hit.at, &said) + self.verb(hit.at, &query);
+        let rest = hits.split_off(hits.len().min(WINDOW));
+        let said: Vec<HashMap<Term, f32>> = query.clauses.iter().map(said).collect();
+        let mut close: Vec<Close> = hits
+            .iter()
+            .map(|hit| {
+                let fit = |(number, clause): (usize, &Clause)| {
+                    fits[number][hit.at] + self.cover(hit.at, &said[number]) + self.verb(hit.at, clause)
+                };
+                Close {
+                    at: hit.at,
+                    share: share(hit.at),
+                    fits: query.clauses.iter().enumerate().map(fit).collect(),
+                }
+            })
+            .collect();
+        let mut hits = self.one_after_another(&mut close, query.clauses.len());
+        hits.extend(rest);
+        hits
+    }
+
+    /// Several fits as one: the better ones count more.
+    fn together(&self, fits: impl Iterator<Item = f32>) -> f32 {
+        let power = self.weights.focus;
+        fits.map(|fit| fit.max(0.0).powf(power)).sum::<f32>().powf(1.0 / power)
+    }
+
+    /// The best first; then, of a request with several parts, what serves the parts that have no tool yet.
+    fn one_after_another(&self, close: &mut Vec<Close>, clauses: usize) -> Vec<Hit> {
+        let best: Vec<f32> = (0..clauses)
+            .map(|number| close.iter().map(|tool| tool.fits[number]).fold(0.01, f32::max))
+            .collect();
+        let mut open = vec![1.0f32; clauses];
+        let mut hits = Vec::new();
+        let picks = if clauses > 1 { PICKS } else { 0 };
+        for _ in 0..picks {
+            let score = |tool: &Close| {
+                self.together(tool.fits.iter().zip(&open).map(|(fit, open)| fit * open)) + tool.share
+            };
+            let next = close.iter().enumerate().map(|(number, tool)| (number, score(tool)));
+            let Some((number, score)) =
+                next.max_by(|(a_at, a), (b_at, b)| a.total_cmp(b).then(b_at.cmp(a_at)))
+            else {
+                break;
+            };
+            let tool = close.remove(number);
+            for (number, open) in open.iter_mut().enumerate() {
+                let done = (tool.fits[number] / best[number]).clamp(0.0, 1.0);
+                *open *= 1.0 - self.weights.found * done * done;
+            }
+            hits.push(Hit { at: tool.at, score });
         }
-        hits[..close].sort_unstable_by(best_first);
+        let mut rest: Vec<Hit> = close
+            .iter()
+            .map(|tool| Hit { at: tool.at, score: self.together(tool.fits.iter().copied()) + tool.share })
+            .collect();
+        rest.sort_unstable_by(best_first);
+        hits.extend(rest);
         hits
     }
 
     fn server_scores(&self, query: &Query) -> Vec<f32> {
-        let mut all = scores(query, &self.by_server, self.server_names.len());
+        let fits: Vec<Vec<f32>> =
+            query.clauses.iter().map(|clause| scores(clause, &self.by_server, self.servers)).collect();
+        let mut all: Vec<f32> =
+            (0..self.servers).map(|at| self.together(fits.iter().map(|fits| fits[at]))).collect();
         let mut mentions = vec![0.0f32; all.len()];
         for (server, name) in &self.server_names {
             let (mut mentioned, mut whole, mut place) = (0.0, 0.0, 1.0);
@@ -83,13 +149,13 @@ impl Index {
     }
 
     /// What it is worth that the tool does what the query says, or does not.
-    fn verb(&self, at: usize, query: &Query) -> f32 {
+    fn verb(&self, at: usize, clause: &Clause) -> f32 {
         let does = self.tools[at].actions;
-        if does.meets(query.first) {
+        if does.meets(clause.first) {
             self.weights.verb
-        } else if does.meets(query.actions) {
+        } else if does.meets(clause.actions) {
             self.weights.any_verb
-        } else if does.contradict(query.first) {
+        } else if does.contradict(clause.first) {
             -self.weights.contradiction
         } else {
             0.0
@@ -102,11 +168,11 @@ fn best_first(a: &Hit, b: &Hit) -> std::cmp::Ordering {
 }
 
 /// Adds up what each document has of the query; of a word and what may stand for it, the best one counts.
-fn scores(query: &Query, postings: &Postings, documents: usize) -> Vec<f32> {
+fn scores(clause: &Clause, postings: &Postings, documents: usize) -> Vec<f32> {
     let mut scores = vec![0.0f32; documents];
     let mut best = vec![0.0f32; documents];
     let mut touched: Vec<u32> = Vec::new();
-    for Token { weight, variants } in &query.tokens {
+    for Token { weight, variants } in &clause.tokens {
         for (term, likeness) in variants {
             let value = weight * likeness * postings.rarity(*term);
             for posting in postings.of(*term) {
@@ -124,10 +190,10 @@ fn scores(query: &Query, postings: &Postings, documents: usize) -> Vec<f32> {
     scores
 }
 
-/// Everything the query says or may mean, with how likely.
-fn said(query: &Query) -> HashMap<Term, f32> {
+/// Everything a clause says or may mean, with how likely.
+fn said(clause: &Clause) -> HashMap<Term, f32> {
     let mut said: HashMap<Term, f32> = HashMap::new();
-    for token in &query.tokens {
+    for token in &clause.tokens {
         for (term, likeness) in &token.variants {
             let known = said.entry(*term).or_default();
             *known = known.max(likeness * token.weight.min(1.0));

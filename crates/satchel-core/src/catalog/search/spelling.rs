@@ -2,28 +2,36 @@
 
 use std::collections::HashMap;
 
+use fuse_rust::Fuse;
+
 /// Shorter words are too often nearly others.
 const SHORTEST: usize = 4;
 /// From here on two letters may be wrong.
 const LONG: usize = 9;
 /// So many words with the most parts in common are looked at.
-const CANDIDATES: usize = 60;
-const MOST: usize = 3;
+const CANDIDATES: usize = 80;
+/// So many of them by fuse-rust, which takes longer.
+const FUZZY: usize = 12;
+/// fuse-rust scores 0 for equal and 1 for nothing alike.
+const NEARLY: f64 = 0.3;
+const MOST: usize = 4;
 
 /// The known words by their three-letter parts.
 #[derive(Debug, Default)]
 pub(super) struct Spelling {
+    /// As written, in order.
     words: Vec<Box<str>>,
     parts: HashMap<[u8; 3], Vec<u32>>,
 }
 
 impl Spelling {
-    pub(super) fn new<'a>(known: impl Iterator<Item = &'a str>) -> Self {
+    pub(super) fn new(known: impl Iterator<Item = Box<str>>) -> Self {
         let mut words: Vec<Box<str>> =
-            known.filter(|word| word.len() >= 3 && word.is_ascii()).map(Into::into).collect();
-        words.extend(super::thesaurus::known().into_iter().map(Into::into));
+            known.filter(|word| word.len() >= SHORTEST && word.is_ascii()).collect();
+        words.extend(super::thesaurus::written().map(Into::into));
         words.sort_unstable();
         words.dedup();
+        words.shrink_to_fit();
         let mut by_part: HashMap<[u8; 3], Vec<u32>> = HashMap::new();
         for (at, word) in words.iter().enumerate() {
             for part in parts(word) {
@@ -36,9 +44,8 @@ impl Spelling {
         Self { words, parts: by_part }
     }
 
-    /// Known words that `word` may mean, with how much they are alike, at most three. `stem` is the word without its
-    /// ending.
-    pub(super) fn near(&self, word: &str, stem: &str) -> Vec<(&str, f32)> {
+    /// Known words that `word` may mean, with how much they are alike, at most three.
+    pub(super) fn near(&self, word: &str) -> Vec<(&str, f32)> {
         if word.len() < SHORTEST || !word.is_ascii() || word.bytes().any(|byte| byte.is_ascii_digit()) {
             return vec![];
         }
@@ -49,25 +56,44 @@ impl Spelling {
         let known = |at: u32| &*self.words[at as usize];
         let mut candidates: Vec<(u32, u32)> = shared.into_iter().map(|(at, shared)| (shared, at)).collect();
         candidates.sort_unstable_by_key(|(shared, at)| {
-            (std::cmp::Reverse(*shared), known(*at).len().abs_diff(stem.len()), *at)
+            (std::cmp::Reverse(*shared), known(*at).len().abs_diff(word.len()), *at)
         });
-        let alike = |(_, at): &(u32, u32)| Some((likeness(word, stem, known(*at))?, *at));
+        let alike = |(_, at): &(u32, u32)| Some((likeness(word, known(*at))?, *at));
         let mut near: Vec<(f32, u32)> = candidates.iter().take(CANDIDATES).filter_map(alike).collect();
+        if near.is_empty() && word.len() >= 6 {
+            // Nothing is a letter away: then what fuse-rust finds alike, for less.
+            let alike = |(_, at): &(u32, u32)| {
+                let close = known(*at).len().abs_diff(word.len()) <= 3;
+                let apart = close.then(|| apart(word, known(*at))).flatten()?;
+                Some((0.5 * (1.0 - apart as f32), *at))
+            };
+            near = candidates.iter().take(FUZZY).filter_map(alike).collect();
+        }
         near.sort_by(|(a, a_at), (b, b_at)| b.total_cmp(a).then(a_at.cmp(b_at)));
         near.into_iter().take(MOST).map(|(likeness, at)| (known(at), likeness)).collect()
     }
 }
 
 /// How much a known word is what was meant, up to 1.
-fn likeness(word: &str, stem: &str, known: &str) -> Option<f32> {
-    let typo = [word, stem].into_iter().filter_map(|asked| {
-        let letters = distance(asked, known);
-        let allowed = if asked.len() < LONG { 1 } else { 2 };
-        (letters <= allowed).then(|| 1.0 - letters as f32 * 2.0 / asked.len() as f32)
-    });
-    let beginning = [word, stem].into_iter().filter(|asked| known.starts_with(asked));
-    let beginning = beginning.map(|asked| 0.5 + 0.4 * asked.len() as f32 / known.len() as f32);
-    typo.chain(beginning).reduce(f32::max)
+fn likeness(word: &str, known: &str) -> Option<f32> {
+    let letters = distance(word, known);
+    let allowed = if word.len() < LONG { 1 } else { 2 };
+    if letters <= allowed {
+        // People rarely err in the first letter.
+        let first = if word.as_bytes()[0] == known.as_bytes()[0] { 1.0 } else { 0.8 };
+        return Some(first * (1.0 - letters as f32 * 1.2 / word.len() as f32));
+    }
+    if known.starts_with(word) {
+        return Some(0.4 + 0.4 * word.len() as f32 / known.len() as f32);
+    }
+    None
+}
+
+/// How much two words are alike by fuse-rust, which also finds one within the other: from 0 for equal to 1.
+pub(super) fn apart(word: &str, known: &str) -> Option<f64> {
+    let fuse = Fuse { threshold: NEARLY, distance: 32, ..Fuse::default() };
+    let pattern = fuse.create_pattern(word)?;
+    Some(fuse.search(Some(&pattern), known)?.score)
 }
 
 /// Three letters each; the beginning counts as one.

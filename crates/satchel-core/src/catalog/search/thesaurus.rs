@@ -183,16 +183,12 @@ pub(super) fn knows(stem: &str) -> bool {
     TABLES.actions.contains_key(stem) || TABLES.same.contains_key(stem) || TABLES.related.contains_key(stem)
 }
 
-/// All words that can be asked for, in order.
-pub(super) fn known() -> Vec<&'static str> {
-    let mut all: Vec<&str> = TABLES
-        .actions
-        .keys()
-        .chain(TABLES.same.keys())
-        .chain(TABLES.related.keys())
-        .map(String::as_str)
-        .collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+/// All words that can be asked for, as people write them.
+pub(super) fn written() -> impl Iterator<Item = &'static str> {
+    let verbs = VERBS.iter().flat_map(|(_, verbs)| verbs.split(' '));
+    let lines = SYNONYMS.lines().filter(|line| !line.starts_with('#'));
+    let others = lines
+        .flat_map(|line| line.split(' '))
+        .filter(|word| !matches!(*word, "=" | ">") && !word.contains('_'));
+    verbs.chain(others)
 }

@@ -18,8 +18,8 @@ macro_rules! weights {
 weights! {
     // A word by where it stands. `…_b` says how much a word counts less among many.
     name: 2.0,
-    name_b: 0.4,
-    server: 2.2,
+    name_b: 0.3,
+    server: 2.8,
     title: 2.0,
     /// The first sentence of the description.
     lead: 2.4,
@@ -31,7 +31,7 @@ weights! {
     summary: 0.2,
     parameter: 0.6,
     parameter_b: 0.6,
-    parameter_text: 0.3,
+    parameter_text: 0.4,
     /// Two words together, compared with one.
     pairs: 0.4,
     /// How soon a word that comes again counts no more.
@@ -56,11 +56,18 @@ weights! {
     /// The tool does what the query's first verb says, or another one, or the opposite.
     verb: 0.7,
     any_verb: 0.3,
-    contradiction: 0.6,
+    contradiction: 0.9,
+
+    /// How much the best fitting part of a long request counts more than the others.
+    focus: 2.0,
+    /// How much less a part of the request counts when a tool for it has been found.
+    found: 0.4,
 
     // A word of the query.
     quoted: 0.3,
-    address: 0.2,
+    address: 0.25,
+    /// That it gives a URL, a mail address, a path.
+    value: 0.5,
     again: 0.25,
     pair: 0.45,
     // What stands for it, compared with the word itself.
