@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use satchel_mcp::{Raw, RawObject};
 
-use super::signature;
+use super::signature::{self, Signature};
 
 /// Everything one server offers.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ pub struct ToolEntry {
     pub raw: Box<Raw>,
     /// Tokens of its definition, counted later.
     pub tokens: OnceLock<usize>,
-    signature: OnceLock<String>,
+    signature: OnceLock<Signature>,
 }
 
 impl ToolEntry {
@@ -75,6 +75,15 @@ impl ToolEntry {
 
     /// The compact call signature.
     pub fn signature(&self) -> &str {
+        &self.whole_signature().line
+    }
+
+    /// Whether a correct call may need the input schema, because the signature leaves something out.
+    pub fn needs_schema(&self) -> bool {
+        self.whole_signature().misleads
+    }
+
+    fn whole_signature(&self) -> &Signature {
         self.signature.get_or_init(|| signature::of(&self.name, &self.raw))
     }
 
@@ -101,21 +110,48 @@ pub struct ResourceEntry {
 /// The beginning of a text: whole sentences where they fit, else whole words.
 pub fn shorten(text: &str, chars: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().count() <= chars {
-        return text;
+    let Some((end, _)) = text.char_indices().nth(chars) else { return text };
+    let sentence = sentence_ends(&text).take_while(|at| *at <= end).last();
+    // A first sentence of two words says too little to stop there.
+    if let Some(at) = sentence.filter(|at| *at >= end / 3) {
+        return text[..at].to_owned();
     }
-    let cut: String = text.chars().take(chars).collect();
-    let sentence = cut.rmatch_indices(['.', '!', '?', '。']).find(|(at, mark)| {
-        let after = text[at + mark.len()..].chars().next();
-        after.is_none_or(char::is_whitespace) && *at >= chars / 3
-    });
-    match sentence {
-        Some((at, mark)) => cut[..at + mark.len()].to_owned(),
-        None => {
-            let end = cut.rfind(' ').unwrap_or(cut.len());
-            format!("{}…", cut[..end].trim_end_matches([',', ';', ':', ' ']))
+    // One character is kept for the mark that something follows.
+    let room = text.char_indices().nth(chars.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    let words = text[..=room.min(text.len() - 1)].rfind(' ').unwrap_or(room);
+    format!("{}…", text[..words].trim_end_matches([',', ';', ':', '-', '–', '(', ' ']))
+}
+
+/// Where sentences end, after their mark, in bytes.
+fn sentence_ends(text: &str) -> impl Iterator<Item = usize> {
+    text.char_indices().filter_map(move |(at, mark)| {
+        let end = at + mark.len_utf8();
+        match mark {
+            '。' | '！' | '？' => Some(end),
+            '.' | '!' | '?' => {
+                let rest = &text[end..];
+                let next = rest.trim_start().chars().next();
+                let begins = rest.is_empty()
+                    || rest.starts_with(' ')
+                        && next.is_none_or(|c| !c.is_lowercase() && !c.is_ascii_punctuation());
+                (begins && !(mark == '.' && abbreviated(&text[..at]))).then_some(end)
+            }
+            _ => None,
         }
-    }
+    })
+}
+
+/// Whether the full stop after this belongs to a short form: "e.g.", "U.S.", "approx.", "1.".
+fn abbreviated(before: &str) -> bool {
+    const SHORT_FORMS: [&str; 14] =
+        ["approx", "ca", "cf", "dr", "etc", "fig", "incl", "max", "min", "mr", "mrs", "no", "st", "vs"];
+    let word = before.rsplit([' ', '(', '"', '/']).next().unwrap_or_default();
+    let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
+    let number = !word.is_empty() && letters <= 2 && word.chars().all(|c| c.is_ascii_digit());
+    // "e.g", "U.S", and initials.
+    let initials = letters > 0
+        && word.split('.').all(|part| part.chars().count() == 1 && part.chars().all(char::is_alphabetic));
+    number || initials || SHORT_FORMS.contains(&word.to_ascii_lowercase().as_str())
 }
 
 #[cfg(test)]
@@ -130,6 +166,20 @@ mod tests {
             ("A long text without any end of a sentence at all", 20, "A long text without…"),
             ("Version 1.2 of the thing does much more than before", 30, "Version 1.2 of the thing does…"),
             ("two\n  lines", 40, "two lines"),
+            (
+                "Reads files, e.g. Markdown ones. Then more of the same is said",
+                40,
+                "Reads files, e.g. Markdown ones.",
+            ),
+            ("Lists U.S. cities by name and size, with everything", 30, "Lists U.S. cities by name and…"),
+            (
+                "Use fields (id, name, etc. and others) to sort the list",
+                40,
+                "Use fields (id, name, etc. and others)…",
+            ),
+            ("Go. Do not stop at two letters where more fits in", 30, "Go. Do not stop at two…"),
+            ("天气查询。返回城市的天气预报和空气质量", 8, "天气查询。"),
+            ("Unbrokenandverylongwordwithoutblanks", 10, "Unbrokena…"),
         ] {
             assert_eq!(shorten(text, chars), expected);
         }

@@ -1,119 +1,336 @@
 //! A tool's call in one line: `create_issue(owner: string, title: string, labels?: string[]) -> {number, url}`.
+//!
+//! What does not fit in one line is left out, and the signature says that it misleads: then the caller needs the schema.
+
+use std::{cell::Cell, fmt::Write};
 
 use satchel_mcp::{Raw, RawObject};
 use serde_json::Value;
 
 /// Deeper objects are written as `object`.
-const NESTING: usize = 2;
+const NESTING: usize = 3;
 /// Longer lists of values are cut.
-const VALUES: usize = 8;
+const VALUES: usize = 12;
+/// From here on, in bytes, what need not be given is left out.
+const LONG: usize = 900;
+/// A longer pattern says nothing at a glance.
+const PATTERN: usize = 32;
+/// Schemas within schemas, and schemas altogether: one that contains itself has no end.
+const DEPTH: usize = 16;
+const SCHEMAS: usize = 1_000;
+/// References that lead to references.
+const HOPS: usize = 8;
+
+/// A call in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// The line.
+    pub line: String,
+    /// Whether a correct call may need what the line does not say.
+    pub misleads: bool,
+}
 
 /// The signature of a tool by its whole definition.
-pub fn of(name: &str, definition: &Raw) -> String {
+pub fn of(name: &str, definition: &Raw) -> Signature {
     let fields = RawObject::parse(definition).unwrap_or_default();
     let schema = |key: &str| fields.get(key).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
     let input = schema("inputSchema").unwrap_or_default();
-    let mut line = format!("{name}({})", members(&input, &input, 0));
+    let writer = Writer::new(&input);
+    let mut line = format!("{name}({})", writer.parameters());
     if let Some(output) = schema("outputSchema") {
-        line.push_str(" -> ");
-        line.push_str(&shape(&output, &output, 0));
-    }
-    line
-}
-
-fn members(schema: &Value, root: &Value, level: usize) -> String {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return String::new() };
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let member = |(name, schema): (&String, &Value)| {
-        let optional = !required.contains(&name.as_str());
-        let mark = if optional { "?" } else { "" };
-        let default = schema.get("default").filter(|value| is_short(value));
-        let default = default.map(|value| format!(" = {value}")).unwrap_or_default();
-        format!("{name}{mark}: {}{default}", kind(schema, root, level + 1))
-    };
-    // What must be given comes first.
-    let (needed, rest): (Vec<_>, Vec<_>) =
-        properties.iter().partition(|(name, _)| required.contains(&name.as_str()));
-    needed.into_iter().chain(rest).map(member).collect::<Vec<_>>().join(", ")
-}
-
-/// An output by the names of its fields, which is what a caller needs to know.
-fn shape(schema: &Value, root: &Value, level: usize) -> String {
-    match resolve(schema, root).get("properties").and_then(Value::as_object) {
-        Some(properties) if level < NESTING => {
-            format!("{{{}}}", properties.keys().cloned().collect::<Vec<_>>().join(", "))
+        // What comes back is seen when it comes; a short form of it misleads nobody.
+        let shape = Writer::new(&output).shape();
+        if shape.len() <= LONG {
+            line.push_str(" -> ");
+            line.push_str(&shape);
         }
-        _ => kind(schema, root, level),
     }
+    Signature { line, misleads: writer.misleads.get() }
 }
 
-fn kind(schema: &Value, root: &Value, level: usize) -> String {
-    let schema = resolve(schema, root);
-    if let Some(value) = schema.get("const") {
-        return value.to_string();
+/// Writes one schema, and notes when something is lost.
+struct Writer<'a> {
+    root: &'a Value,
+    misleads: Cell<bool>,
+    depth: Cell<usize>,
+    written: Cell<usize>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(root: &'a Value) -> Self {
+        Self { root, misleads: Cell::new(false), depth: Cell::new(0), written: Cell::new(0) }
     }
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+
+    fn lost(&self, instead: &str) -> String {
+        self.misleads.set(true);
+        instead.to_owned()
+    }
+
+    fn parameters(&self) -> String {
+        let input = self.resolve(self.root);
+        // "Either a or b", "if a then b" are not in a list of parameters.
+        if conditions(input) {
+            self.misleads.set(true);
+        }
+        let (needed, mut rest) = self.members(input, 1);
+        let mut all = needed;
+        let mut length: usize = all.iter().map(|member| member.len() + 2).sum();
+        rest.retain(|member| {
+            length += member.len() + 2;
+            length <= LONG || {
+                self.misleads.set(true);
+                false
+            }
+        });
+        all.append(&mut rest);
+        if length > LONG && self.misleads.get() {
+            all.push("…".to_owned());
+        }
+        if all.is_empty()
+            && let Some(any) = self.any_names(input, 1)
+        {
+            all.push(any);
+        }
+        all.join(", ")
+    }
+
+    /// What must be given, and what may.
+    fn members(&self, schema: &'a Value, level: usize) -> (Vec<String>, Vec<String>) {
+        let properties: Vec<(&String, &Value)> =
+            schema.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let (mut needed, mut rest) = (Vec::new(), Vec::new());
+        for (name, schema) in &properties {
+            if required.contains(&name.as_str()) {
+                needed.push(format!("{}: {}", written(name), self.kind(schema, level)));
+            } else {
+                let default = schema.get("default").or_else(|| self.resolve(schema).get("default"));
+                let default = default.filter(|value| is_short(value));
+                let default = default.map(|value| format!(" = {value}")).unwrap_or_default();
+                rest.push(format!("{}?: {}{default}", written(name), self.kind(schema, level)));
+            }
+        }
+        let unknown =
+            required.iter().filter(|name| !properties.iter().any(|(known, _)| known.as_str() == **name));
+        needed.extend(unknown.map(|name| format!("{}: any", written(name))));
+        (needed, rest)
+    }
+
+    /// An object whose names are the caller's choice.
+    fn any_names(&self, schema: &'a Value, level: usize) -> Option<String> {
+        match schema.get("additionalProperties") {
+            Some(Value::Bool(true)) => Some("[name]: any".to_owned()),
+            Some(values @ Value::Object(_)) => Some(format!("[name]: {}", self.kind(values, level + 1))),
+            _ => None,
+        }
+    }
+
+    /// An output by the names of its fields, which is what a caller needs to know.
+    fn shape(&self) -> String {
+        match self.resolve(self.root).get("properties").and_then(Value::as_object) {
+            Some(properties) => {
+                let names: Vec<String> = properties.keys().map(|name| written(name)).collect();
+                format!("{{{}}}", names.join(", "))
+            }
+            None => self.kind(self.root, 1),
+        }
+    }
+
+    fn kind(&self, schema: &'a Value, level: usize) -> String {
+        if self.depth.get() >= DEPTH || self.written.get() >= SCHEMAS {
+            return self.lost("any");
+        }
+        self.written.set(self.written.get() + 1);
+        self.depth.set(self.depth.get() + 1);
+        let kind = self.kind_within(schema, level);
+        self.depth.set(self.depth.get() - 1);
+        kind
+    }
+
+    fn kind_within(&self, schema: &'a Value, level: usize) -> String {
+        let schema = self.resolve(schema);
+        if let Some(value) = schema.get("const") {
+            return value.to_string();
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            return self.values(values);
+        }
+        for key in ["anyOf", "oneOf"] {
+            if let Some(choices) = schema.get(key).and_then(Value::as_array) {
+                return self.choices(schema, choices, level);
+            }
+        }
+        match schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
+            // How some generators say "this reference, with a description".
+            Some([only]) if schema.get("properties").is_none() => return self.kind(only, level),
+            Some(_) => return self.lost("object"),
+            None => {}
+        }
+        let kind = match schema.get("type") {
+            Some(Value::String(name)) => self.one(name, schema, level),
+            Some(Value::Array(names)) => {
+                let names = names.iter().filter_map(Value::as_str);
+                names.map(|name| self.one(name, schema, level)).collect::<Vec<_>>().join(" | ")
+            }
+            _ if schema.get("properties").is_some() => self.one("object", schema, level),
+            _ if schema.get("items").is_some() => self.one("array", schema, level),
+            _ if says_nothing(schema) => "any".to_owned(),
+            _ => self.lost("any"),
+        };
+        if schema.get("nullable") == Some(&Value::Bool(true)) { format!("{kind} | null") } else { kind }
+    }
+
+    fn values(&self, values: &[Value]) -> String {
         let mut shown: Vec<String> = values.iter().take(VALUES).map(Value::to_string).collect();
         if values.len() > VALUES {
-            shown.push("…".to_owned());
+            shown.push(self.lost("…"));
         }
-        return shown.join(" | ");
+        shown.join(" | ")
     }
-    for key in ["anyOf", "oneOf"] {
-        if let Some(choices) = schema.get(key).and_then(Value::as_array) {
-            let mut kinds: Vec<String> = Vec::new();
-            for choice in choices {
-                let kind = kind(choice, root, level);
-                if !kinds.contains(&kind) {
-                    kinds.push(kind);
-                }
+
+    fn choices(&self, schema: &'a Value, choices: &'a [Value], level: usize) -> String {
+        if schema.get("properties").is_some() {
+            return self.lost("object");
+        }
+        let mut kinds: Vec<String> = Vec::new();
+        for choice in choices {
+            let kind = self.kind(choice, level);
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
             }
-            return kinds.join(" | ");
+        }
+        kinds.join(" | ")
+    }
+
+    fn one(&self, name: &str, schema: &'a Value, level: usize) -> String {
+        match name {
+            "array" => self.array(schema, level),
+            "object" => self.object(schema, level),
+            "integer" => format!("int{}", range(schema)),
+            "number" => format!("number{}", range(schema)),
+            "string" => self.string(schema),
+            other => other.to_owned(),
         }
     }
-    match schema.get("type") {
-        Some(Value::String(name)) => one(name, schema, root, level),
-        Some(Value::Array(names)) => {
-            let names = names.iter().filter_map(Value::as_str);
-            names.map(|name| one(name, schema, root, level)).collect::<Vec<_>>().join(" | ")
+
+    fn array(&self, schema: &'a Value, level: usize) -> String {
+        if let Some(items) = schema.get("prefixItems").and_then(Value::as_array) {
+            let items: Vec<String> = items.iter().map(|item| self.kind(item, level)).collect();
+            return format!("[{}]", items.join(", "));
         }
-        _ if schema.get("properties").is_some() => one("object", schema, root, level),
-        _ => "any".to_owned(),
+        let item = schema.get("items").map_or_else(|| "any".to_owned(), |items| self.kind(items, level));
+        if item.contains(" | ") && !item.starts_with('{') {
+            format!("({item})[]")
+        } else {
+            format!("{item}[]")
+        }
+    }
+
+    fn object(&self, schema: &'a Value, level: usize) -> String {
+        if conditions(schema) {
+            self.misleads.set(true);
+        }
+        let named =
+            schema.get("properties").and_then(Value::as_object).is_some_and(|names| !names.is_empty());
+        if level > NESTING {
+            let open = !named && schema.get("additionalProperties").is_none_or(Value::is_boolean);
+            return if open { "object".to_owned() } else { self.lost("object") };
+        }
+        if !named {
+            return self
+                .any_names(schema, level)
+                .map_or_else(|| "object".to_owned(), |names| format!("{{{names}}}"));
+        }
+        let (needed, rest) = self.members(schema, level + 1);
+        format!("{{{}}}", [needed, rest].concat().join(", "))
+    }
+
+    fn string(&self, schema: &Value) -> String {
+        let mut kind = "string".to_owned();
+        if let Some(format) = schema.get("format").and_then(Value::as_str) {
+            let _ = write!(kind, "<{format}>");
+        }
+        match schema.get("pattern").and_then(Value::as_str) {
+            Some(pattern) if pattern.len() <= PATTERN => {
+                let _ = write!(kind, " /{pattern}/");
+            }
+            Some(_) => self.misleads.set(true),
+            None => {}
+        }
+        kind
+    }
+
+    /// Follows a reference within the document, one that does not lead back to itself.
+    fn resolve(&self, schema: &'a Value) -> &'a Value {
+        let mut current = schema;
+        for _ in 0..HOPS {
+            let Some(reference) = current.get("$ref").and_then(Value::as_str) else { return current };
+            match reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer)) {
+                Some(next) => current = next,
+                None => break,
+            }
+        }
+        if current.get("$ref").is_some() {
+            self.misleads.set(true);
+        }
+        current
     }
 }
 
-fn one(name: &str, schema: &Value, root: &Value, level: usize) -> String {
-    match name {
-        "array" => {
-            let item = schema.get("items").map_or_else(|| "any".to_owned(), |items| kind(items, root, level));
-            if item.contains(" | ") { format!("({item})[]") } else { format!("{item}[]") }
+/// Whether a schema asks for more than its properties say.
+fn conditions(schema: &Value) -> bool {
+    const CONDITIONS: [&str; 10] = [
+        "oneOf",
+        "anyOf",
+        "allOf",
+        "not",
+        "if",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+        "minProperties",
+        "patternProperties",
+    ];
+    CONDITIONS.iter().any(|key| schema.get(key).is_some())
+}
+
+/// Whether any value will do.
+fn says_nothing(schema: &Value) -> bool {
+    const WORDS: [&str; 6] = ["description", "title", "default", "examples", "deprecated", "$comment"];
+    match schema {
+        Value::Object(fields) => {
+            fields.keys().all(|key| WORDS.contains(&key.as_str()) || key.starts_with("x-"))
         }
-        "object" if level <= NESTING && schema.get("properties").is_some() => {
-            format!("{{{}}}", members(schema, root, level))
-        }
-        "integer" => "int".to_owned(),
-        other => other.to_owned(),
+        Value::Bool(_) | Value::Null => true,
+        Value::Number(_) | Value::String(_) | Value::Array(_) => false,
     }
 }
 
-/// Follows a reference within the document, one that does not lead back to itself.
-fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
-    let mut current = schema;
-    for _ in 0..8 {
-        let target =
-            current.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
-        match target.and_then(|pointer| root.pointer(pointer)) {
-            Some(next) => current = next,
-            None => break,
-        }
+/// `(1..100)`; nothing where there is no bound that anyone would meet.
+fn range(schema: &Value) -> String {
+    /// The bounds of machine integers, which generators write.
+    const MACHINE: f64 = 2_000_000_000.0;
+    let bound =
+        |key: &str| schema.get(key).filter(|bound| bound.as_f64().is_some_and(|bound| bound.abs() < MACHINE));
+    match (bound("minimum"), bound("maximum")) {
+        (None, None) => String::new(),
+        (Some(least), None) => format!("({least}..)"),
+        (None, Some(most)) => format!("(..{most})"),
+        (Some(least), Some(most)) => format!("({least}..{most})"),
     }
-    current
+}
+
+/// A name as it can be read in a list.
+fn written(name: &str) -> String {
+    let plain = !name.is_empty()
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.' | '@'));
+    if plain { name.to_owned() } else { Value::from(name).to_string() }
 }
 
 fn is_short(value: &Value) -> bool {
@@ -128,21 +345,27 @@ fn is_short(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, json};
+
     use super::*;
 
-    fn check(definition: Value, expected: &str) {
+    #[track_caller]
+    fn check(definition: Value, expected: &str, misleads: bool) {
         let raw = serde_json::value::to_raw_value(&definition).unwrap();
-        assert_eq!(of("t", &raw), expected);
+        assert_eq!(of("t", &raw), Signature { line: expected.to_owned(), misleads });
+    }
+
+    fn input(properties: Value, required: Value) -> Value {
+        json!({"inputSchema": {"type": "object", "properties": properties, "required": required}})
     }
 
     #[test]
     fn a_signature_says_what_a_call_needs() {
-        use serde_json::json;
-        let input = |properties: Value, required: Value| json!({"inputSchema": {"type": "object", "properties": properties, "required": required}});
-        check(json!({"inputSchema": {"type": "object"}}), "t()");
+        check(json!({"inputSchema": {"type": "object"}}), "t()", false);
         check(
             input(json!({"b": {"type": "boolean", "default": true}, "a": {"type": "string"}}), json!(["a"])),
             "t(a: string, b?: boolean = true)",
+            false,
         );
         check(
             input(
@@ -150,18 +373,13 @@ mod tests {
                 json!([]),
             ),
             r#"t(s?: "open" | "all", n?: int | null, l?: string[])"#,
+            false,
         );
         check(
-            input(
-                json!({"o": {"type": "object", "properties": {"x": {"type": "number"}, "deep": {"type": "object", "properties": {"y": {"type": "object", "properties": {"z": {}}}}}}, "required": ["x"]}}),
-                json!(["o"]),
-            ),
-            "t(o: {x: number, deep?: {y?: object}})",
-        );
-        check(
-            json!({"inputSchema": {"type": "object", "properties": {"p": {"$ref": "#/$defs/P"}, "loop": {"$ref": "#/$defs/L"}}, "$defs": {"P": {"type": "string"}, "L": {"$ref": "#/$defs/L"}}},
+            json!({"inputSchema": {"type": "object", "properties": {"p": {"$ref": "#/$defs/P"}}, "$defs": {"P": {"type": "string", "default": "x"}}},
                    "outputSchema": {"type": "object", "properties": {"number": {}, "url": {}}}}),
-            "t(p?: string, loop?: any) -> {number, url}",
+            r#"t(p?: string = "x") -> {number, url}"#,
+            false,
         );
         check(
             input(
@@ -169,6 +387,66 @@ mod tests {
                 json!(["u"]),
             ),
             "t(u: string | null, m?: (1 | 2)[])",
+            false,
         );
+    }
+
+    #[test]
+    fn formats_bounds_and_free_names_are_written() {
+        check(
+            input(
+                json!({
+                    "id": {"type": "string", "format": "uuid"}, "day": {"type": "string", "pattern": "^\\d{4}$"},
+                    "n": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10}, "x": {"type": "number", "minimum": 0},
+                    "h": {"type": "object", "additionalProperties": {"type": "string"}},
+                    "two": {"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}]},
+                    "a b": {"type": "string", "nullable": true}, "free": {"description": "anything"},
+                    "one": {"allOf": [{"type": "boolean"}], "description": "…"}
+                }),
+                json!(["id"]),
+            ),
+            "t(id: string<uuid>, day?: string /^\\d{4}$/, n?: int(1..100) = 10, x?: number(0..), h?: {[name]: string}, \
+             two?: [number, string], \"a b\"?: string | null, free?: any, one?: boolean)",
+            false,
+        );
+        check(
+            json!({"inputSchema": {"type": "object", "additionalProperties": true}}),
+            "t([name]: any)",
+            false,
+        );
+        check(input(json!({}), json!(["hidden"])), "t(hidden: any)", false);
+    }
+
+    #[test]
+    fn a_signature_that_leaves_something_out_says_so() {
+        let deep = json!({"type": "object", "properties": {"b": {"type": "object", "properties": {"c": {"type": "object",
+            "properties": {"d": {"type": "object", "properties": {"e": {"type": "string"}}}}}}}}});
+        check(input(json!({"a": deep}), json!(["a"])), "t(a: {b?: {c?: {d?: object}}})", true);
+        let either = json!({"inputSchema": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+            "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}});
+        check(either, "t(a?: string, b?: string)", true);
+        check(input(json!({"p": {"$ref": "#/nowhere"}}), json!([])), "t(p?: any)", true);
+        check(input(json!({"p": {"$ref": "#/properties/p"}}), json!([])), "t(p?: any)", true);
+        let endless = json!({"inputSchema": {"type": "object", "properties": {"p": {"$ref": "#/$defs/L"}},
+            "$defs": {"L": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/L"}}, {"$ref": "#/$defs/L"}]}}}});
+        let raw = serde_json::value::to_raw_value(&endless).unwrap();
+        assert!(of("t", &raw).misleads);
+        check(input(json!({"p": {"not": {"type": "string"}}}), json!([])), "t(p?: any)", true);
+        let many: Vec<String> = (0..20).map(|at| format!("v{at}")).collect();
+        let raw =
+            serde_json::value::to_raw_value(&input(json!({"e": {"enum": many}}), json!(["e"]))).unwrap();
+        let signature = of("t", &raw);
+        assert!(signature.misleads && signature.line.ends_with(r#""v11" | …)"#), "{signature:?}");
+    }
+
+    #[test]
+    fn a_long_signature_keeps_what_must_be_given() {
+        let mut properties: Map<String, Value> =
+            (0..90).map(|at| (format!("option_{at}"), json!({"type": "string"}))).collect();
+        properties.insert("needed".into(), json!({"type": "string"}));
+        let raw = serde_json::value::to_raw_value(&input(properties.into(), json!(["needed"]))).unwrap();
+        let signature = of("t", &raw);
+        assert!(signature.line.starts_with("t(needed: string, option_0?: string,"), "{signature:?}");
+        assert!(signature.line.ends_with(", …)") && signature.line.len() < LONG + 20 && signature.misleads);
     }
 }
