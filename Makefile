@@ -5,7 +5,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -type f -print 2>/dev/null)
 
-.PHONY: run build test ui-tests lint fmt bench clean
+.PHONY: run build test ui-tests lint fmt bench retrieval clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -48,6 +48,13 @@ bench:
 	@scripts/setup.sh hub
 	cargo build --release -p satchel-cli -p satchel-tests
 	cargo bench -p satchel-tests --bench calls
+
+# How often the first tools found are the right ones. RETRIEVAL_DIR names a collection of tools and queries, which is
+# not part of the repository.
+retrieval:
+	@test -f "$(RETRIEVAL_DIR)/tools.jsonl" -a -f "$(RETRIEVAL_DIR)/dev/queries.jsonl" || { \
+	  echo "make retrieval needs RETRIEVAL_DIR: a directory with tools.jsonl and dev/queries.jsonl." >&2; exit 1; }
+	RETRIEVAL_DIR="$(abspath $(RETRIEVAL_DIR))" cargo bench -p satchel-tests --bench retrieval
 
 clean:
 	cargo clean

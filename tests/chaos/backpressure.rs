@@ -1,0 +1,169 @@
+//! Whoever does not read, or asks without waiting, is refused clearly; memory stays bounded and others are served.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use satchel_tests::{Client, eventually};
+use serde_json::json;
+use tokio::{io::AsyncWriteExt, net::TcpStream, task::JoinSet};
+
+use crate::{
+    arena::{Arena, Chaos, known},
+    journal::Outcome,
+    measured,
+    processes::memory,
+    sized,
+};
+
+/// The goal sheet's bound.
+const MOST_GROWTH: f64 = 128.0;
+
+#[tokio::test]
+async fn a_server_that_never_reads_fills_no_memory_and_its_callers_are_told() {
+    let mut arena = Arena::new().await;
+    let names = ["deaf".to_owned(), "fine".to_owned()];
+    arena.add("deaf", Chaos::mode("stdin_never_read")).add("fine", Chaos::new());
+    let hub = arena.open().await;
+    known(&arena.home, &names).await;
+    let connection = hub.connection("crowd").await;
+    let before = memory(hub.pid);
+    // Long arguments, so that the pipe fills.
+    let text = Arc::new("x".repeat(20_000));
+    let mut calls = JoinSet::new();
+    for _ in 0..8 {
+        let client = Client::open(&connection, "2025-11-25").await;
+        for _ in 0..sized(50, 500) {
+            let (client, text) = (client.clone(), text.clone());
+            calls.spawn(async move {
+                let answer = client.execute("deaf:echo", json!({ "text": *text })).await;
+                (Outcome::of(&answer), answer)
+            });
+        }
+    }
+    let fine = Client::open(&hub.connection("calm").await, "2025-11-25").await;
+    assert_eq!(fine.execute("fine:echo", json!({ "text": "meanwhile" })).await.text(), "meanwhile");
+    let peak = memory(hub.pid) - before;
+    let mut told: BTreeMap<Outcome, usize> = BTreeMap::new();
+    for (outcome, answer) in calls.join_all().await {
+        assert!(matches!(outcome, Outcome::Refused | Outcome::Unknown), "{outcome:?}: {answer:?}");
+        *told.entry(outcome).or_default() += 1;
+    }
+    measured!("backpressure, deaf server: {told:?}, the hub grew by {peak:.1} MiB");
+    assert!(told.get(&Outcome::Refused).copied().unwrap_or(0) > 0, "what is too much is refused: {told:?}");
+    assert!(peak <= MOST_GROWTH, "the hub grew by {peak:.1} MiB");
+    assert_eq!(fine.execute("fine:echo", json!({ "text": "after" })).await.text(), "after");
+}
+
+#[tokio::test]
+async fn a_client_that_asks_without_end_is_told_it_is_too_much() {
+    let mut arena = Arena::new().await;
+    arena.add("slow", Chaos::new().field("requestTimeout", json!(60)));
+    let hub = arena.open().await;
+    known(&arena.home, &["slow".to_owned()]).await;
+    let client = hub.client("greedy").await;
+    let before = memory(hub.pid);
+    let mut calls = JoinSet::new();
+    for _ in 0..sized(400, 5_000) {
+        let client = client.clone();
+        calls.spawn(async move {
+            let answer = client.execute("slow:sleep", json!({ "ms": 1_500 })).await;
+            Outcome::of(&answer)
+        });
+    }
+    let told = calls.join_all().await;
+    let grown = memory(hub.pid) - before;
+    let count = |wanted| told.iter().filter(|outcome| **outcome == wanted).count();
+    let (results, refused) = (count(Outcome::Result), count(Outcome::Refused));
+    measured!(
+        "backpressure, greedy client: {results} results, {refused} refused, the hub grew by {grown:.1} MiB"
+    );
+    assert_eq!(results + refused, told.len(), "every call ended clearly");
+    assert!(results > 0 && refused > 0, "{results} results, {refused} refused");
+    assert!(grown <= MOST_GROWTH, "the hub grew by {grown:.1} MiB");
+    let again = client.execute("slow:echo", json!({ "text": "recovered" })).await;
+    assert_eq!(again.text(), "recovered");
+}
+
+#[tokio::test]
+async fn a_client_that_never_reads_its_stream_costs_bounded_memory() {
+    let mut arena = Arena::new().await;
+    arena.add("flood", Chaos::mode("progress_flood").with("n", sized(30_000, 300_000)));
+    arena.add("fine", Chaos::new());
+    let hub = arena.open().await;
+    known(&arena.home, &["flood".to_owned(), "fine".to_owned()]).await;
+    let connection = hub.connection("deaf").await;
+    let opened = Client::open(&connection, "2025-11-25").await;
+    let before = memory(hub.pid);
+    // The same request as a client makes it, over a socket that is then never read.
+    let mut sockets = Vec::new();
+    let session = session_of(&connection).await;
+    for id in 0..4 {
+        let body = json!({
+            "jsonrpc": "2.0", "id": format!("deaf-{id}"), "method": "tools/call",
+            "params": {
+                "name": "execute_mcp_tool",
+                "arguments": { "tool_path": "flood:echo", "arguments": { "text": "x" } },
+                "_meta": { "progressToken": id },
+            },
+        });
+        let mut socket = TcpStream::connect(host_of(&connection.url)).await.expect("the endpoint listens");
+        let head = head_of(&connection, Some(&session), body.to_string().len());
+        socket.write_all(format!("{head}{body}").as_bytes()).await.expect("it takes the request");
+        sockets.push(socket);
+    }
+    eventually("the server was called", async || {
+        (hub.server("flood").await["calls"].as_u64() >= Some(4)).then_some(())
+    })
+    .await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let grown = memory(hub.pid) - before;
+    measured!("backpressure, client that never reads: the hub grew by {grown:.1} MiB");
+    assert!(grown <= MOST_GROWTH, "the hub grew by {grown:.1} MiB");
+    assert_eq!(opened.execute("fine:echo", json!({ "text": "meanwhile" })).await.text(), "meanwhile");
+    drop(sockets);
+    eventually("nothing is in flight", async || {
+        (hub.server("flood").await["in_flight"].as_u64().unwrap_or(0) == 0).then_some(())
+    })
+    .await;
+}
+
+fn host_of(url: &str) -> String {
+    url.trim_start_matches("http://").split('/').next().expect("a host").to_owned()
+}
+
+fn head_of(connection: &satchel_tests::Connection, session: Option<&str>, length: usize) -> String {
+    let mut head = format!("POST /mcp HTTP/1.1\r\nHost: {}\r\n", host_of(&connection.url));
+    for (name, value) in &connection.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    if let Some(session) = session {
+        head.push_str(&format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n"));
+    }
+    head.push_str("Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n");
+    head.push_str(&format!("Content-Length: {length}\r\n\r\n"));
+    head
+}
+
+/// Opens a session by hand, to know its name.
+async fn session_of(connection: &satchel_tests::Connection) -> String {
+    use tokio::io::AsyncReadExt;
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": { "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "deaf", "version": "1" } },
+    })
+    .to_string();
+    let mut socket = TcpStream::connect(host_of(&connection.url)).await.expect("the endpoint listens");
+    socket
+        .write_all(format!("{}{body}", head_of(connection, None, body.len())).as_bytes())
+        .await
+        .expect("sent");
+    let mut answer = Vec::new();
+    while !answer.windows(4).any(|end| end == b"\r\n\r\n") {
+        let mut buffer = [0u8; 4096];
+        let count = socket.read(&mut buffer).await.expect("it answers");
+        assert!(count > 0, "the endpoint closed the connection");
+        answer.extend_from_slice(&buffer[..count]);
+    }
+    let head = String::from_utf8_lossy(&answer).into_owned();
+    let line = head.lines().find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id:"));
+    line.and_then(|line| line.split_once(':')).expect("it names the session").1.trim().to_owned()
+}

@@ -1,0 +1,48 @@
+//! The control channel as bytes: one wish, one answer, over the running hub's socket. Much cheaper than a command.
+
+use std::{
+    io::{Read, Write},
+    os::unix::net::UnixStream,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use satchel_tests::Home;
+use serde_json::Value;
+
+/// A running hub's control channel.
+#[derive(Clone)]
+pub(crate) struct Control {
+    socket: PathBuf,
+}
+
+impl Control {
+    /// As the address file says.
+    pub(crate) fn of(home: &Home) -> Self {
+        let address = std::fs::read(home.file("data/hub.json")).expect("a running hub has an address file");
+        let address: Value = serde_json::from_slice(&address).expect("it is JSON");
+        Self { socket: address["socket"].as_str().expect("with a socket").into() }
+    }
+
+    /// Asks for something; `None` where the hub went away before it had answered. Refusals panic.
+    pub(crate) async fn wish(&self, wish: Value) -> Option<Value> {
+        let socket = self.socket.clone();
+        let asked = tokio::task::spawn_blocking(move || ask(&socket, &wish.to_string()));
+        let answer = asked.await.expect("asking does not panic")?;
+        assert!(answer.get("ok").is_some(), "the hub refused: {answer}");
+        Some(answer["ok"].clone())
+    }
+}
+
+/// HTTP/1.0, so that the end of the answer is the end of the connection.
+fn ask(socket: &Path, body: &str) -> Option<Value> {
+    let mut stream = UnixStream::connect(socket).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
+    let head =
+        format!("POST /wish HTTP/1.0\r\ncontent-type: application/json\r\ncontent-length: {}", body.len());
+    stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (_, body) = answer.split_once("\r\n\r\n")?;
+    serde_json::from_str(body).ok()
+}

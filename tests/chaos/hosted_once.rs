@@ -1,0 +1,124 @@
+//! A call over HTTP runs at most once, whatever happens to its answer; where it provably did not run and a retry is
+//! safe, its caller sees success.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use crate::{
+    arena::{Arena, known},
+    journal::{Journal, Outcome},
+    measured, sized,
+};
+
+/// What a caller may be told, and how often the call may have run then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Promise {
+    /// It ran and the caller cannot know: `unknown`.
+    RanUnknown,
+    /// It did not run, and a retry is safe: success, exactly once.
+    Success,
+    /// It did not run on the server; the caller is told a failure or success, and it is never run twice.
+    AtMostOnce,
+}
+
+/// Modes of `chaos_http.py` that concern this promise and exist for servers of the older revisions.
+const MODES: &[(&str, Promise)] = &[
+    ("exec_then_500", Promise::RanUnknown),
+    ("exec_then_503", Promise::RanUnknown),
+    ("reset_after_exec", Promise::RanUnknown),
+    ("reset_mid_body", Promise::RanUnknown),
+    ("sse_reset", Promise::RanUnknown),
+    ("hang", Promise::RanUnknown),
+    ("reset_before", Promise::AtMostOnce),
+    ("flap_5xx", Promise::AtMostOnce),
+    ("stale_keepalive", Promise::Success),
+    ("s429:times=1", Promise::Success),
+    ("session_404:after=7", Promise::Success),
+];
+/// Calls made at once on one entry, so that most leave before the first failure makes the hub pause the tool.
+const BURST: usize = 10;
+
+#[tokio::test]
+async fn a_call_runs_at_most_once_and_safe_retries_succeed() {
+    let mut arena = Arena::new().await;
+    let hosted = arena.host().await;
+    let wanted = sized(100, 1_000);
+    // After three failures a tool is paused, so each entry is good for one burst; there are more than enough.
+    let entries = wanted / 3;
+    for (mode, promise) in MODES {
+        let entries = if *promise == Promise::Success { 4 } else { entries };
+        for at in 0..entries {
+            arena.add_entry(&entry_name(mode, at), hosted.entry(mode));
+        }
+    }
+    let hub = arena.open().await;
+    let client = hub.client("once").await;
+    let mut told: BTreeMap<&str, BTreeMap<Outcome, usize>> = BTreeMap::new();
+    let journal = Arc::new(Journal::new(arena.home.file("callers.jsonl")));
+    for (mode, promise) in MODES {
+        let entries = if *promise == Promise::Success { 4 } else { entries };
+        let names: Vec<String> = (0..entries).map(|at| entry_name(mode, at)).collect();
+        if *mode != "flap_5xx" {
+            known(&arena.home, &names).await;
+        }
+        let outcomes = told.entry(mode).or_default();
+        let mut burst = 0;
+        while reached(outcomes) < wanted {
+            assert!(burst < entries * 40, "{mode}: {outcomes:?} after {burst} bursts");
+            let mut calls = JoinSet::new();
+            for at in 0..BURST {
+                let (client, journal) = (client.clone(), journal.clone());
+                let key = format!("{mode}-{burst}-{at}");
+                let path = format!("{}:write_once", names[burst % names.len()]);
+                calls.spawn(async move {
+                    journal.issue(&key);
+                    let answer = client.execute(&path, json!({ "key": key })).await;
+                    let outcome = Outcome::of(&answer);
+                    journal.done(&key, outcome);
+                    (key, outcome, answer.outcome.map(|result| result.get().to_owned()))
+                });
+            }
+            for (key, outcome, answer) in calls.join_all().await {
+                let fits = match promise {
+                    // Refused: the tool is paused, because the calls before failed.
+                    Promise::RanUnknown => matches!(outcome, Outcome::Unknown | Outcome::Refused),
+                    Promise::Success => outcome == Outcome::Result,
+                    Promise::AtMostOnce => true,
+                };
+                assert!(fits, "{mode} {key}: {outcome:?}, {answer:?}");
+                *outcomes.entry(outcome).or_default() += 1;
+            }
+            burst += 1;
+        }
+    }
+    for (mode, outcomes) in &told {
+        measured!("once over HTTP: {mode}: {outcomes:?}");
+    }
+    let verdict = journal.judge(&hosted.ledger).await;
+    verdict.clean(wanted * MODES.len());
+    let executed: BTreeMap<String, usize> =
+        hosted.ledger.events("exec").iter().fold(BTreeMap::new(), |mut counted, line| {
+            let key = line["key"].as_str().unwrap_or_default();
+            *counted.entry(key.rsplitn(3, '-').nth(2).unwrap_or_default().to_owned()).or_default() += 1;
+            counted
+        });
+    for (mode, promise) in MODES {
+        let ran = executed.get(*mode).copied().unwrap_or(0);
+        let reached = reached(&told[mode]);
+        match promise {
+            Promise::RanUnknown | Promise::Success => assert_eq!(ran, reached, "{mode}: {:?}", told[mode]),
+            Promise::AtMostOnce => assert!(ran <= reached, "{mode}: {ran} executions of {reached}"),
+        }
+    }
+}
+
+/// Calls that were really tried.
+fn reached(outcomes: &BTreeMap<Outcome, usize>) -> usize {
+    outcomes.iter().filter(|(outcome, _)| **outcome != Outcome::Refused).map(|(_, count)| count).sum()
+}
+
+fn entry_name(mode: &str, at: usize) -> String {
+    format!("{}-{at}", mode.replace([':', '='], "-"))
+}

@@ -1,0 +1,48 @@
+//! A hub whose servers all sleep costs next to nothing.
+
+use std::time::Duration;
+
+use satchel_tests::eventually;
+use serde_json::json;
+
+use crate::{
+    arena::{Arena, Chaos, known},
+    control::Control,
+    measured,
+    processes::{memory, processor_time, switches},
+    sized,
+};
+
+const SERVERS: usize = 20;
+
+#[tokio::test]
+async fn an_idle_hub_uses_no_processor_and_little_memory() {
+    let mut arena = Arena::alone().await;
+    let names: Vec<String> = (0..SERVERS).map(|at| format!("s{at}")).collect();
+    for name in &names {
+        arena.add(name, Chaos::new().field("idleTimeout", json!("500ms")));
+    }
+    let hub = arena.open().await;
+    known(&arena.home, &names).await;
+    let control = Control::of(&arena.home);
+    eventually("every server sleeps", async || {
+        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let views = status["servers"].as_array().expect("a snapshot has servers");
+        // Tool definitions are counted in the background after they were read.
+        views.iter().all(|view| view["state"] == "asleep" && view["tokens"].is_u64()).then_some(())
+    })
+    .await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(arena.server_processes().is_empty(), "nothing runs for a server that sleeps");
+    let seconds = sized(10, 60);
+    let (time, woken) = (processor_time(hub.pid), switches(hub.pid));
+    tokio::time::sleep(Duration::from_secs(seconds as u64)).await;
+    let share = (processor_time(hub.pid) - time) / seconds as f64 * 100.0;
+    let woken = (switches(hub.pid) - woken) as f64 / seconds as f64;
+    measured!(
+        "idle hub, {SERVERS} sleeping servers: {share:.2} % of one processor over {seconds} s, {woken:.1} switches a second, {:.1} MiB",
+        memory(hub.pid)
+    );
+    // Linux counts processor time in hundredths of a second: two of them in 10 s.
+    assert!(share <= 0.2, "an idle hub used {share:.2} % of a processor");
+}

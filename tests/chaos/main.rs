@@ -1,0 +1,60 @@
+//! Trouble on purpose: servers that lie, die, flood and hide, hubs that are killed, files that are damaged. Each test
+//! has one pass criterion, prints what it measured, and fails when it did no work.
+//!
+//! `cargo test` runs small numbers; `make soak` sets `SATCHEL_SOAK=1` for large ones. `SATCHEL_SEED` replays a run.
+
+#![allow(clippy::disallowed_methods, reason = "tests wait for their tasks by joining them")]
+
+mod arena;
+mod control;
+mod journal;
+mod processes;
+mod storm;
+
+mod backpressure;
+mod cancelled;
+mod corpus;
+mod corrupt_state;
+mod cross_talk;
+mod disk_full;
+mod escapees;
+mod golden_home;
+mod hosted_once;
+mod hub_killed;
+mod idle;
+mod instances;
+mod isolation;
+mod keychain;
+mod kill_storm;
+mod modes;
+mod planted;
+mod restart_storm;
+mod stopping;
+mod torn_write;
+
+use std::sync::LazyLock;
+
+/// Large numbers are wanted.
+fn soaking() -> bool {
+    std::env::var_os("SATCHEL_SOAK").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// How many: for every commit, or for a soak.
+fn sized(commit: usize, soak: usize) -> usize {
+    if soaking() { soak } else { commit }
+}
+
+/// Random decisions that can be made again: the seed is printed with what a test measured.
+fn random() -> (u64, fastrand::Rng) {
+    static SEED: LazyLock<u64> = LazyLock::new(|| {
+        let chosen = std::env::var("SATCHEL_SEED").ok().map(|seed| seed.parse().expect("a seed is a number"));
+        chosen.unwrap_or_else(|| if soaking() { fastrand::u64(1..1_000_000) } else { 1 })
+    });
+    (*SEED, fastrand::Rng::with_seed(*SEED))
+}
+
+/// A figure for the people who read the run; `cargo test -- --nocapture` shows it.
+macro_rules! measured {
+    ($($part:tt)*) => { println!("measured: {}", format_args!($($part)*)) };
+}
+use measured;

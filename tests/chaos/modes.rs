@@ -1,0 +1,463 @@
+//! Every way in which a server of the fixtures misbehaves, with what the hub must make of it. The table is the
+//! fixtures' catalogue (its "hub must" column) as expectations; a mode without a row fails the test, and so does a row
+//! without a mode.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use satchel_tests::{Answer, Client, eventually};
+use serde_json::{Value, json};
+use tokio::{sync::Semaphore, task::JoinSet};
+
+use crate::{
+    arena::{Arena, Chaos, Ledger, known, run_fixture},
+    control::Control,
+    journal::Outcome,
+    measured,
+};
+
+/// What a call of `echo` must come to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Call {
+    /// Its text comes back.
+    Answers,
+    /// A good result that holds these words.
+    Says(&'static str),
+    /// An explicit failure.
+    Fails,
+    /// An explicit failure after which nobody knows whether it ran.
+    FailsUnknown,
+    /// Its text or an explicit failure; the server dies at a random moment.
+    Ends,
+    /// Refused, because the server cannot be used; its state has one of these codes.
+    Unusable(&'static [&'static str]),
+}
+use Call::{Answers, Ends, Fails, FailsUnknown, Says, Unusable};
+
+/// What must be known of its tools afterwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Tools {
+    /// Nothing is demanded.
+    Any,
+    /// Exactly so many, and nothing left out.
+    All(usize),
+    /// At least so many, and something left out with a reason.
+    Kept(usize),
+    /// None: the list was never had.
+    None,
+}
+use Tools::{All, Any, Kept};
+
+/// Tools of a well-behaved server of the fixtures.
+const GOOD: usize = 10;
+
+struct Row {
+    mode: &'static str,
+    parameters: &'static [(&'static str, &'static str)],
+    call: Call,
+    tools: Tools,
+}
+
+const fn row(mode: &'static str, call: Call, tools: Tools) -> Row {
+    Row { mode, parameters: &[], call, tools }
+}
+
+const fn with(
+    mode: &'static str,
+    parameters: &'static [(&'static str, &'static str)],
+    call: Call,
+    tools: Tools,
+) -> Row {
+    Row { mode, parameters, call, tools }
+}
+
+/// What takes longest comes first.
+const TABLE: &[Row] = &[
+    // Limits that have to pass.
+    row("hang_tools_list", Fails, Tools::None),
+    row("hang_initialize", Unusable(&["handshake_timeout"]), Tools::None),
+    row("hang_call", FailsUnknown, All(GOOD)),
+    row("only_wrong_id", FailsUnknown, All(GOOD)),
+    row("stdin_never_read", FailsUnknown, All(GOOD)),
+    with("endless_line", &[("bytes", "40000000")], FailsUnknown, All(GOOD)),
+    row("wedge", Answers, All(GOOD)),
+    row("slow_drip", Answers, All(GOOD)),
+    row("slow_start", Answers, All(GOOD)),
+    // Framing.
+    row("banner_stdout", Answers, All(GOOD)),
+    row("junk_between", Answers, All(GOOD)),
+    row("crlf", Answers, All(GOOD)),
+    row("bom", Answers, All(GOOD)),
+    row("invalid_utf8", Says("needle"), All(GOOD)),
+    row("huge_line", FailsUnknown, All(GOOD)),
+    // The catalogue allows a clear refusal; the hub puts spread-out messages together.
+    row("pretty_json", Answers, All(GOOD)),
+    row("blank_lines", Answers, All(GOOD)),
+    row("two_per_write", Answers, All(GOOD)),
+    row("no_final_newline", Ends, All(GOOD)),
+    // Lifecycle.
+    row("silent_discover", Answers, All(GOOD)),
+    row("exit_on_start", Unusable(&["exited_early"]), Tools::None),
+    row("exit_after_init", Fails, Tools::None),
+    row("exit_mid_call", FailsUnknown, All(GOOD)),
+    row("exit_before_exec", FailsUnknown, All(GOOD)),
+    row("crash_loop", Ends, Any),
+    row("random_death", Ends, Any),
+    row("ignore_sigterm", Answers, All(GOOD)),
+    row("ignore_eof", Answers, All(GOOD)),
+    row("slow_shutdown", Answers, All(GOOD)),
+    row("grandchild", Answers, All(GOOD)),
+    row("npx_chain", Answers, All(GOOD)),
+    row("stderr_flood", Answers, All(GOOD)),
+    // Ids.
+    row("duplicate_response", Answers, All(GOOD)),
+    row("wrong_id", Answers, All(GOOD)),
+    row("id_type", Answers, All(GOOD)),
+    row("response_before_request", Answers, All(GOOD)),
+    row("null_id_error", Answers, All(GOOD)),
+    row("both_result_error", Fails, All(GOOD)),
+    row("neither", Fails, All(GOOD)),
+    with("out_of_order", &[("n", "1")], Answers, All(GOOD)),
+    row("unknown_notification", Answers, All(GOOD)),
+    row("unknown_request", Answers, All(GOOD)),
+    // Lists: a bad tool never hides a good one.
+    row("pagination_ok", Answers, All(GOOD)),
+    row("pagination_loop", Answers, Kept(GOOD)),
+    row("pagination_infinite", Fails, Kept(10_000)),
+    row("many_tools", Answers, All(GOOD + 5_000)),
+    row("huge_schema", Answers, Kept(GOOD)),
+    row("deep_schema", Answers, Kept(GOOD)),
+    row("duplicate_tool_names", Answers, Kept(GOOD)),
+    row("bad_tool_names", Answers, Kept(GOOD)),
+    row("non_object_schema", Answers, Kept(GOOD)),
+    row("missing_fields", Answers, Kept(GOOD)),
+    row("list_is_object", Fails, Tools::None),
+    // Changing and poisoned definitions: what is approved is another floor's; here nothing may break.
+    row("rug_pull", Answers, All(GOOD)),
+    row("rug_pull_schema", Answers, All(GOOD)),
+    row("rug_pull_annotations", Answers, All(GOOD)),
+    row("rug_pull_new_tool", Answers, All(GOOD)),
+    row("reorder_only", Answers, All(GOOD)),
+    with("list_changed_storm", &[("secs", "5")], Answers, All(GOOD)),
+    row("list_flap", Answers, Any),
+    row("poison", Answers, All(GOOD + 14)),
+    row("poison_fields", Answers, All(GOOD + 7)),
+    row("poison_instructions", Answers, All(GOOD)),
+    row("poison_output", Says("ok"), All(GOOD)),
+    row("shadow_names", Answers, All(GOOD + 14)),
+    // Questions to the client: the hub offers no capability, so each is refused and the call goes on.
+    row("elicit_mid_call", Says("elicitation/create: error -32601"), All(GOOD)),
+    row("elicit_secret", Says("elicitation/create: error -32601"), All(GOOD)),
+    row("elicit_url", Says("elicitation/create: error -32601"), All(GOOD)),
+    row("sampling_mid_call", Says("sampling/createMessage: error -32601"), All(GOOD)),
+    row("roots_mid_call", Says("roots/list: error -32601"), All(GOOD)),
+    row("request_flood", Answers, All(GOOD)),
+    row("mrtr_elicit", Answers, All(GOOD)),
+    row("mrtr_loop", Answers, All(GOOD)),
+    // Notifications.
+    row("progress", Answers, All(GOOD)),
+    row("progress_flood", Answers, All(GOOD)),
+    row("progress_unknown_token", Answers, All(GOOD)),
+    row("log_flood", Answers, All(GOOD)),
+    // Revisions.
+    row("version_old", Answers, All(GOOD)),
+    row("version_future", Unusable(&["protocol_version"]), Tools::None),
+    row("version_garbage", Unusable(&["handshake_refused", "protocol_version"]), Tools::None),
+    row("version_only_future", Answers, All(GOOD)),
+    row("capabilities_lying", Fails, All(0)),
+    row("result_type_unknown", Answers, All(GOOD)),
+    row("jitter", Answers, All(GOOD)),
+];
+
+/// Modes that speak only the older revisions, whatever they are told.
+const ALWAYS_LEGACY: [&str; 4] = ["silent_discover", "version_old", "version_future", "version_garbage"];
+
+/// What a mode must come to in an era. Servers that speak only the stateless revisions cannot be used yet, and say so.
+fn expected(row: &Row, era: &str) -> (Call, Tools) {
+    if era != "modern" || ALWAYS_LEGACY.contains(&row.mode) {
+        return (row.call, row.tools);
+    }
+    match row.mode {
+        // These never come so far as to say what they speak.
+        "hang_initialize" | "exit_on_start" => (row.call, row.tools),
+        "crash_loop" | "random_death" => (Ends, Any),
+        _ => (Unusable(&["protocol_version"]), Tools::None),
+    }
+}
+
+/// What was seen of one mode.
+#[derive(Debug)]
+struct Seen {
+    answer: Answer,
+    /// What `status` says of the server afterwards.
+    view: Value,
+}
+
+/// What is wrong with what was seen; `None` where it is as it must be.
+fn fault(call: Call, tools: Tools, seen: &Seen) -> Option<String> {
+    let outcome = Outcome::of(&seen.answer);
+    let text = seen
+        .answer
+        .outcome
+        .as_ref()
+        .map_or_else(|error| error.message.clone(), |result| result.get().to_owned());
+    let answered = outcome == Outcome::Result && text.contains("needle");
+    let failed = outcome != Outcome::Result;
+    let ended_well = match call {
+        Answers => answered,
+        Says(words) => outcome == Outcome::Result && text.contains(words),
+        Fails => failed,
+        FailsUnknown => outcome == Outcome::Unknown,
+        Ends => answered || failed,
+        Unusable(codes) => {
+            let code = Outcome::code(&seen.answer);
+            outcome == Outcome::Refused && code.is_some_and(|code| codes.contains(&code.as_str()))
+        }
+    };
+    if !ended_well {
+        let (state, code) = (&seen.view["state"], Outcome::code(&seen.answer));
+        return Some(format!(
+            "the call must be {call:?}, but was {outcome:?} {code:?}: {text:.200}; then {state}"
+        ));
+    }
+    let (known, skipped) = (seen.view["tools"].as_u64(), seen.view["skipped"].as_array().map_or(0, Vec::len));
+    let listed_well = match tools {
+        Any => true,
+        All(count) => known == Some(count as u64) && skipped == 0,
+        Kept(count) => known.is_some_and(|known| known >= count as u64) && skipped > 0,
+        Tools::None => known.is_none(),
+    };
+    (!listed_well).then(|| format!("its tools must be {tools:?}, but are {known:?}, {skipped} left out"))
+}
+
+async fn every_mode(era: &'static str) {
+    let catalogue = modes_of_the_fixtures().await;
+    let rows: BTreeSet<String> = TABLE.iter().map(|row| row.mode.to_owned()).collect();
+    assert_eq!(rows, catalogue, "every mode has a row, and every row a mode");
+    let mut arena = Arena::new().await;
+    let mut ledgers = BTreeMap::new();
+    for row in TABLE {
+        let ledger = arena.ledger(row.mode);
+        let mut chaos = Chaos::running("chaos_server.py").arg("--mode", row.mode).era(era).writing(&ledger);
+        for (name, value) in row.parameters {
+            chaos = chaos.with(name, value);
+        }
+        // Two modes at the end of their kind: a longer limit where the work takes time on a busy machine.
+        if ["progress_flood", "request_flood", "log_flood", "slow_drip", "many_tools"].contains(&row.mode) {
+            chaos = chaos.field("requestTimeout", json!(60));
+        }
+        // Nothing starts before its turn, so that they do not all come at once.
+        arena.add(row.mode, chaos.field("startup", json!("manual")));
+        ledgers.insert(row.mode, ledger);
+    }
+    arena.add("good", Chaos::new());
+    let hub = arena.open().await;
+    known(&arena.home, &["good".to_owned()]).await;
+    let client = hub.client("matrix").await;
+    let control = Control::of(&arena.home);
+    let turns = Arc::new(Semaphore::new(8));
+    let mut watched = JoinSet::new();
+    for (at, row) in TABLE.iter().enumerate() {
+        let (client, control, turns) = (client.clone(), control.clone(), turns.clone());
+        watched.spawn(async move {
+            let _turn = turns.acquire().await.expect("it is never closed");
+            let seen = watch(row.mode, &client, &control, era).await;
+            let neighbour = client.execute("good:echo", json!({ "text": "fine" })).await;
+            assert_eq!(neighbour.text(), "fine", "beside {}", row.mode);
+            (at, seen)
+        });
+    }
+    let mut seen: Vec<(usize, Seen)> = watched.join_all().await;
+    seen.sort_by_key(|(at, _)| *at);
+    let mut faults = Vec::new();
+    for (at, seen) in &seen {
+        let row = &TABLE[*at];
+        let (call, tools) = expected(row, era);
+        if let Some(fault) = fault(call, tools, seen) {
+            faults.push(format!("{} ({era}): {fault}", row.mode));
+        } else if let Some(fault) =
+            beyond_the_answer(row.mode, era, &ledgers[row.mode], &client, &seen.view).await
+        {
+            faults.push(format!("{} ({era}): {fault}", row.mode));
+        }
+    }
+    measured!("mode matrix, {era}: {} modes, {} faults", seen.len(), faults.len());
+    assert_eq!(seen.len(), TABLE.len());
+    assert_eq!(hub.terminate().await, Some(0));
+    arena.gone("the hub ended", Arena::everything).await;
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Starts a server, calls it once, and looks at it.
+async fn watch(mode: &str, client: &Client, control: &Control, era: &str) -> Seen {
+    control.wish(json!({ "do": "restart", "server": mode })).await.expect("the hub runs");
+    let answer = client.execute(&format!("{mode}:echo"), json!({ "text": "needle" })).await;
+    let row = TABLE.iter().find(|row| row.mode == mode).expect("it has a row");
+    let (call, tools) = expected(row, era);
+    let view = async || {
+        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let servers = status["servers"].as_array().expect("a snapshot has servers");
+        servers.iter().find(|server| server["name"] == mode).expect("it is configured").clone()
+    };
+    // What is shown follows what happened within a moment.
+    let mut last = Seen { answer, view: view().await };
+    for _ in 0..100 {
+        if fault(call, tools, &last).is_none() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        last.view = view().await;
+    }
+    last
+}
+
+/// What the catalogue demands beyond the answer of one call.
+async fn beyond_the_answer(
+    mode: &str,
+    era: &str,
+    ledger: &Ledger,
+    client: &Client,
+    view: &Value,
+) -> Option<String> {
+    let count = |event: &str| ledger.events(event).len();
+    if count("bad_input") > 0 {
+        return Some("the hub wrote something that is no message".to_owned());
+    }
+    if era == "modern" {
+        return None;
+    }
+    match mode {
+        "hang_call" | "exit_mid_call" if count("exec") != 1 => {
+            Some(format!("it ran {} times", count("exec")))
+        }
+        "exit_before_exec" if count("exec") != 0 => Some(format!("it ran {} times", count("exec"))),
+        "hang_call" => {
+            let told = ledger.events("notification");
+            let told = told.iter().any(|line| line["method"] == "notifications/cancelled");
+            (!told).then(|| "the server was not told that nobody waits any more".to_owned())
+        }
+        "wedge" => {
+            // Three calls are answered; after that it is silent, and that is said.
+            let mut outcomes = Vec::new();
+            for _ in 0..3 {
+                let answer = client.execute("wedge:echo", json!({ "text": "needle" })).await;
+                outcomes.push(Outcome::of(&answer));
+            }
+            (outcomes.last() != Some(&Outcome::Unknown)).then(|| format!("{outcomes:?}"))
+        }
+        "exit_on_start" => {
+            let message = view["message"].as_str().unwrap_or_default();
+            let named = message.contains("exit code 1") && message.contains("Cannot find module");
+            (!named).then(|| format!("it does not say why: {message}"))
+        }
+        "unknown_request" => {
+            let answered = ledger.events("client_response");
+            let refused = !answered.is_empty() && answered.iter().all(|line| line["error"] == -32601);
+            (!refused).then(|| format!("its questions were not refused: {answered:?}"))
+        }
+        "junk_between" | "null_id_error" if count("client_response") > 0 => {
+            Some("the hub answered junk".to_owned())
+        }
+        "list_changed_storm" => {
+            let lists = count("list");
+            (lists > 40).then(|| format!("2,500 notices in 5 s made it read the lists {lists} times"))
+        }
+        "list_flap" => {
+            let before = count("list");
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            let more = count("list") - before;
+            (more > 20).then(|| format!("its lists were read {more} times in 10 s, and so on for ever"))
+        }
+        "bad_tool_names" | "missing_fields" | "non_object_schema" => {
+            let good = client.execute(&format!("{mode}:add"), json!({ "a": 1, "b": 2 })).await;
+            (Outcome::of(&good) != Outcome::Result).then(|| "a bad tool hides a good one".to_owned())
+        }
+        "bom" | "crlf" | "slow_drip" | "progress_flood" => {
+            let again = client.execute(&format!("{mode}:echo"), json!({ "text": "again" })).await;
+            (Outcome::of(&again) != Outcome::Result).then(|| "a second call fails".to_owned())
+        }
+        _ => None,
+    }
+}
+
+async fn modes_of_the_fixtures() -> BTreeSet<String> {
+    let (code, said) = run_fixture("chaos_server.py", &["--list-modes", "--json"]).await;
+    assert_eq!(code, 0, "{said}");
+    let modes: Vec<Value> = serde_json::from_str(&said).expect("the catalogue is JSON");
+    modes.iter().map(|mode| mode["name"].as_str().expect("a mode has a name").to_owned()).collect()
+}
+
+#[tokio::test]
+async fn every_mode_of_the_older_revisions_comes_to_what_it_must() {
+    every_mode("legacy").await;
+}
+
+#[tokio::test]
+async fn every_mode_of_servers_that_speak_both_comes_to_what_it_must() {
+    every_mode("dual").await;
+}
+
+#[tokio::test]
+async fn every_mode_of_the_stateless_revisions_is_clearly_refused() {
+    every_mode("modern").await;
+}
+
+#[tokio::test]
+async fn many_calls_at_once_each_get_their_own_answer_from_a_server_that_reorders_them() {
+    let mut arena = Arena::new().await;
+    arena.add("o", Chaos::mode("out_of_order").with("n", 8).field("requestTimeout", json!(60)));
+    let hub = arena.open().await;
+    known(&arena.home, &["o".to_owned()]).await;
+    let client = hub.client("one").await;
+    let mut calls = JoinSet::new();
+    for at in 0..8 {
+        let client = client.clone();
+        calls.spawn(
+            async move { (at, client.execute("o:echo", json!({ "text": at.to_string() })).await.text()) },
+        );
+    }
+    for (at, text) in calls.join_all().await {
+        assert_eq!(text, at.to_string());
+    }
+}
+
+/// A server that answers something else than it was asked is not taken for one that answers.
+#[tokio::test]
+async fn planted_lies_are_caught_by_the_table() {
+    let mut arena = Arena::new().await;
+    arena.add("liar", Chaos::mode("poison_output")).add("mute", Chaos::mode("hang_call"));
+    arena.add("dead", Chaos::mode("exit_on_start")).add("honest", Chaos::new());
+    let hub = arena.open().await;
+    known(&arena.home, &["liar".to_owned(), "mute".to_owned(), "honest".to_owned()]).await;
+    let client = hub.client("one").await;
+    let seen = async |name: &str| {
+        let answer = client.execute(&format!("{name}:echo"), json!({ "text": "needle" })).await;
+        let mut seen = Seen { answer, view: Value::Null };
+        eventually("the state is shown", async || {
+            seen.view = hub.server(name).await;
+            (seen.view["state"] != "starting").then_some(())
+        })
+        .await;
+        seen
+    };
+    let honest = seen("honest").await;
+    assert_eq!(fault(Answers, All(GOOD), &honest), None);
+    for (call, tools) in [
+        (Fails, All(GOOD)),
+        (Unusable(&["exited_early"]), Any),
+        (Answers, All(9)),
+        (Answers, Kept(10)),
+        (Answers, Tools::None),
+    ] {
+        assert!(fault(call, tools, &honest).is_some(), "{call:?} {tools:?}");
+    }
+    assert!(fault(Answers, Any, &seen("liar").await).is_some());
+    let mute = seen("mute").await;
+    assert!(fault(Answers, Any, &mute).is_some() && fault(FailsUnknown, Any, &mute).is_none());
+    let dead = seen("dead").await;
+    assert!(fault(Unusable(&["handshake_timeout"]), Any, &dead).is_some());
+    assert!(fault(FailsUnknown, Any, &dead).is_some() && fault(Ends, Any, &dead).is_none());
+}

@@ -1,0 +1,161 @@
+//! The tools and queries as files, and catalogs made of them.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs,
+    path::Path,
+    sync::Arc,
+};
+
+use anyhow::{Context, Result};
+use satchel_core::{
+    catalog::{Catalog, Offer, ToolEntry},
+    model::ServerName,
+};
+use satchel_mcp::{Raw, RawObject};
+use serde_json::Value;
+
+pub(crate) struct Collection {
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) queries: Vec<Query>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Tool {
+    /// Which of the collection's hubs it belongs to.
+    pub(crate) corpus: String,
+    pub(crate) server: String,
+    about: String,
+    pub(crate) name: String,
+    description: String,
+    schema: Value,
+}
+
+pub(crate) struct Query {
+    pub(crate) corpus: String,
+    pub(crate) family: String,
+    pub(crate) text: String,
+    /// One group for each tool that is needed, of `server:tool`s that do.
+    pub(crate) groups: Vec<Vec<String>>,
+}
+
+/// A catalog, and how the collection calls its servers.
+pub(crate) struct Crowd {
+    pub(crate) catalog: Catalog,
+    names: HashMap<String, String>,
+}
+
+impl Collection {
+    pub(crate) fn read(directory: &Path) -> Result<Self> {
+        let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let tool = |value: &Value| Tool {
+            corpus: text(value, "corpus"),
+            server: text(value, "server"),
+            about: text(value, "server_description"),
+            name: text(value, "name"),
+            description: text(value, "description"),
+            schema: value["inputSchema"].clone(),
+        };
+        let query = |value: &Value| {
+            let family = text(value, "family");
+            Query {
+                corpus: text(value, "corpus"),
+                // Two halves of one family.
+                family: if family.starts_with("human") { "human".to_owned() } else { family },
+                text: text(value, "query"),
+                groups: serde_json::from_value(value["groups"].clone()).unwrap_or_default(),
+            }
+        };
+        let mut queries: Vec<Query> =
+            lines(&directory.join("dev/queries.jsonl"))?.iter().map(query).collect();
+        // Queries that no tool fits are not measured here.
+        queries.retain(|query| !query.groups.is_empty());
+        Ok(Self { tools: lines(&directory.join("tools.jsonl"))?.iter().map(tool).collect(), queries })
+    }
+
+    /// One of the collection's hubs.
+    pub(crate) fn hub(&self, corpus: &str) -> Crowd {
+        Crowd::of(self.tools.iter().filter(|tool| tool.corpus == corpus).cloned())
+    }
+
+    /// A hub with so many tools: its own, then ones patched together from two of the other hubs', which fit no query.
+    pub(crate) fn crowded_hub(&self, corpus: &str, size: usize) -> Crowd {
+        let (own, others): (Vec<&Tool>, Vec<&Tool>) =
+            self.tools.iter().partition(|tool| tool.corpus == corpus);
+        let patched = patches(&others);
+        Crowd::of(own.into_iter().cloned().chain(patched).take(size))
+    }
+
+    /// So many tools of all hubs together, for measuring time and memory.
+    pub(crate) fn crowd(&self, size: usize) -> Crowd {
+        let all: Vec<&Tool> = self.tools.iter().collect();
+        Crowd::of(self.tools.iter().cloned().chain(patches(&all)).take(size))
+    }
+}
+
+/// Ever new tools out of known ones.
+fn patches(tools: &[&Tool]) -> impl Iterator<Item = Tool> {
+    let count = tools.len();
+    // Steps that share no factor with the count meet ever new pairs.
+    (0..).map(move |number| {
+        patched(tools[number * 7 % count], tools[(number * 13 + 101) % count], number / 20)
+    })
+}
+
+/// The first half of one tool and the second half of another.
+fn patched(one: &Tool, other: &Tool, server: usize) -> Tool {
+    let halves = |text: &str, joint: &str, other: &str| {
+        let (first, second): (Vec<&str>, Vec<&str>) =
+            (text.split(joint).collect(), other.split(joint).collect());
+        [&first[..first.len().div_ceil(2)], &second[second.len() / 2..]].concat().join(joint)
+    };
+    Tool {
+        corpus: String::new(),
+        server: format!("patched-{server}"),
+        about: String::new(),
+        name: halves(&one.name, "_", &other.name),
+        description: halves(&one.description, " ", &other.description),
+        schema: other.schema.clone(),
+    }
+}
+
+impl Crowd {
+    fn of(tools: impl Iterator<Item = Tool>) -> Self {
+        let mut names = HashMap::new();
+        let mut offers: BTreeMap<ServerName, Offer> = BTreeMap::new();
+        for tool in tools {
+            let allowed = tool.server.replace([':', '|', '/', '\\'], " ");
+            let allowed: String = allowed.trim().chars().take(60).collect();
+            let server: ServerName = allowed.trim().parse().expect("the name was made to fit");
+            names.insert(server.as_str().to_owned(), tool.server.clone());
+            let offer = offers.entry(server).or_default();
+            offer.instructions = Some(tool.about.clone());
+            offer.tools.push(tool.entry());
+        }
+        let offers = offers.into_iter().map(|(server, offer)| (server, Arc::new(offer))).collect();
+        Self { catalog: Catalog::new(offers), names }
+    }
+
+    /// The first `limit` tools for a query, as the collection calls them.
+    pub(crate) fn find(&self, query: &str, limit: usize) -> Vec<String> {
+        let found = self.catalog.find(query, None).into_iter().take(limit);
+        found.map(|(server, tool)| format!("{}:{}", self.names[server.as_str()], tool.name)).collect()
+    }
+}
+
+impl Tool {
+    fn entry(&self) -> ToolEntry {
+        let definition = serde_json::json!({
+            "name": self.name, "description": self.description, "inputSchema": self.schema
+        });
+        let raw = Raw::from_string(definition.to_string()).expect("it was just written");
+        let fields = RawObject::parse(&raw).expect("it is an object");
+        ToolEntry::new(self.name.clone(), &fields, raw)
+    }
+}
+
+fn lines(path: &Path) -> Result<Vec<Value>> {
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| serde_json::from_str(line).with_context(|| path.display().to_string())).collect()
+}
