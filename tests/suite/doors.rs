@@ -92,9 +92,9 @@ async fn stateless(connection: &Connection, method: &str, params: Value) -> (u16
         request = request.header("mcp-name", name);
     }
     let body = json!({ "jsonrpc": "2.0", "id": "a", "method": method, "params": params });
-    let response = request.body(body.to_string()).send().await.unwrap();
+    let response = request.body(body.to_string()).send().await.expect("the endpoint answers");
     let status = response.status().as_u16();
-    let body = response.text().await.unwrap();
+    let body = response.text().await.expect("an answer has a body");
     // The last event of a stream, or the one answer.
     let last = body.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap_or(&body);
     (status, serde_json::from_str(last).unwrap_or_else(|_| panic!("{status} {body}")))

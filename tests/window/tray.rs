@@ -45,7 +45,7 @@ impl Watcher {
             None => (service.to_owned(), "/StatusNotifierItem".to_owned()),
         };
         let name = format!("{}{}", item.0, item.1);
-        self.0.lock().unwrap().push(item);
+        self.0.lock().expect("no holder panics").push(item);
         Self::status_notifier_item_registered(&emitter, &name).await?;
         Ok(())
     }
@@ -54,7 +54,7 @@ impl Watcher {
 
     #[zbus(property)]
     fn registered_status_notifier_items(&self) -> Vec<String> {
-        self.0.lock().unwrap().iter().map(|(name, path)| format!("{name}{path}")).collect()
+        self.0.lock().expect("no holder panics").iter().map(|(name, path)| format!("{name}{path}")).collect()
     }
 
     #[zbus(property)]
@@ -127,7 +127,7 @@ impl Desktop {
 impl Panel {
     /// The icon, once it is there.
     pub(crate) async fn icon(&self) -> Icon {
-        let find = async || self.items.lock().unwrap().last().cloned();
+        let find = async || self.items.lock().expect("no holder panics").last().cloned();
         let (name, path) = eventually("an icon is in the tray", find).await;
         let item = StatusNotifierItemProxy::builder(&self.bus)
             .cache_properties(zbus::proxy::CacheProperties::No)

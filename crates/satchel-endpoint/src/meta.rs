@@ -240,14 +240,14 @@ pub(crate) fn resource_content(result: &Raw) -> Box<Raw> {
     let Ok(mut fields) = RawObject::parse(result) else { return fault("the server's answer is no resource") };
     let contents: Vec<Box<Raw>> = fields.read("contents").unwrap_or_default();
     fields.remove("contents");
-    let block = |item: &Box<Raw>| {
+    let block = |item: Box<Raw>| {
         let mut block = RawObject::new();
         put(&mut block, "type", &"resource");
-        block.set("resource", item.clone());
+        block.set("resource", item);
         block.to_raw()
     };
     let mut answer = RawObject::new();
-    put(&mut answer, "content", &contents.iter().map(block).collect::<Vec<_>>());
+    put(&mut answer, "content", &contents.into_iter().map(block).collect::<Vec<_>>());
     for (key, value) in fields.iter() {
         answer.set(key, value.to_owned());
     }

@@ -114,7 +114,7 @@ impl Sessions {
     /// Ends a session; false where this client has none of that name.
     pub(crate) fn close(&self, id: &str, client: &str) -> bool {
         let mut open = self.lock();
-        if !open.get(id).is_some_and(|(session, _)| session.client == client) {
+        if open.get(id).is_none_or(|(session, _)| session.client != client) {
             return false;
         }
         if let Some((session, _)) = open.remove(id) {

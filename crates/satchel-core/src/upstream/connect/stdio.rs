@@ -267,13 +267,13 @@ impl Keeper {
     async fn end_tree(mut self, mark: Option<String>) {
         use super::super::warden::{kill_group, kill_marked, signal_group};
         use nix::sys::signal::Signal;
-        if let Some(group) = self.group {
+        if let Some(group) = self.group
+            && !self.gone(group).await
+        {
+            signal_group(group, Signal::SIGTERM);
             if !self.gone(group).await {
-                signal_group(group, Signal::SIGTERM);
-                if !self.gone(group).await {
-                    self.log.hub("it did not end when asked to, and was killed");
-                    kill_group(group);
-                }
+                self.log.hub("it did not end when asked to, and was killed");
+                kill_group(group);
             }
         }
         let _ = self.child.wait().await;
