@@ -54,7 +54,7 @@ pub(super) struct Tool {
 #[derive(Debug, Default)]
 pub(super) struct Postings {
     lists: Vec<Vec<Posting>>,
-    documents: usize,
+    rarities: Vec<f32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -79,8 +79,15 @@ impl Postings {
 
     /// How much a term tells: the fewer have it, the more.
     pub(super) fn rarity(&self, term: Term) -> f32 {
-        let (all, with) = (self.documents as f32, self.of(term).len() as f32);
-        (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
+        self.rarities.get(term as usize).copied().unwrap_or_default()
+    }
+
+    /// To be called when everything is in, with how many terms and documents there are.
+    fn finish(&mut self, terms: usize, documents: usize) {
+        let with = |term: usize| self.lists.get(term).map_or(0, Vec::len) as f32;
+        let rarity = |with: f32| (1.0 + (documents as f32 - with + 0.5) / (with + 0.5)).ln();
+        self.rarities = (0..terms).map(|term| rarity(with(term))).collect();
+        self.lists.iter_mut().for_each(Vec::shrink_to_fit);
     }
 }
 
@@ -115,7 +122,6 @@ impl Sheet {
         for (word, worth) in words {
             postings.push(term(terms, &word), Posting { at, weight: worth / (worth + saturation) });
         }
-        postings.documents = postings.documents.max(at as usize + 1);
     }
 }
 
@@ -137,6 +143,8 @@ impl Index {
         for (at, sheet) in sheets.into_iter().enumerate() {
             sheet.write(at as u32, index.weights.own_saturation, &mut index.terms, &mut index.by_server);
         }
+        index.by_tool.finish(index.terms.len(), index.tools.len());
+        index.by_server.finish(index.terms.len(), index.servers);
         index.spelling = Spelling::new(written.into_iter());
         index
     }

@@ -49,7 +49,7 @@ impl Index {
         let fits_at = |at: usize| fits.iter().map(move |fits| fits[at]);
         let mut hits: Vec<Hit> = (0..self.tools.len())
             .filter(|at| fits_at(*at).any(|fit| fit > 0.0) && wanted(*at))
-            .map(|at| Hit { at, score: self.together(fits_at(at)) + share(at) })
+            .map(|at| Hit { at, score: together(fits_at(at)) + share(at) })
             .collect();
         hits.sort_unstable_by(best_first);
         let rest = hits.split_off(hits.len().min(WINDOW));
@@ -72,12 +72,6 @@ impl Index {
         hits
     }
 
-    /// Several fits as one: the better ones count more.
-    fn together(&self, fits: impl Iterator<Item = f32>) -> f32 {
-        let power = self.weights.focus;
-        fits.map(|fit| fit.max(0.0).powf(power)).sum::<f32>().powf(1.0 / power)
-    }
-
     /// The best first; then, of a request with several parts, what serves the parts that have no tool yet.
     fn one_after_another(&self, close: &mut Vec<Close>, clauses: usize) -> Vec<Hit> {
         let best: Vec<f32> = (0..clauses)
@@ -88,7 +82,7 @@ impl Index {
         let picks = if clauses > 1 { PICKS } else { 0 };
         for _ in 0..picks {
             let score = |tool: &Close| {
-                self.together(tool.fits.iter().zip(&open).map(|(fit, open)| fit * open)) + tool.share
+                together(tool.fits.iter().zip(&open).map(|(fit, open)| fit * open)) + tool.share
             };
             let next = close.iter().enumerate().map(|(number, tool)| (number, score(tool)));
             let Some((number, score)) =
@@ -105,7 +99,7 @@ impl Index {
         }
         let mut rest: Vec<Hit> = close
             .iter()
-            .map(|tool| Hit { at: tool.at, score: self.together(tool.fits.iter().copied()) + tool.share })
+            .map(|tool| Hit { at: tool.at, score: together(tool.fits.iter().copied()) + tool.share })
             .collect();
         rest.sort_unstable_by(best_first);
         hits.extend(rest);
@@ -116,7 +110,7 @@ impl Index {
         let fits: Vec<Vec<f32>> =
             query.clauses.iter().map(|clause| scores(clause, &self.by_server, self.servers)).collect();
         let mut all: Vec<f32> =
-            (0..self.servers).map(|at| self.together(fits.iter().map(|fits| fits[at]))).collect();
+            (0..self.servers).map(|at| together(fits.iter().map(|fits| fits[at]))).collect();
         let mut mentions = vec![0.0f32; all.len()];
         for (server, name) in &self.server_names {
             let (mut mentioned, mut whole, mut place) = (0.0, 0.0, 1.0);
@@ -161,6 +155,11 @@ impl Index {
             0.0
         }
     }
+}
+
+/// Several fits as one: the better ones count more, and many poor ones do not make a good one.
+fn together(fits: impl Iterator<Item = f32>) -> f32 {
+    fits.map(|fit| fit.max(0.0).powi(2)).sum::<f32>().sqrt()
 }
 
 fn best_first(a: &Hit, b: &Hit) -> std::cmp::Ordering {

@@ -11,7 +11,9 @@ const LONG: usize = 9;
 /// So many words with the most parts in common are looked at.
 const CANDIDATES: usize = 80;
 /// So many of them by fuse-rust, which takes longer.
-const FUZZY: usize = 12;
+const FUZZY: usize = 4;
+/// Shorter words are alike by chance.
+const FUZZY_LENGTH: usize = 6;
 /// fuse-rust scores 0 for equal and 1 for nothing alike.
 const NEARLY: f64 = 0.3;
 const MOST: usize = 4;
@@ -49,28 +51,37 @@ impl Spelling {
         if word.len() < SHORTEST || !word.is_ascii() || word.bytes().any(|byte| byte.is_ascii_digit()) {
             return vec![];
         }
-        let mut shared: HashMap<u32, u32> = HashMap::new();
-        for at in parts(word).iter().filter_map(|part| self.parts.get(part)).flatten() {
-            *shared.entry(*at).or_default() += 1;
-        }
         let known = |at: u32| &*self.words[at as usize];
-        let mut candidates: Vec<(u32, u32)> = shared.into_iter().map(|(at, shared)| (shared, at)).collect();
-        candidates.sort_unstable_by_key(|(shared, at)| {
-            (std::cmp::Reverse(*shared), known(*at).len().abs_diff(word.len()), *at)
-        });
-        let alike = |(_, at): &(u32, u32)| Some((likeness(word, known(*at))?, *at));
-        let mut near: Vec<(f32, u32)> = candidates.iter().take(CANDIDATES).filter_map(alike).collect();
-        if near.is_empty() && word.len() >= 6 {
+        let candidates = self.candidates(word);
+        let alike = |at: &u32| Some((likeness(word, known(*at))?, *at));
+        let mut near: Vec<(f32, u32)> = candidates.iter().filter_map(alike).collect();
+        if near.is_empty() && word.len() >= FUZZY_LENGTH {
             // Nothing is a letter away: then what fuse-rust finds alike, for less.
-            let alike = |(_, at): &(u32, u32)| {
-                let close = known(*at).len().abs_diff(word.len()) <= 3;
-                let apart = close.then(|| apart(word, known(*at))).flatten()?;
-                Some((0.5 * (1.0 - apart as f32), *at))
-            };
+            let alike = |at: &u32| Some((0.5 * (1.0 - apart(word, known(*at))? as f32), *at));
             near = candidates.iter().take(FUZZY).filter_map(alike).collect();
         }
         near.sort_by(|(a, a_at), (b, b_at)| b.total_cmp(a).then(a_at.cmp(b_at)));
         near.into_iter().take(MOST).map(|(likeness, at)| (known(at), likeness)).collect()
+    }
+
+    /// Words with the most parts in common, those of similar length first.
+    fn candidates(&self, word: &str) -> Vec<u32> {
+        let lists = parts(word).into_iter().filter_map(|part| self.parts.get(&part));
+        let mut shared: Vec<u32> = lists.flatten().copied().collect();
+        shared.sort_unstable();
+        let mut candidates: Vec<(usize, usize, u32)> = shared
+            .chunk_by(|a, b| a == b)
+            .filter(|same| same.len() > 1)
+            .map(|same| {
+                (usize::MAX - same.len(), self.words[same[0] as usize].len().abs_diff(word.len()), same[0])
+            })
+            .collect();
+        if candidates.len() > CANDIDATES {
+            candidates.select_nth_unstable(CANDIDATES);
+            candidates.truncate(CANDIDATES);
+        }
+        candidates.sort_unstable();
+        candidates.into_iter().map(|(_, _, at)| at).collect()
     }
 }
 

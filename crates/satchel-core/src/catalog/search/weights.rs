@@ -58,8 +58,6 @@ weights! {
     any_verb: 0.3,
     contradiction: 0.9,
 
-    /// How much the best fitting part of a long request counts more than the others.
-    focus: 2.0,
     /// How much less a part of the request counts when a tool for it has been found.
     found: 0.4,
 
