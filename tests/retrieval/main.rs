@@ -80,10 +80,14 @@ fn speed(collection: &Collection, size: usize) {
     crowd.catalog.find("index", None);
     let built = start.elapsed();
     let kept = memory().saturating_sub(before);
+    // The best of three: other programs run beside this one, and their turns are not ours.
     let time = |query: &Query| {
-        let start = Instant::now();
-        crowd.catalog.find(&query.text, None);
-        start.elapsed()
+        let once = |_| {
+            let start = Instant::now();
+            crowd.catalog.find(&query.text, None);
+            start.elapsed()
+        };
+        (0..3).map(once).min().unwrap_or_default()
     };
     let mut times: Vec<Duration> = collection.queries.iter().map(time).collect();
     times.sort_unstable();
