@@ -56,11 +56,22 @@ impl Catalog {
         if query.trim().is_empty() {
             return self.tools().filter(wanted).collect();
         }
-        // Built at the first search after a change, not at every change: lists change more often than people search.
         let index =
             self.index.get_or_init(|| search::Index::with_servers(self.tools(), |server| self.about(server)));
         let all: Vec<_> = self.tools().collect();
-        index.ranked(query, |at| wanted(&all[at])).into_iter().map(|hit| all[hit.at]).collect()
+        self.index().ranked(query, |at| wanted(&all[at])).into_iter().map(|hit| all[hit.at]).collect()
+    }
+
+    /// Why a tool fits the query, or how little; `None` where there is no such tool.
+    pub fn explain(&self, query: &str, path: &ToolPath) -> Option<search::Explanation> {
+        let is_meant =
+            |(server, tool): (&ServerName, &ToolEntry)| *server == path.server && tool.name == path.tool;
+        self.index().explain(query, self.tools().position(is_meant)?)
+    }
+
+    /// Built at the first search after a change, not at every change: lists change more often than people search.
+    fn index(&self) -> &search::Index {
+        self.index.get_or_init(|| search::Index::with_servers(self.tools(), |server| self.about(server)))
     }
 
     fn about(&self, server: &ServerName) -> search::About<'_> {

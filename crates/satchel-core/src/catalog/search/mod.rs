@@ -4,6 +4,9 @@
 //! `words` splits texts and identifiers, `index` keeps where words stand, `query` reads what is asked for, `rank` adds
 //! up the evidence. `thesaurus` knows verbs and synonyms, `spelling` finds words that are nearly right.
 
+mod explain;
+#[cfg(test)]
+mod floor;
 mod index;
 mod query;
 mod rank;
@@ -19,6 +22,7 @@ use crate::model::ServerName;
 use index::Text;
 use weights::Weights;
 
+pub use explain::{Explanation, Met};
 pub use index::Index;
 pub use rank::Hit;
 

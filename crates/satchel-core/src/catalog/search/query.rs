@@ -11,6 +11,8 @@ use super::{
 
 /// A word of the query and everything that may stand for it.
 pub(super) struct Token {
+    /// As the query has it.
+    pub(super) said: String,
     /// What it is worth, usually 1.
     pub(super) weight: f32,
     /// Terms of the index with how likely they are meant.
@@ -74,7 +76,7 @@ impl Query {
                 token.weight = (token.weight + weight * w.again).min(2.0);
             } else if !variants.is_empty() {
                 seen.insert(word.stem.clone(), clause.tokens.len());
-                clause.tokens.push(Token { weight, variants });
+                clause.tokens.push(Token { said: word.written.clone(), weight, variants });
             }
             let Some(next) = words.get(number + 1).filter(|next| next.joined) else { continue };
             let pair = words::pair_of(word, next);
@@ -82,7 +84,8 @@ impl Query {
             let variants = others(&pair, index, 1.0);
             if !variants.is_empty() && !seen.contains_key(&pair) {
                 seen.insert(pair, clause.tokens.len());
-                clause.tokens.push(Token { weight: weight * w.pair, variants });
+                let said = format!("{} {}", word.written, next.written);
+                clause.tokens.push(Token { said, weight: weight * w.pair, variants });
             }
         }
         let span = words.first().map_or(0, |word| word.at)..words.last().map_or(0, |word| word.at + 1);
@@ -94,9 +97,11 @@ impl Query {
                 && let Some(word) = kind.word()
                 && !seen.contains_key(&words::stem(word))
             {
-                clause
-                    .tokens
-                    .push(Token { weight: w.value, variants: others(&words::stem(word), index, 1.0) });
+                clause.tokens.push(Token {
+                    said: word.to_owned(),
+                    weight: w.value,
+                    variants: others(&words::stem(word), index, 1.0),
+                });
             }
         }
         self.clauses.push(clause);

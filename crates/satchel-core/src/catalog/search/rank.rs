@@ -106,6 +106,16 @@ impl Index {
         hits
     }
 
+    /// What the name and the verb of a tool add for one clause.
+    pub(super) fn closely(&self, at: usize, clause: &Clause) -> (f32, f32) {
+        (self.cover(at, &said(clause)), self.verb(at, clause))
+    }
+
+    /// What the fitting of a server adds to its tools.
+    pub(super) fn server_share(&self, query: &Query, server: u32) -> f32 {
+        self.weights.server_share * self.server_scores(query)[server as usize]
+    }
+
     fn server_scores(&self, query: &Query) -> Vec<f32> {
         let fits: Vec<Vec<f32>> =
             query.clauses.iter().map(|clause| scores(clause, &self.by_server, self.servers)).collect();
@@ -171,7 +181,7 @@ fn scores(clause: &Clause, postings: &Postings, documents: usize) -> Vec<f32> {
     let mut scores = vec![0.0f32; documents];
     let mut best = vec![0.0f32; documents];
     let mut touched: Vec<u32> = Vec::new();
-    for Token { weight, variants } in &clause.tokens {
+    for Token { weight, variants, .. } in &clause.tokens {
         for (term, likeness) in variants {
             let value = weight * likeness * postings.rarity(*term);
             for posting in postings.of(*term) {

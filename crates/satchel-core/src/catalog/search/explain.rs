@@ -1,0 +1,109 @@
+//! Why a tool was found: the evidence that `rank` added up, for people to read.
+
+use std::fmt;
+
+use super::{
+    index::{Index, Posting, Postings, Term},
+    query::Query,
+};
+
+/// Why a tool was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// Words of the query, the words they met, and what each added; the strongest first.
+    pub words: Vec<Met>,
+    /// What its server's fitting added.
+    pub server: f32,
+    /// What it added that the query says the tool's name.
+    pub name: f32,
+    /// What it added, or took away, that the tool does what the query says.
+    pub verb: f32,
+}
+
+/// A word of the query and the word that stands for it in the tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Met {
+    /// As the query has it.
+    pub said: String,
+    /// As the index has it, without its ending.
+    pub found: String,
+    /// What it added.
+    pub worth: f32,
+}
+
+impl Index {
+    /// Why the tool at this position fits the query, or how little.
+    pub fn explain(&self, query: &str, at: usize) -> Option<Explanation> {
+        let tool = self.tools.get(at)?;
+        let query = Query::read(query, self);
+        let mut words: Vec<Met> = Vec::new();
+        let (mut name, mut verb) = (0.0f32, 0.0f32);
+        for clause in &query.clauses {
+            for token in &clause.tokens {
+                let worth = |(term, likeness): &(Term, f32)| {
+                    let posting = posting(&self.by_tool, *term, at)?;
+                    Some((token.weight * likeness * self.by_tool.rarity(*term) * posting.weight, *term))
+                };
+                let best = token.variants.iter().filter_map(worth).max_by(|(a, _), (b, _)| a.total_cmp(b));
+                if let Some((worth, term)) = best {
+                    words.push(Met { said: token.said.clone(), found: self.word(term), worth });
+                }
+            }
+            let (clause_name, clause_verb) = self.closely(at, clause);
+            if clause_name + clause_verb > name + verb {
+                (name, verb) = (clause_name, clause_verb);
+            }
+        }
+        words.sort_by(|a, b| b.worth.total_cmp(&a.worth).then_with(|| a.said.cmp(&b.said)));
+        Some(Explanation { words, server: self.server_share(&query, tool.server), name, verb })
+    }
+
+    fn word(&self, term: Term) -> String {
+        let known = self.terms.iter().find(|(_, known)| **known == term);
+        known.map(|(word, _)| word.to_string()).unwrap_or_default()
+    }
+}
+
+fn posting(postings: &Postings, term: Term, at: usize) -> Option<Posting> {
+    let list = postings.of(term);
+    list.binary_search_by_key(&(at as u32), |posting| posting.at).ok().map(|found| list[found])
+}
+
+impl fmt::Display for Explanation {
+    /// `ticket → issu 4.1, new 1.2; name 2.0, verb 0.7, server 0.3`
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        for (number, Met { said, found, worth }) in self.words.iter().enumerate() {
+            let joint = if number == 0 { "" } else { ", " };
+            if found.starts_with(said.as_str()) || said.starts_with(found.as_str()) {
+                write!(f, "{joint}{said} {worth:.1}")?;
+            } else {
+                write!(f, "{joint}{said} → {found} {worth:.1}")?;
+            }
+        }
+        write!(f, "; name {:.1}, verb {:.1}, server {:.1}", self.name, self.verb, self.server)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{index::Text, weights::Weights};
+    use super::*;
+
+    #[test]
+    fn an_explanation_names_the_words_and_what_stood_for_them() {
+        let text = |name, description| Text { server: "tracker", name, description, ..Text::default() };
+        let tools =
+            [text("create_issue", "Create an issue in a project."), text("list_users", "List users.")];
+        let index = Index::read(Weights::default(), tools.into_iter());
+        let explanation = index.explain("file a ticket in tracker", 0).unwrap();
+        let said: Vec<(&str, &str)> =
+            explanation.words.iter().map(|met| (met.said.as_str(), met.found.as_str())).collect();
+        assert!(said.contains(&("ticket", "issu")), "{explanation}");
+        assert!(
+            explanation.server > 0.0 && explanation.name > 0.0 && explanation.verb > 0.0,
+            "{explanation}"
+        );
+        assert!(explanation.to_string().contains("ticket → issu "), "{explanation}");
+        assert!(index.explain("x", 2).is_none());
+    }
+}
