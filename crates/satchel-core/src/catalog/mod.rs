@@ -56,8 +56,6 @@ impl Catalog {
         if query.trim().is_empty() {
             return self.tools().filter(wanted).collect();
         }
-        let index =
-            self.index.get_or_init(|| search::Index::with_servers(self.tools(), |server| self.about(server)));
         let all: Vec<_> = self.tools().collect();
         self.index().ranked(query, |at| wanted(&all[at])).into_iter().map(|hit| all[hit.at]).collect()
     }
