@@ -3,6 +3,7 @@
 fn main() {
     let commands = tauri_build::AppManifest::new().commands(&[
         "about",
+        "close_window",
         "copy",
         "hub_state",
         "quit",

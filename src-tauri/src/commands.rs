@@ -3,9 +3,15 @@
 use satchel_core::model::control::{Refusal, Wish};
 use serde::Serialize;
 use serde_json::Value;
-use tauri::{AppHandle, State};
+use tauri::{AppHandle, State, WebviewWindow};
 
-use crate::{autostart, clipboard::Clipboard, serving::Serving, state::HubState, window::Wanted};
+use crate::{
+    autostart,
+    clipboard::Clipboard,
+    serving::Serving,
+    state::HubState,
+    window::{self, Wanted},
+};
 
 /// What this program is and where it keeps its files.
 #[derive(Debug, Clone, Serialize)]
@@ -31,6 +37,11 @@ pub(crate) async fn wish(serving: State<'_, Serving>, wish: Wish) -> Result<Valu
 #[tauri::command]
 pub(crate) fn wanted_place(wanted: State<'_, Wanted>) -> Option<String> {
     wanted.take()
+}
+
+#[tauri::command]
+pub(crate) fn close_window(window: WebviewWindow) {
+    window::close(&window);
 }
 
 #[tauri::command]

@@ -105,6 +105,7 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
         .manage(about)
         .invoke_handler(tauri::generate_handler![
             commands::about,
+            commands::close_window,
             commands::copy,
             commands::hub_state,
             commands::quit,

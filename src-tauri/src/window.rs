@@ -2,7 +2,10 @@
 
 use std::{
     path::PathBuf,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -40,6 +43,13 @@ impl Wanted {
 /// Where pages keep what they remember.
 pub(crate) struct Pages(pub(crate) PathBuf);
 
+impl Pages {
+    /// There once a person has been told that closing the window does not end the hub.
+    fn told(&self) -> PathBuf {
+        self.0.join("told-that-closing-keeps-serving")
+    }
+}
+
 /// Shows the window, in front, at `place` (such as `/servers/github`) where one is given.
 pub(crate) fn show(app: &AppHandle, place: Option<&str>) {
     if let Some(place) = place {
@@ -76,17 +86,36 @@ fn open(app: &AppHandle) -> tauri::Result<WebviewWindow> {
     Ok(window)
 }
 
+/// The first time ever, the page says what closing means and asks. After that, and where a page does not answer and
+/// is closed again, the window goes at once.
 fn hide_when_closed(window: &WebviewWindow) {
     let own = window.clone();
+    let asked = AtomicBool::new(own.state::<Pages>().told().exists());
     window.on_window_event(move |event| {
-        if let WindowEvent::CloseRequested { api, .. } = event {
-            api.prevent_close();
-            if let Err(error) = own.hide() {
-                tracing::error!("cannot hide the window: {error}");
-            }
-            own.state::<Tasks>().spawn(give_back(own.clone()));
+        let WindowEvent::CloseRequested { api, .. } = event else { return };
+        api.prevent_close();
+        if asked.swap(true, Ordering::Relaxed) {
+            hide(&own);
+        } else {
+            // An error means that no page listens; the next close hides.
+            let _ = own.emit_to(LABEL, "closing", ());
         }
     });
+}
+
+/// Hides the window for good reason: its person knows what that means.
+pub(crate) fn close(window: &WebviewWindow) {
+    if let Err(error) = std::fs::write(window.state::<Pages>().told(), "") {
+        tracing::warn!("the window will ask again what closing means: {error}");
+    }
+    hide(window);
+}
+
+fn hide(window: &WebviewWindow) {
+    if let Err(error) = window.hide() {
+        tracing::error!("cannot hide the window: {error}");
+    }
+    window.state::<Tasks>().spawn(give_back(window.clone()));
 }
 
 /// Takes a window down that nobody looked at for a while. The next [`show`] makes a new one.

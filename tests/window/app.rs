@@ -23,11 +23,15 @@ pub(crate) fn satchel_app() -> PathBuf {
 impl Desktop {
     /// The app's command with its output kept in the home.
     pub(crate) fn app(&self, arguments: &[&str]) -> Command {
-        let log = File::options().create(true).append(true).open(self.home.file("app.output"));
-        let log = log.expect("the home can be written to");
         let mut command = self.command(satchel_app());
-        command.args(arguments).stdout(log.try_clone().expect("a file has many handles")).stderr(log);
+        command.args(arguments).stdout(self.output()).stderr(self.output());
         command
+    }
+
+    /// Where the app's output goes.
+    pub(crate) fn output(&self) -> File {
+        let log = File::options().create(true).append(true).open(self.home.file("app.output"));
+        log.expect("the home can be written to")
     }
 
     /// Starts the app on a free port and waits until it serves.

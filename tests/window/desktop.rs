@@ -104,7 +104,9 @@ impl Desktop {
 
     /// Starts a window manager, without which windows have no close button.
     pub(crate) async fn start_window_manager(&self) -> Child {
-        let openbox = self.command("openbox").stderr(Stdio::null()).spawn().expect("openbox is installed");
+        let mut openbox = self.command("openbox");
+        let openbox =
+            openbox.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("openbox is installed");
         satchel_tests::eventually("a window manager runs", async || {
             let root =
                 self.command("xprop").args(["-root", "_NET_SUPPORTING_WM_CHECK"]).output().await.ok()?;

@@ -3,17 +3,22 @@
 use satchel_tests::{eventually, process};
 use serde_json::json;
 
-use crate::{app::until_offered, desktop::Desktop};
+use crate::{app::until_offered, desktop::Desktop, page::switch};
 
 #[tokio::test]
 async fn closing_the_window_keeps_serving_and_starting_again_shows_it() {
     let desktop = Desktop::new().await;
     let _manager = desktop.start_window_manager().await;
-    let mut app = desktop.start(&[]).await;
+    let page = desktop.open_window(&[]).await;
     let client = desktop.client("editor").await;
+    page.find(&switch("toolbox")).await;
     shown(&desktop, true).await;
 
+    // The first time ever it says what that means.
     desktop.close_satchel().await;
+    page.says("dialog", "Satchel keeps serving").await;
+    // Pressed a moment later: the driver would wait for an answer of the page that goes.
+    page.run("setTimeout(() => document.querySelector('dialog button:last-child').click(), 100)").await;
     shown(&desktop, false).await;
     until_offered(&client, "toolbox", true).await;
 
@@ -21,8 +26,11 @@ async fn closing_the_window_keeps_serving_and_starting_again_shows_it() {
     assert!(second.success(), "{second}");
     shown(&desktop, true).await;
 
-    app.signal(process::Signal::TERM);
-    assert!(app.ended().await.success());
+    // From now on it just goes.
+    desktop.close_satchel().await;
+    shown(&desktop, false).await;
+    until_offered(&client, "toolbox", true).await;
+    page.close().await;
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The real window, driven through WebDriver by WebKit's own driver.
 
-use std::{net::TcpListener, process::Stdio, time::Duration};
+use std::{net::TcpListener, time::Duration};
 
 use fantoccini::{ClientBuilder, Locator, elements::Element, error::CmdError, key::Key};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -44,7 +44,8 @@ impl Desktop {
             let port = free.local_addr().expect("a listener has an address").port();
             drop(free);
             let mut driver = self.command("WebKitWebDriver");
-            driver.args([&format!("--port={port}"), "--host=127.0.0.1"]).stderr(Stdio::null());
+            driver.args([&format!("--port={port}"), "--host=127.0.0.1"]);
+            driver.stdout(self.output()).stderr(self.output());
             driver.env("TAURI_WEBVIEW_AUTOMATION", "true");
             let mut driver = driver.spawn().expect("webkit2gtk-driver is installed");
             let listens = eventually("the driver listens or has ended", async || {
@@ -98,7 +99,9 @@ impl Page {
     /// Clicks it once it is there and not covered.
     pub(crate) async fn click(&self, css: &str) {
         eventually(&format!("{css} can be clicked"), async || {
-            self.driver.find(Locator::Css(css)).await.ok()?.click().await.ok()
+            let click = async { self.driver.find(Locator::Css(css)).await.ok()?.click().await.ok() };
+            // The driver waits for ever where the page goes while it is clicked.
+            tokio::time::timeout(Duration::from_secs(20), click).await.ok()?
         })
         .await;
     }

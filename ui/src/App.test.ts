@@ -151,6 +151,18 @@ describe("the hub", () => {
   });
 });
 
+describe("the first close", () => {
+  test("is explained, and then hides the window", async () => {
+    const { hub, user } = await open(serving(server("a", awake)));
+    await screen.findByText("a");
+    hub.close();
+    expect(await screen.findByText("Satchel keeps serving")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Close the window" }));
+    await waitFor(() => expect(hub.hidden).toBe(true));
+    expect(screen.queryByText("Satchel keeps serving")).toBeNull();
+  });
+});
+
 describe("the pane", () => {
   test("says what went wrong, what to do, and tries now", async () => {
     const broken = { state: "broken", code: "spawn_not_found", message: "npx was not found", retry_at_ms: 0, failures: 3 } as const;

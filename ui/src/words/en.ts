@@ -228,8 +228,13 @@ export const en = {
     quit: "Quit",
   },
 
-  keys: {
-    close: "Close",
+  closing: {
+    title: "Satchel keeps serving",
+    clients: (count: number) => `${count} ${some(count, "app uses", "apps use")} it.`,
+    where: "With the window closed it stays in the tray, at the bag icon. Quit from there.",
+    noTray: "Where a desktop shows no tray, start Satchel again to open the window.",
+    quit: "Quit instead",
+    hide: "Close the window",
   },
 
   /** What a person can do about it. */

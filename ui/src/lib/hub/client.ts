@@ -18,6 +18,8 @@ export const hub: Hub = {
     await ask();
     return stop;
   },
+  onClosing: (heard) => listen("closing", heard),
+  closeWindow: () => invoke("close_window"),
   wish: (wish) => invoke("wish", { wish }),
   about: () => invoke("about"),
   startsAtLogin: () => invoke("starts_at_login"),

@@ -9,6 +9,10 @@ export interface FakeHub extends Hub {
   change(name: string, what: Partial<ServerView> & Partial<ServerState>): void;
   /** Asks the window to show a place. */
   go(path: string): void;
+  /** Closes the window for the first time. */
+  close(): void;
+  /** Is the window hidden? */
+  readonly hidden: boolean;
   /** Every wish that was made, in order. */
   readonly wishes: Wish[];
   /** What was copied last. */
@@ -54,6 +58,8 @@ export function fakeHub(initial: HubState): FakeHub {
   const wishes: Wish[] = [];
   const refusals = new Map<Wish["do"], Refusal>();
   const heardState = new Set<(state: HubState) => void>();
+  let hidden = false;
+  const heardClosing = new Set<() => void>();
   const heardGo = new Set<(path: string) => void>();
 
   const become = (next: HubState) => {
@@ -138,6 +144,14 @@ export function fakeHub(initial: HubState): FakeHub {
       heardGo.add(heard);
       return Promise.resolve(() => heardGo.delete(heard));
     },
+    onClosing: (heard) => {
+      heardClosing.add(heard);
+      return Promise.resolve(() => heardClosing.delete(heard));
+    },
+    closeWindow: () => {
+      hidden = true;
+      return Promise.resolve();
+    },
     wish: <Answer>(wish: Wish) => {
       wishes.push(wish);
       const refusal = refusals.get(wish.do);
@@ -166,6 +180,10 @@ export function fakeHub(initial: HubState): FakeHub {
     become,
     change,
     go: (path) => heardGo.forEach((heard) => heard(path)),
+    close: () => heardClosing.forEach((heard) => heard()),
+    get hidden() {
+      return hidden;
+    },
     wishes,
     get copied() {
       return copied;

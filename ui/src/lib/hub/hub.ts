@@ -8,6 +8,10 @@ export interface Hub {
   onState(heard: (state: HubState) => void): Promise<() => void>;
   /** Calls back when the tray or a second start wants a place in the window shown, such as `/settings`. */
   onGo(heard: (path: string) => void): Promise<() => void>;
+  /** Calls back at the first close of all, which the window has to explain. */
+  onClosing(heard: () => void): Promise<() => void>;
+  /** Hides the window; the hub goes on. */
+  closeWindow(): Promise<void>;
   /** Resolves to the hub's answer, rejects with a `Refusal`. */
   wish<Answer = unknown>(wish: Wish): Promise<Answer>;
   about(): Promise<About>;

@@ -12,7 +12,7 @@ export class HubView {
   said = $state("");
   readonly hub: Hub;
 
-  constructor(hub: Hub, go: (path: string) => void) {
+  constructor(hub: Hub, go: (path: string) => void, closing: () => void) {
     this.hub = hub;
     $effect(() => {
       let told = false;
@@ -20,7 +20,7 @@ export class HubView {
         told = true;
         this.#take(state);
       };
-      const stops = [hub.onState(heard), hub.onGo(go)];
+      const stops = [hub.onState(heard), hub.onGo(go), hub.onClosing(closing)];
       // Listen first, then ask: nothing falls between. An event that came meanwhile is newer than the answer.
       void Promise.all(stops)
         .then(() => hub.state())
