@@ -63,6 +63,7 @@ impl Query {
             let value = values.iter().find(|value| value.span.contains(&word.at));
             let weight =
                 value.map_or(1.0, |value| if value.kind == Kind::Quoted { w.quoted } else { w.address });
+            let weight = if words::is_chatter(&word.written) { weight * w.chatter } else { weight };
             let (variants, actions) = variants(word, index, value.is_none());
             if value.is_none() {
                 clause.actions = clause.actions.and(actions);

@@ -67,9 +67,22 @@ impl Index {
                 }
             })
             .collect();
+        self.lift_kin(&mut close);
         let mut hits = self.one_after_another(&mut close, query.clauses.len());
         hits.extend(rest);
         hits
+    }
+
+    /// Where one tool of a server fits well, its others are more likely wanted too.
+    fn lift_kin(&self, close: &mut [Close]) {
+        let mut kin = vec![0.0f32; self.servers];
+        for tool in close.iter() {
+            let best = &mut kin[self.tools[tool.at].server as usize];
+            *best = best.max(together(tool.fits.iter().copied()));
+        }
+        for tool in close {
+            tool.share += self.weights.kin * kin[self.tools[tool.at].server as usize];
+        }
     }
 
     /// The best first; then, of a request with several parts, what serves the parts that have no tool yet.

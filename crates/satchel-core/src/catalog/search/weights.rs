@@ -46,7 +46,7 @@ weights! {
     /// What its server's fitting adds to a tool.
     server_share: 0.3,
     /// A server that the query names, …
-    mention: 5.6,
+    mention: 7.0,
     /// … after a word like "in" or "using".
     mention_place: 1.45,
 
@@ -61,12 +61,17 @@ weights! {
     /// How much less a part of the request counts when a tool for it has been found.
     found: 0.4,
 
+    /// What the best tool of a server adds to the others.
+    kin: 0.2,
+
     // A word of the query.
     quoted: 0.3,
     address: 0.25,
     /// That it gives a URL, a mail address, a path.
     value: 0.5,
     again: 0.25,
+    /// Words of a conversation, compared with others.
+    chatter: 0.5,
     pair: 0.45,
     // What stands for it, compared with the word itself.
     same: 0.6,
