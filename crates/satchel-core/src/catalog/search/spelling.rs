@@ -1,6 +1,7 @@
 //! Words that are nearly right: a known word that differs by a letter or two, or one that it shortens.
-
-use std::collections::HashMap;
+//!
+//! Two words that differ by one slip become the same when a letter is left out of each, so every known word is kept
+//! under what remains of it when any one letter is left out.
 
 use fuse_rust::Fuse;
 
@@ -8,22 +9,24 @@ use fuse_rust::Fuse;
 const SHORTEST: usize = 4;
 /// From here on two letters may be wrong.
 const LONG: usize = 9;
-/// So many words with the most parts in common are looked at.
-const CANDIDATES: usize = 80;
-/// So many of them by fuse-rust, which takes longer.
-const FUZZY: usize = 4;
-/// Shorter words are alike by chance.
+/// What fuse-rust finds in shorter words is alike by chance; it is asked about so many, beginning with the same letters.
 const FUZZY_LENGTH: usize = 6;
+const FUZZY: usize = 8;
+const BEGINNING: usize = 3;
 /// fuse-rust scores 0 for equal and 1 for nothing alike.
 const NEARLY: f64 = 0.3;
+/// So many longer words are looked at that a word may be the beginning of.
+const LONGER: usize = 24;
+/// So many words may be meant.
 const MOST: usize = 4;
 
-/// The known words by their three-letter parts.
+/// The known words.
 #[derive(Debug, Default)]
 pub(super) struct Spelling {
     /// As written, in order.
     words: Vec<Box<str>>,
-    parts: HashMap<[u8; 3], Vec<u32>>,
+    /// Words by what remains of them, in order.
+    remains: Vec<(u32, u32)>,
 }
 
 impl Spelling {
@@ -34,55 +37,56 @@ impl Spelling {
         words.sort_unstable();
         words.dedup();
         words.shrink_to_fit();
-        let mut by_part: HashMap<[u8; 3], Vec<u32>> = HashMap::new();
+        let mut remains = Vec::new();
         for (at, word) in words.iter().enumerate() {
-            for part in parts(word) {
-                let list = by_part.entry(part).or_default();
-                if list.last() != Some(&(at as u32)) {
-                    list.push(at as u32);
-                }
-            }
+            remains.extend(self::remains(word).map(|hash| (hash, at as u32)));
         }
-        Self { words, parts: by_part }
+        remains.sort_unstable();
+        remains.dedup();
+        remains.shrink_to_fit();
+        Self { words, remains }
     }
 
-    /// Known words that `word` may mean, with how much they are alike, at most three.
-    pub(super) fn near(&self, word: &str) -> Vec<(&str, f32)> {
+    /// Known words that `word` may mean, with how much they are alike.
+    pub(super) fn near<'a>(&'a self, word: &str) -> Vec<(&'a str, f32)> {
         if word.len() < SHORTEST || !word.is_ascii() || word.bytes().any(|byte| byte.is_ascii_digit()) {
             return vec![];
         }
-        let known = |at: u32| &*self.words[at as usize];
-        let candidates = self.candidates(word);
-        let alike = |at: &u32| Some((likeness(word, known(*at))?, *at));
-        let mut near: Vec<(f32, u32)> = candidates.iter().filter_map(alike).collect();
+        let slips = remains(word).flat_map(|hash| self.remaining(hash)).map(|at| &*self.words[at as usize]);
+        let longer = self.beginning_with(word).take(LONGER);
+        let mut near: Vec<(&'a str, f32)> =
+            slips.chain(longer).filter_map(|known| Some((known, likeness(word, known)?))).collect();
         if near.is_empty() && word.len() >= FUZZY_LENGTH {
             // Nothing is a letter away: then what fuse-rust finds alike, for less.
-            let alike = |at: &u32| Some((0.5 * (1.0 - apart(word, known(*at))? as f32), *at));
-            near = candidates.iter().take(FUZZY).filter_map(alike).collect();
+            let similar =
+                self.beginning_with(&word[..BEGINNING]).filter(|known| known.len().abs_diff(word.len()) <= 2);
+            let alike = |known: &'a str| Some((known, 0.5 * (1.0 - apart(word, known)? as f32)));
+            near = similar.take(FUZZY).filter_map(alike).collect();
         }
-        near.sort_by(|(a, a_at), (b, b_at)| b.total_cmp(a).then(a_at.cmp(b_at)));
-        near.into_iter().take(MOST).map(|(likeness, at)| (known(at), likeness)).collect()
+        near.sort_by(|(a_word, a), (b_word, b)| b.total_cmp(a).then(a_word.cmp(b_word)));
+        near.dedup();
+        near.truncate(MOST);
+        near
     }
 
-    /// Words with the most parts in common, those of similar length first.
-    fn candidates(&self, word: &str) -> Vec<u32> {
-        let lists = parts(word).into_iter().filter_map(|part| self.parts.get(&part));
-        let mut shared: Vec<u32> = lists.flatten().copied().collect();
-        shared.sort_unstable();
-        let mut candidates: Vec<(usize, usize, u32)> = shared
-            .chunk_by(|a, b| a == b)
-            .filter(|same| same.len() > 1)
-            .map(|same| {
-                (usize::MAX - same.len(), self.words[same[0] as usize].len().abs_diff(word.len()), same[0])
-            })
-            .collect();
-        if candidates.len() > CANDIDATES {
-            candidates.select_nth_unstable(CANDIDATES);
-            candidates.truncate(CANDIDATES);
-        }
-        candidates.sort_unstable();
-        candidates.into_iter().map(|(_, _, at)| at).collect()
+    fn remaining(&self, hash: u32) -> impl Iterator<Item = u32> {
+        let from = self.remains.partition_point(|(known, _)| *known < hash);
+        self.remains[from..].iter().take_while(move |(known, _)| *known == hash).map(|(_, at)| *at)
     }
+
+    fn beginning_with<'a, 'b>(&'a self, beginning: &'b str) -> impl Iterator<Item = &'a str> + use<'a, 'b> {
+        let from = self.words.partition_point(|known| **known < *beginning);
+        self.words[from..].iter().map(|known| &**known).take_while(move |known| known.starts_with(beginning))
+    }
+}
+
+/// The word whole, and without each of its letters, as hashes.
+fn remains(word: &str) -> impl Iterator<Item = u32> {
+    (0..=word.len()).map(move |without| {
+        // FNV-1a.
+        let bytes = word.bytes().enumerate().filter(move |(at, _)| *at != without);
+        bytes.fold(0x811c_9dc5_u32, |hash, (_, byte)| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    })
 }
 
 /// How much a known word is what was meant, up to 1.
@@ -107,12 +111,6 @@ pub(super) fn apart(word: &str, known: &str) -> Option<f64> {
     Some(fuse.search(Some(&pattern), known)?.score)
 }
 
-/// Three letters each; the beginning counts as one.
-fn parts(word: &str) -> Vec<[u8; 3]> {
-    let bytes: Vec<u8> = std::iter::once(b'^').chain(word.bytes()).collect();
-    bytes.array_windows().copied().collect()
-}
-
 /// Letters to insert, drop, change or swap.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
@@ -133,4 +131,30 @@ fn distance(a: &str, b: &str) -> usize {
         rows.rotate_left(1);
     }
     rows[1][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_fingers_finds_the_word() {
+        let known = ["screenshot", "repository", "list", "weather", "calendar", "configuration"];
+        let spelling = Spelling::new(known.into_iter().map(Into::into));
+        for (wrong, meant) in [
+            ("screnshot", "screenshot"),
+            ("repostiory", "repository"),
+            ("lsit", "list"),
+            ("weathher", "weather"),
+            ("calemdar", "calendar"),
+            ("config", "configuration"),
+        ] {
+            assert!(spelling.near(wrong).iter().any(|(word, _)| *word == meant), "{wrong}");
+        }
+        assert!(
+            spelling.near("qqqqqq").is_empty()
+                && spelling.near("ÄÖÜÄÖÜ").is_empty()
+                && spelling.near("").is_empty()
+        );
+    }
 }
