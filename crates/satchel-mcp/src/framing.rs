@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_line_at_the_limit_passes_and_one_over_it_is_dropped_alone() {
         let pad = |bytes: usize| {
-            let frame = r#"{"jsonrpc":"2.0","id":2,"result":""}"#;
+            let frame = r#"{"jsonrpc":"2.0","id":2,"result":{"a":""}}"#;
             frame.replace(":\"\"}", &format!(":\"{}\"}}", "x".repeat(bytes - frame.len())))
         };
         let (fits, over) = (pad(400), pad(401));

@@ -141,6 +141,11 @@ impl Message {
             (Some(method), Some(Some(id)), None, None) => Ok(Message::Request { id, method, params }),
             (Some(method), None, None, None) => Ok(Message::Notification { method, params }),
             (Some(_), Some(None), None, None) => Err(ParseError::Shape("a request's id may not be null")),
+            // Every result of this protocol is an object; clients refuse anything else, and say so less clearly.
+            (None, id, Some(result), None) if !result.get().starts_with('{') => Ok(Message::Response {
+                id: id.flatten(),
+                outcome: Err(ErrorObject::new(errors::INTERNAL_ERROR, "the answer's result is no object")),
+            }),
             (None, id, Some(result), None) => Ok(Message::Response { id: id.flatten(), outcome: Ok(result) }),
             (None, id, None, Some(error)) => {
                 Ok(Message::Response { id: id.flatten(), outcome: Err(read_error(&error)) })
@@ -288,7 +293,8 @@ mod tests {
         check(r#"{"jsonrpc":"2.0","id":[],"method":"x"}"#, errors::INVALID_REQUEST, "id must");
         check(r#"{"jsonrpc":"2.0","id":1,"method":"x","params":3}"#, errors::INVALID_REQUEST, "params");
         check(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#, errors::PARSE_ERROR, "twice");
-        let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+        let deep =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}1{}}}"#, "{\"a\":".repeat(200), "}".repeat(200));
         check(&deep, errors::INVALID_REQUEST, "deeper");
         assert!(Message::parse(&deep).is_ok());
     }
@@ -304,6 +310,10 @@ mod tests {
                 .contains("and an error")
         );
         assert!(outcome(r#"{"jsonrpc":"2.0","id":1}"#).contains("neither"));
+        for result in ["null", "5", "[]", "\"x\""] {
+            let json = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+            assert!(outcome(&json).contains("no object"), "{json}");
+        }
         assert_eq!(
             outcome(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000.0,"message":"m"}}"#),
             "m (-32000)"
