@@ -141,10 +141,15 @@ pub struct Call {
 impl Link {
     /// A link and the queue its transport writes from.
     pub fn new(changed: Box<dyn OnChange>, log: ServerLog) -> (Self, Outbox) {
+        Self::counting_from(first_id(), changed, log)
+    }
+
+    fn counting_from(first: u64, changed: Box<dyn OnChange>, log: ServerLog) -> (Self, Outbox) {
         // Bounded: a server that does not read must not fill our memory. Callers then wait, up to their timeout.
         let (outbox, queue) = mpsc::channel(64);
         let (ended, _) = watch::channel(None);
-        let inner = Inner { outbox, pending: Mutex::default(), next: AtomicU64::new(1), ended, changed, log };
+        let inner =
+            Inner { outbox, pending: Mutex::default(), next: AtomicU64::new(first), ended, changed, log };
         (Self { inner: Arc::new(inner) }, queue)
     }
 
@@ -317,6 +322,15 @@ impl Link {
     }
 }
 
+/// Some servers answer requests 0, 1, 2… that nobody has made yet, or report progress on them. Ids that begin
+/// somewhere else cannot be met by accident. They stay within 32 bits, because some servers keep them so.
+fn first_id() -> u64 {
+    let mut random = [0u8; 4];
+    // Without randomness they begin at the lowest such number.
+    let _ = getrandom::fill(&mut random);
+    (1 << 20) + u64::from(u32::from_le_bytes(random) >> 2)
+}
+
 impl Pending {
     fn outcome(&self) -> Outcome {
         if self.sent.load(Ordering::Acquire) { Outcome::Unknown } else { Outcome::NotSent }
@@ -409,7 +423,7 @@ mod tests {
     }
 
     fn link() -> (Link, Outbox) {
-        Link::new(Box::new(Nobody), ServerLog::nowhere())
+        Link::counting_from(1, Box::new(Nobody), ServerLog::nowhere())
     }
 
     fn raw(json: &str) -> Option<Box<Raw>> {
@@ -445,6 +459,21 @@ mod tests {
         assert_eq!(shown(&first.next(WAIT).await), r#"{"progressToken":1,"progress":1}"#);
         assert_eq!(shown(&first.next(WAIT).await), r#"{"first":true}"#);
         assert_eq!(shown(&second.next(WAIT).await), r#"{"second":1.0}"#);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_from_before_the_request_is_not_taken_for_its_own() {
+        let (link, mut outbox) = Link::new(Box::new(Nobody), ServerLog::nowhere());
+        let mut call = link.start("initialize", None, WAIT).await.unwrap();
+        for id in 0..100 {
+            let forged = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"forged":true}}}}"#);
+            link.incoming(Message::parse(&forged).unwrap());
+        }
+        let id = outbox.recv().await.unwrap().id.unwrap();
+        assert!(id < 1 << 31, "{id} has room in 32 bits");
+        let own = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"own":true}}}}"#);
+        link.incoming(Message::parse(&own).unwrap());
+        assert_eq!(shown(&call.next(WAIT).await), r#"{"own":true}"#);
     }
 
     #[tokio::test(start_paused = true)]
