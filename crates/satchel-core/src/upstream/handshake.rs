@@ -79,6 +79,14 @@ fn refused(error: &CallError) -> Failure {
             };
             failure(code, answer.message.clone())
         }
+        // The stateless revisions have no `initialize` (`2026-07-28/basic/versioning.mdx`).
+        CallError::Answered(answer) if answer.code == errors::METHOD_NOT_FOUND => {
+            let message = format!(
+                "it does not know initialize and may speak only newer protocol revisions: {}",
+                answer.message
+            );
+            failure(Code::ProtocolVersion, message)
+        }
         CallError::Answered(answer) => {
             failure(Code::HandshakeRefused, format!("it refused to initialize: {answer}"))
         }
@@ -101,6 +109,14 @@ pub(super) fn failure(code: Code, message: impl Into<String>) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_without_initialize_speaks_another_revision() {
+        let refusal = |code| refused(&CallError::Answered(ErrorObject::new(code, "no"))).code;
+        assert_eq!(refusal(errors::METHOD_NOT_FOUND), Code::ProtocolVersion);
+        assert_eq!(refusal(errors::UNSUPPORTED_PROTOCOL_VERSION), Code::ProtocolVersion);
+        assert_eq!(refusal(errors::INTERNAL_ERROR), Code::HandshakeRefused);
+    }
 
     #[test]
     fn an_answer_is_read_with_what_it_has_and_refused_with_a_reason() {
