@@ -91,9 +91,14 @@ async fn the_menu_grows_and_shrinks_in_place() {
         desktop.home.satchel(&["remove", gone]).await.succeeded();
     }
     icon.line("s13").await;
+    let settled = async || (!icon.text().await.contains("s02")).then_some(());
+    satchel_tests::eventually("the last of them is gone from the menu", settled).await;
     let menu = icon.text().await;
     assert!(!menu.contains("s00") && !menu.contains("more in the window"), "{menu}");
-    // The slots moved up, and every click means the server it shows.
+    let names = menu.lines().filter_map(|line| line.trim_start_matches(['✓', ' ']).split(' ').next());
+    let names: Vec<&str> = names.filter(|name| name.starts_with('s') && name.len() == 3).collect();
+    assert!(names.is_sorted() && names.len() == 11, "{menu}");
+    // Items are used again, and every click means the server it shows.
     icon.click("s13").await;
     icon.until("s13", |line| line.ticked == Some(true)).await;
     assert_ne!(desktop.home.config()["mcpServers"]["s13"]["enabled"], false);

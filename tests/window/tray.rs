@@ -179,8 +179,14 @@ impl Icon {
 
     /// Waits until a line that begins like this is as wanted.
     pub(crate) async fn until(&self, beginning: &str, wanted: impl Fn(&Line) -> bool) -> Line {
+        let mut last = Vec::new();
         eventually(&format!("\"{beginning}\" in the tray's menu"), async || {
             let lines = self.lines().await;
+            if lines != last {
+                // Shown by the test harness only when the test fails.
+                eprintln!("the menu is {lines:#?}");
+            }
+            last = lines.clone();
             lines.into_iter().find(|line| line.label.starts_with(beginning) && wanted(line))
         })
         .await

@@ -1,0 +1,230 @@
+//! The menu's items. It is built once and then changed in place, because a Linux tray host keeps the menu it was first
+//! given: every item exists from the beginning and is put in and taken out as needed.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tauri::{
+    AppHandle, Wry,
+    menu::{CheckMenuItem, IsMenuItem, Menu, MenuItem, PredefinedMenuItem},
+};
+
+use super::{
+    menu::{MenuModel, NEEDS, SERVERS, WORDS},
+    slots::Slots,
+};
+use crate::state::HubState;
+
+/// Every item the menu can ever have.
+pub(crate) struct Entries {
+    menu: Menu<Wry>,
+    status: MenuItem<Wry>,
+    needs_line: PredefinedMenuItem<Wry>,
+    needs_title: MenuItem<Wry>,
+    needs: Vec<MenuItem<Wry>>,
+    more_needs: MenuItem<Wry>,
+    servers_line: PredefinedMenuItem<Wry>,
+    servers_title: MenuItem<Wry>,
+    servers: Vec<CheckMenuItem<Wry>>,
+    more_servers: MenuItem<Wry>,
+    copy_line: PredefinedMenuItem<Wry>,
+    copy: MenuItem<Wry>,
+    last_line: PredefinedMenuItem<Wry>,
+    open: MenuItem<Wry>,
+    settings: MenuItem<Wry>,
+    quit: MenuItem<Wry>,
+    now: Mutex<Now>,
+}
+
+/// What the menu says now: clicks are read against it.
+struct Now {
+    model: MenuModel,
+    needs: Slots,
+    servers: Slots,
+}
+
+/// What a click means.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Click {
+    /// Open the window where it was.
+    Open,
+    /// Show all servers.
+    List,
+    /// Show one server.
+    Look {
+        server: String,
+    },
+    /// Let clients use a server, or not.
+    Switch {
+        server: String,
+        enabled: bool,
+    },
+    Copy,
+    Settings,
+    Quit,
+}
+
+type Items<'entries> = Vec<&'entries dyn IsMenuItem<Wry>>;
+
+impl Entries {
+    /// The menu of a hub that is being opened.
+    pub(crate) fn new(app: &AppHandle) -> tauri::Result<Self> {
+        let item = |id: String, text: &str, enabled| MenuItem::with_id(app, id, text, enabled, None::<&str>);
+        let tick = |at| CheckMenuItem::with_id(app, format!("server-{at}"), "", true, false, None::<&str>);
+        let line = || PredefinedMenuItem::separator(app);
+        let model = MenuModel::of(&HubState::Opening);
+        let entries = Self {
+            menu: Menu::new(app)?,
+            status: item("status".into(), &model.status, false)?,
+            needs_line: line()?,
+            needs_title: item("needs-title".into(), WORDS.needs_you, false)?,
+            needs: (0..NEEDS).map(|at| item(format!("need-{at}"), "", true)).collect::<Result<_, _>>()?,
+            more_needs: item("more-needs".into(), "", true)?,
+            servers_line: line()?,
+            servers_title: item("servers-title".into(), WORDS.servers, false)?,
+            servers: (0..SERVERS).map(tick).collect::<Result<_, _>>()?,
+            more_servers: item("more-servers".into(), "", true)?,
+            copy_line: line()?,
+            copy: item("copy".into(), WORDS.copy, false)?,
+            last_line: line()?,
+            open: item("open".into(), WORDS.open, true)?,
+            settings: item("settings".into(), WORDS.settings, true)?,
+            quit: item("quit".into(), WORDS.quit, true)?,
+            now: Mutex::new(Now { model, needs: Slots::new(NEEDS), servers: Slots::new(SERVERS) }),
+        };
+        for item in entries.in_order(&entries.now()) {
+            entries.menu.append(item)?;
+        }
+        Ok(entries)
+    }
+
+    /// What the tray is given, once.
+    pub(crate) fn menu(&self) -> &Menu<Wry> {
+        &self.menu
+    }
+
+    /// Changes the menu in place. Only on the thread of the menus.
+    pub(crate) fn become_like(&self, model: MenuModel) -> tauri::Result<()> {
+        let mut now = self.now();
+        let mut shown = self.in_order(&now);
+        now.needs.stand_for(&model.needs.iter().map(|need| need.server.as_str()).collect::<Vec<_>>());
+        now.servers.stand_for(&model.servers.iter().map(|line| line.server.as_str()).collect::<Vec<_>>());
+        now.model = model;
+        self.rename(&now)?;
+        self.rearrange(&mut shown, &self.in_order(&now))
+    }
+
+    /// The tick follows the state, not the click: the system has turned it already, so it is turned back.
+    pub(crate) fn restore_ticks(&self) -> tauri::Result<()> {
+        let now = self.now();
+        now.model.servers.iter().try_for_each(|line| match now.servers.of(&line.server) {
+            Some(slot) => self.servers[slot].set_checked(line.enabled),
+            None => Ok(()),
+        })
+    }
+
+    /// What a click on the item of this id means; `None` where it means nothing any more.
+    pub(crate) fn meaning(&self, id: &str) -> Option<Click> {
+        let now = self.now();
+        if let Some(slot) = number(id, "need-") {
+            return Some(Click::Look { server: now.needs.server(slot)?.to_owned() });
+        }
+        if let Some(slot) = number(id, "server-") {
+            let server = now.servers.server(slot)?;
+            let line = now.model.servers.iter().find(|line| line.server == server)?;
+            return Some(Click::Switch { server: server.to_owned(), enabled: !line.enabled });
+        }
+        Some(match id {
+            "open" => Click::Open,
+            "more-needs" | "more-servers" => Click::List,
+            "copy" => Click::Copy,
+            "settings" => Click::Settings,
+            "quit" => Click::Quit,
+            _ => return None,
+        })
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn rename(&self, now: &Now) -> tauri::Result<()> {
+        self.status.set_text(plain(&now.model.status))?;
+        for need in &now.model.needs {
+            if let Some(slot) = now.needs.of(&need.server) {
+                self.needs[slot].set_text(plain(&need.label))?;
+            }
+        }
+        for line in &now.model.servers {
+            if let Some(slot) = now.servers.of(&line.server) {
+                self.servers[slot].set_text(plain(&line.label))?;
+                self.servers[slot].set_checked(line.enabled)?;
+            }
+        }
+        self.more_needs.set_text(now.model.more_needs.as_deref().unwrap_or_default())?;
+        self.more_servers.set_text(now.model.more_servers.as_deref().unwrap_or_default())?;
+        self.copy.set_enabled(now.model.can_copy)
+    }
+
+    /// The items of this menu, from top to bottom.
+    fn in_order(&self, now: &Now) -> Items<'_> {
+        let mut items: Items<'_> = vec![&self.status];
+        if !now.model.needs.is_empty() {
+            items.push(&self.needs_line);
+            items.push(&self.needs_title);
+            let slots = now.model.needs.iter().filter_map(|need| now.needs.of(&need.server));
+            items.extend(slots.map(|slot| &self.needs[slot] as &dyn IsMenuItem<Wry>));
+            items.extend(now.model.more_needs.iter().map(|_| &self.more_needs as &dyn IsMenuItem<Wry>));
+        }
+        if !now.model.servers.is_empty() {
+            items.push(&self.servers_line);
+            items.push(&self.servers_title);
+            let slots = now.model.servers.iter().filter_map(|line| now.servers.of(&line.server));
+            items.extend(slots.map(|slot| &self.servers[slot] as &dyn IsMenuItem<Wry>));
+            items.extend(now.model.more_servers.iter().map(|_| &self.more_servers as &dyn IsMenuItem<Wry>));
+        }
+        let last: [&dyn IsMenuItem<Wry>; 6] =
+            [&self.copy_line, &self.copy, &self.last_line, &self.open, &self.settings, &self.quit];
+        items.extend(last);
+        items
+    }
+
+    /// Takes out what is no longer there, then puts every item that is not at its place there.
+    fn rearrange<'a>(&'a self, shown: &mut Items<'a>, wanted: &Items<'a>) -> tauri::Result<()> {
+        let is = |one: &dyn IsMenuItem<Wry>, other: &dyn IsMenuItem<Wry>| one.id() == other.id();
+        for at in (0..shown.len()).rev() {
+            if !wanted.iter().any(|item| is(*item, shown[at])) {
+                self.menu.remove(shown.remove(at))?;
+            }
+        }
+        for (at, item) in wanted.iter().enumerate() {
+            if shown.get(at).is_some_and(|there| is(*there, *item)) {
+                continue;
+            }
+            if let Some(elsewhere) = shown.iter().position(|there| is(*there, *item)) {
+                self.menu.remove(shown.remove(elsewhere))?;
+            }
+            self.menu.insert(*item, at)?;
+            shown.insert(at, *item);
+        }
+        Ok(())
+    }
+}
+
+fn number(id: &str, kind: &str) -> Option<usize> {
+    id.strip_prefix(kind)?.parse().ok()
+}
+
+/// Menus read `&` as the mark of an access key; ours are names.
+fn plain(text: &str) -> String {
+    text.replace('&', "&&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ampersand_is_a_letter() {
+        assert_eq!(plain("R&D — asleep"), "R&&D — asleep");
+    }
+}
