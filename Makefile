@@ -12,12 +12,14 @@ UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -pru
 ifneq ($(DISPLAY)$(WAYLAND_DISPLAY),)
 run: ui/dist/index.html
 	@scripts/setup.sh app
-	@cargo run -p satchel-app -- $(ARGS)
+	@cargo build -p satchel-app -p satchel-cli
+	@$(TARGET)/debug/satchel-app $(ARGS)
 else
 run:
 	@scripts/setup.sh hub
 	@echo "No display was found, so Satchel runs without its window and tray."
-	@cargo run -p satchel-cli -- serve $(ARGS)
+	@cargo build -p satchel-cli
+	@$(TARGET)/debug/satchel serve $(ARGS)
 endif
 
 # Every program: the hub's command line and the desktop app.
