@@ -5,7 +5,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -type f -print 2>/dev/null)
 
-.PHONY: run build test ui-tests lint fmt bench retrieval clean
+.PHONY: run build test ui-tests lint fmt soak bench retrieval clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -44,6 +44,12 @@ lint: ui/dist/index.html
 
 fmt:
 	cargo fmt --all
+
+# Trouble on purpose, in large numbers: hostile servers, killed hubs, damaged files.
+soak:
+	@scripts/setup.sh tests
+	cargo build -p satchel-cli -p satchel-tests
+	SATCHEL_SOAK=1 cargo test -p satchel-tests --test chaos
 
 # What a call costs through the hub, with optimised programs.
 bench:
