@@ -7,7 +7,7 @@ use satchel_mcp::{Raw, RawObject};
 use super::signature::{self, Signature};
 
 /// Everything one server offers.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Offer {
     /// Which setup of the server this was read from; another setup may offer something else.
     pub setup: String,
@@ -35,6 +35,37 @@ impl Offer {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
+    /// Whether it is the same to everybody who looks. Counts do not matter.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let tools =
+            |offer: &Self| offer.tools.iter().map(|tool| tool.raw.get().to_owned()).collect::<Vec<_>>();
+        let rest = |offer: &Self| {
+            let resources = offer.resources.iter().chain(&offer.templates).map(|entry| &entry.raw);
+            let raws = resources.chain(&offer.prompts).map(|raw| raw.get().to_owned()).collect::<Vec<_>>();
+            let sizes = (offer.resources.len(), offer.templates.len());
+            let words = (offer.setup.clone(), offer.title.clone(), offer.instructions.clone());
+            (raws, sizes, words, offer.skipped.clone())
+        };
+        tools(self) == tools(other) && rest(self) == rest(other)
+    }
+
+    /// Takes over what was counted, where the tools are the same.
+    pub fn take_counts(&self, from: &Self) {
+        let same = self.tools.len() == from.tools.len()
+            && self.tools.iter().zip(&from.tools).all(|(tool, known)| tool.raw.get() == known.raw.get());
+        if !same {
+            return;
+        }
+        for (tool, known) in self.tools.iter().zip(&from.tools) {
+            if let Some(tokens) = known.tokens.get() {
+                let _ = tool.tokens.set(*tokens);
+            }
+        }
+        if let Some(tokens) = from.tokens.get() {
+            let _ = self.tokens.set(*tokens);
+        }
+    }
+
     /// The tool definitions as the server would list them: one JSON array.
     pub fn definitions(&self) -> String {
         let tools: Vec<&str> = self.tools.iter().map(|tool| tool.raw.get()).collect();
@@ -43,7 +74,7 @@ impl Offer {
 }
 
 /// One tool.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ToolEntry {
     /// Its name on its own server.
     pub name: String,
@@ -99,7 +130,7 @@ impl ToolEntry {
 }
 
 /// One resource or template.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ResourceEntry {
     /// Its URI or URI template.
     pub uri: String,

@@ -5,7 +5,7 @@ use std::{collections::HashSet, time::Duration};
 use satchel_mcp::{Raw, RawObject, errors, limits};
 
 use super::{Offer, ResourceEntry, validate};
-use crate::upstream::{CallError, Dirty, Hello, Link};
+use crate::upstream::{CallError, Hello, Link};
 
 /// How long one page may take.
 const PAGE: Duration = Duration::from_secs(45);
@@ -21,73 +21,59 @@ pub enum ListError {
     Shape(&'static str, &'static str),
 }
 
+#[derive(Default)]
 struct List {
     items: Vec<Box<Raw>>,
     skipped: Vec<String>,
 }
 
-/// Reads the lists named by `lists` (bits of [`Dirty`]) and keeps the others from `known`.
+/// The lists a server can have, in the order in which they are worth having.
+pub const LISTS: [&str; 3] = ["tools", "resources", "prompts"];
+
+/// An offer of a server whose lists have not been read.
+pub fn unread(hello: &Hello, setup: &str) -> Offer {
+    let (setup, title, instructions) = (setup.to_owned(), title(hello), hello.instructions.clone());
+    Offer { setup, title, instructions, ..Offer::default() }
+}
+
+/// Reads one of [`LISTS`] into `offer`. A list the server does not offer is empty.
 ///
 /// # Errors
-/// [`ListError`] where a list the server offers cannot be read; nothing is replaced then.
-pub async fn offer(
-    link: &Link,
-    hello: &Hello,
-    setup: &str,
-    lists: u8,
-    known: Option<&Offer>,
-) -> Result<Offer, ListError> {
-    let known = known.filter(|known| known.setup == setup);
-    let wanted = |list: &str| known.is_none() || lists & Dirty::bit(list) != 0;
-    let mut offer = Offer {
-        setup: setup.to_owned(),
-        title: title(hello),
-        instructions: hello.instructions.clone(),
-        ..Offer::default()
-    };
-    if wanted("tools") {
-        if hello.offers("tools") {
-            let list = all_pages(link, "tools/list", "tools").await?;
+/// [`ListError`] where the list cannot be read; `offer` is then as it was.
+pub async fn read(link: &Link, hello: &Hello, list: &str, offer: &mut Offer) -> Result<(), ListError> {
+    let offered = hello.offers(list);
+    match list {
+        "tools" => {
+            let list = if offered { all_pages(link, "tools/list", "tools").await? } else { List::default() };
             let (tools, skipped) = validate::tools(list.items);
             offer.tools = tools;
             offer.skipped = [list.skipped, skipped].concat();
         }
-    } else if let Some(known) = known {
-        offer.tools = known.tools.iter().filter_map(copy_tool).collect();
-        offer.skipped.clone_from(&known.skipped);
-    }
-    if wanted("resources") {
-        if hello.offers("resources") {
-            offer.resources = resources(all_pages(link, "resources/list", "resources").await?, "uri");
+        "resources" if offered => {
+            let list = all_pages_if_known(link, "resources/list", "resources").await?;
             // Templates came later than resources; many servers do not know the method.
-            offer.templates = match all_pages(link, "resources/templates/list", "resourceTemplates").await {
-                Ok(list) => resources(list, "uriTemplate"),
-                Err(ListError::Call(CallError::Answered(error)))
-                    if error.code == errors::METHOD_NOT_FOUND =>
-                {
-                    vec![]
-                }
-                Err(error) => return Err(error),
-            };
+            let templates = all_pages_if_known(link, "resources/templates/list", "resourceTemplates").await?;
+            offer.resources = resources(list, "uri");
+            offer.templates = resources(templates, "uriTemplate");
         }
-    } else if let Some(known) = known {
-        let copy = |entry: &ResourceEntry| ResourceEntry { uri: entry.uri.clone(), raw: entry.raw.clone() };
-        offer.resources = known.resources.iter().map(copy).collect();
-        offer.templates = known.templates.iter().map(copy).collect();
-    }
-    if wanted("prompts") {
-        if hello.offers("prompts") {
-            offer.prompts = all_pages(link, "prompts/list", "prompts").await?.items;
+        "resources" => {
+            offer.resources.clear();
+            offer.templates.clear();
         }
-    } else if let Some(known) = known {
-        offer.prompts.clone_from(&known.prompts);
+        _ if offered => offer.prompts = all_pages_if_known(link, "prompts/list", "prompts").await?.items,
+        _ => offer.prompts.clear(),
     }
-    Ok(offer)
+    Ok(())
 }
 
-fn copy_tool(tool: &super::ToolEntry) -> Option<super::ToolEntry> {
-    let fields = RawObject::parse(&tool.raw).ok()?;
-    Some(super::ToolEntry::new(tool.name.clone(), &fields, tool.raw.clone()))
+/// Some servers promise a list and do not know the method: then it is empty.
+async fn all_pages_if_known(link: &Link, method: &'static str, key: &'static str) -> Result<List, ListError> {
+    match all_pages(link, method, key).await {
+        Err(ListError::Call(CallError::Answered(error))) if error.code == errors::METHOD_NOT_FOUND => {
+            Ok(List::default())
+        }
+        read => read,
+    }
 }
 
 fn title(hello: &Hello) -> Option<String> {

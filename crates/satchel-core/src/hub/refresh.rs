@@ -1,7 +1,11 @@
 //! Keeps what servers offer up to date: reads their lists when they connect and when they say that one changed.
 //! Never wakes a server, and keeps the last known lists when reading fails.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    pin::pin,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -11,13 +15,17 @@ use crate::{
     catalog::{Catalog, Offer, disk, fetch, tokens},
     model::ServerName,
     upstream::{
-        Upstream,
+        Dirty, Hello, Link, Upstream,
         breaker::{Breaker, DISCOVERY},
     },
 };
 
 /// Changes within this time are one.
 const DEBOUNCE: Duration = Duration::from_millis(250);
+/// The longest pause before the lists of a server are read again that changes them all the time.
+const SLOWEST: Duration = Duration::from_secs(15);
+/// Tools are on offer at the latest so long after they were read, whatever the other lists take.
+const OTHER_LISTS: Duration = Duration::from_secs(5);
 /// How long after a failure the lists are asked for again, unless the breaker says longer.
 const AGAIN: Duration = Duration::from_secs(2);
 /// How long a caller waits for a server's first lists.
@@ -61,41 +69,101 @@ struct Reader {
 
 impl Reader {
     async fn run(self) {
-        let mut breaker = Breaker::new(DISCOVERY);
+        let (mut breaker, mut pace) = (Breaker::new(DISCOVERY), Pace::default());
         loop {
             self.upstream.dirty().marked().await;
             if self.upstream.seen().connected.is_some() && self.hub.offers().contains_key(&self.name) {
-                tokio::time::sleep(DEBOUNCE).await;
+                tokio::time::sleep(pace.pause(Instant::now())).await;
             }
             while let Err(pause) = breaker.permit(Instant::now()) {
                 tokio::time::sleep(pause).await;
             }
             let lists = self.upstream.dirty().take();
             let Some((link, hello)) = self.upstream.seen().connected else { continue };
-            let known = self.hub.offers().get(&self.name).cloned();
-            let read = fetch::offer(&link, &hello, &self.setup, lists, known.as_deref()).await;
+            let read = self.read(&link, &hello, lists).await;
+            pace.read(Instant::now());
             // A server that died tells so by itself, and is read anew when it is back.
             breaker.record(read.is_ok() || link.ended().is_some(), Instant::now());
-            match read {
-                Ok(offer) => self.install(offer),
-                Err(error) => {
-                    self.upstream.log().hub(&format!("could not read its lists: {error}"));
-                    tokio::select! {
-                        () = tokio::time::sleep(AGAIN) => self.upstream.dirty().mark(lists),
-                        _ = link.wait_ended() => {}
-                    }
+            if let Err((failed, error)) = read {
+                self.upstream.log().hub(&format!("could not read its lists: {error}"));
+                tokio::select! {
+                    () = tokio::time::sleep(AGAIN) => self.upstream.dirty().mark(failed),
+                    _ = link.wait_ended() => {}
                 }
             }
         }
     }
 
+    /// Reads the lists named by `lists`, all where none is known. Tools come first and do not wait for the others,
+    /// which may fail without them. The lists that could not be read come back with the last error.
+    async fn read(&self, link: &Link, hello: &Hello, lists: u8) -> Result<(), (u8, fetch::ListError)> {
+        let known = self.hub.offers().get(&self.name).cloned().filter(|known| known.setup == self.setup);
+        let lists = if known.is_some() { lists } else { Dirty::ALL };
+        let mut offer = fetch::unread(hello, &self.setup);
+        if let Some(known) = known.as_deref() {
+            offer = Offer { title: offer.title, instructions: offer.instructions, ..known.clone() };
+            offer.tokens = OnceLock::new();
+        }
+        let (mut failed, mut error) = (0, None);
+        for list in fetch::LISTS.into_iter().filter(|list| lists & Dirty::bit(list) != 0) {
+            let before = offer.clone();
+            let mut reading = pin!(fetch::read(link, hello, list, &mut offer));
+            let read = match tokio::time::timeout(OTHER_LISTS, &mut reading).await {
+                Ok(read) => read,
+                Err(_) => {
+                    if list != "tools" {
+                        self.install(before);
+                    }
+                    reading.await
+                }
+            };
+            if let Err(why) = read {
+                // Without tools nothing of it is worth showing.
+                if list == "tools" {
+                    return Err((lists, why));
+                }
+                failed |= Dirty::bit(list);
+                error = Some(why);
+            }
+        }
+        self.install(offer);
+        error.map_or(Ok(()), |error| Err((failed, error)))
+    }
+
     fn install(&self, offer: Offer) {
+        let known = self.hub.offers().get(&self.name).cloned();
+        if let Some(known) = known.as_deref() {
+            if known.is_same(&offer) {
+                return;
+            }
+            offer.take_counts(known);
+        }
         for reason in &offer.skipped {
             self.upstream.log().hub(&format!("left out {reason}"));
         }
         let offer = Arc::new(offer);
         self.hub.install(&self.name, offer.clone());
         keep(&self.hub, &self.name, offer);
+    }
+}
+
+/// How soon lists are read again that changed. A server that changes them whenever they were read is read less and
+/// less often.
+#[derive(Debug, Default)]
+struct Pace {
+    pause: Duration,
+    last: Option<Instant>,
+}
+
+impl Pace {
+    fn pause(&mut self, now: Instant) -> Duration {
+        let restless = self.last.is_some_and(|last| now - last < self.pause.max(DEBOUNCE) * 2);
+        self.pause = if restless { (self.pause * 2).clamp(DEBOUNCE, SLOWEST) } else { DEBOUNCE };
+        self.pause
+    }
+
+    fn read(&mut self, now: Instant) {
+        self.last = Some(now);
     }
 }
 
@@ -176,5 +244,24 @@ impl Hub {
         let mut catalog = self.inner.catalog.subscribe();
         let known = catalog.wait_for(|catalog| catalog.offer(name.as_str()).is_some());
         tokio::time::timeout(FIRST_LISTS, known).await.is_ok_and(|known| known.is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_never_rests_is_read_less_and_less_often() {
+        let (mut pace, mut now) = (Pace::default(), Instant::now());
+        let mut pauses = Vec::new();
+        for _ in 0..9 {
+            let pause = pace.pause(now);
+            pauses.push(pause.as_millis());
+            now += pause;
+            pace.read(now);
+        }
+        assert_eq!(pauses, [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
+        assert_eq!(pace.pause(now + SLOWEST * 2), DEBOUNCE, "one that rested is read soon");
     }
 }
