@@ -38,7 +38,7 @@ async fn an_idle_hub_uses_no_processor_and_little_memory() {
     let (time, woken) = (processor_time(hub.pid), switches(hub.pid));
     tokio::time::sleep(Duration::from_secs(seconds as u64)).await;
     let share = (processor_time(hub.pid) - time) / seconds as f64 * 100.0;
-    let woken = (switches(hub.pid) - woken) as f64 / seconds as f64;
+    let woken = switches(hub.pid).saturating_sub(woken) as f64 / seconds as f64;
     measured!(
         "idle hub, {SERVERS} sleeping servers: {share:.2} % of one processor over {seconds} s, {woken:.1} switches a second, {:.1} MiB",
         memory(hub.pid)

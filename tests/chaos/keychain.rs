@@ -43,8 +43,14 @@ impl Bus {
             .spawn()
             .expect("dbus-daemon is installed; scripts/setup.sh does that");
         let stdout = process.stdout.take().expect("its standard output is a pipe");
-        let address = BufReader::new(stdout).lines().next_line().await.expect("it can be read");
-        Self { process, address: address.expect("it says its address") }
+        BufReader::new(stdout)
+            .lines()
+            .next_line()
+            .await
+            .expect("it can be read")
+            .expect("it says its address");
+        // Not the address it says, which also names this one run of it: a session's address outlives its bus.
+        Self { process, address: listen }
     }
 
     /// A keychain service on this bus; with a password it is unlocked.
@@ -167,6 +173,10 @@ async fn a_keychain_that_dies_and_comes_back_is_waited_for_without_hanging() {
         keychain = bus.keychain(&arena, Some("correct horse")).await;
         eventually("the secret is had again", async || {
             let answer = secret().await;
+            if Outcome::of(&answer) != Outcome::Result {
+                // Shown by the test harness only when the test fails.
+                eprintln!("{}", answer.complaint());
+            }
             (Outcome::of(&answer) == Outcome::Result)
                 .then(|| assert_eq!(answer.text(), format!("value: {CANARY}")))
         })
@@ -191,7 +201,7 @@ async fn a_locked_keychain_is_named_and_nothing_waits_for_a_prompt_nobody_sees()
         keychain.kill().await.expect("it is ours");
         arena
             .gone("the first hub was killed", |arena| {
-                arena.everything().into_iter().filter(|process| process.command.contains("satchel")).collect()
+                arena.everything().into_iter().filter(|process| process.command.contains(" serve ")).collect()
             })
             .await;
     }
