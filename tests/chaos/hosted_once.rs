@@ -33,7 +33,7 @@ const MODES: &[(&str, Promise)] = &[
     ("hang", Promise::RanUnknown),
     ("reset_before", Promise::AtMostOnce),
     ("flap_5xx", Promise::AtMostOnce),
-    ("stale_keepalive", Promise::Success),
+    ("stale_keepalive", Promise::AtMostOnce),
     ("s429:times=1", Promise::Success),
     ("session_404:after=7", Promise::Success),
 ];

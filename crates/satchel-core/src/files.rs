@@ -147,6 +147,45 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes what a write of ours that was cut off left in `dir`: files named like the temporary ones of [`replace`], of
+/// the file `of` or of any. Only whoever holds the lock may do this, because another hub may be writing just now.
+pub fn clear_temporaries(dir: &Path, of: Option<&str>) {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_ours = |name: &str| {
+        let Some(inner) = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".tmp")) else {
+            return false;
+        };
+        let mut parts = inner.rsplitn(3, '.');
+        let (counter, process, file) = (parts.next(), parts.next(), parts.next());
+        counter.is_some_and(number)
+            && process.is_some_and(number)
+            && file.is_some_and(|file| of.is_none_or(|of| of == file))
+    };
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_ours) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Moves something that cannot be read out of the way, without ever covering what was moved before. Its new place.
+///
+/// # Errors
+/// Whatever the file system says; `path` is then where it was.
+pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("file");
+    let seconds =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut aside = path.with_file_name(format!("{name}.damaged-{seconds}"));
+    let mut again = 2;
+    while fs::symlink_metadata(&aside).is_ok() {
+        aside = path.with_file_name(format!("{name}.damaged-{seconds}-{again}"));
+        again += 1;
+    }
+    fs::rename(path, &aside)?;
+    Ok(aside)
+}
+
 fn write_new(temporary: &Path, bytes: &[u8], like: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -177,6 +216,45 @@ mod tests {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[test]
+    fn what_cut_off_writes_left_is_cleared_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str| fs::write(dir.path().join(name), name).unwrap();
+        let names = || {
+            let mut names: Vec<_> = fs::read_dir(dir.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        for name in
+            [".a.json.12.3.tmp", ".b.json.12.3.tmp", ".a.json.tmp", ".a.json.x.3.tmp", "a.json", "notes.tmp"]
+        {
+            write(name);
+        }
+        clear_temporaries(dir.path(), Some("a.json"));
+        assert_eq!(names(), [".a.json.tmp", ".a.json.x.3.tmp", ".b.json.12.3.tmp", "a.json", "notes.tmp"]);
+        clear_temporaries(dir.path(), None);
+        assert_eq!(names(), [".a.json.tmp", ".a.json.x.3.tmp", "a.json", "notes.tmp"]);
+        clear_temporaries(&dir.path().join("absent"), None);
+    }
+
+    #[test]
+    fn what_is_set_aside_covers_nothing_that_was_set_aside_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.json");
+        let mut places = std::collections::BTreeSet::new();
+        for text in ["one", "two", "three"] {
+            fs::write(&path, text).unwrap();
+            let aside = set_aside(&path).unwrap();
+            assert_eq!(fs::read_to_string(&aside).unwrap(), text);
+            places.insert(aside);
+        }
+        assert_eq!((places.len(), path.exists()), (3, false));
+        assert!(set_aside(&path).is_err(), "there is nothing to move");
     }
 
     #[cfg(unix)]

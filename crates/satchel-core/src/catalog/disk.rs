@@ -58,10 +58,11 @@ pub fn read(path: &Path) -> Result<Option<Offer>, String> {
         // Another version's; it is read from the server again and written over.
         Ok(_) => Ok(None),
         Err(error) => {
-            let aside = path.with_extension("damaged");
-            let moved = std::fs::rename(path, &aside);
-            let place = if moved.is_ok() { aside.display() } else { path.display() };
-            Err(format!("a cached tool list was damaged ({error}) and set aside as {place}"))
+            let place = match files::set_aside(path) {
+                Ok(aside) => format!("set aside as {}", aside.display()),
+                Err(error) => format!("could not be set aside ({error})"),
+            };
+            Err(format!("a cached tool list was damaged ({error}) and {place}"))
         }
     }
 }
@@ -130,8 +131,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.json");
         std::fs::write(&path, "{\"format\": 1, \"setu").unwrap();
-        assert!(read(&path).unwrap_err().contains("x.damaged"));
-        assert!(!path.exists() && dir.path().join("x.damaged").exists());
+        assert!(read(&path).unwrap_err().contains("x.json.damaged-"));
+        assert!(!path.exists() && std::fs::read_dir(dir.path()).unwrap().count() == 1);
         assert!(read(&path).unwrap().is_none());
     }
 }

@@ -52,17 +52,24 @@ impl Tokens {
     /// Reads the tokens kept in this data directory. A damaged file is set aside; clients must be connected again then.
     pub fn open(data: &Path) -> (Self, Option<String>) {
         let file = data.join("clients.json");
-        let (stored, trouble) = match std::fs::read(&file) {
-            Ok(bytes) => match serde_json::from_slice::<Stored>(&bytes) {
-                Ok(stored) => (stored, None),
-                Err(error) => {
-                    let _ = std::fs::rename(&file, file.with_extension("damaged"));
-                    let trouble =
-                        format!("the list of clients was damaged ({error}); connect each client again");
-                    (Stored::default(), Some(trouble))
-                }
-            },
-            Err(_) => (Stored::default(), None),
+        let read = match std::fs::read(&file) {
+            Ok(bytes) => serde_json::from_slice::<Stored>(&bytes).map_err(std::io::Error::from),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Stored::default()),
+            Err(error) => Err(error),
+        };
+        let (stored, trouble) = match read {
+            Ok(stored) => (stored, None),
+            // The next token would be written over it, readable or not.
+            Err(error) => {
+                let place = match files::set_aside(&file) {
+                    Ok(aside) => format!("set aside as {}", aside.display()),
+                    Err(error) => format!("could not be set aside ({error})"),
+                };
+                let trouble = format!(
+                    "the list of clients was damaged ({error}) and {place}; connect each client again"
+                );
+                (Stored::default(), Some(trouble))
+            }
         };
         let hash = |text: &String| -> Option<Hash> { URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok() };
         let kept = stored

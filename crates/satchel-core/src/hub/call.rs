@@ -133,13 +133,17 @@ impl Hub {
         })
     }
 
-    fn record_tool(&self, path: &ToolPath, good: bool) {
+    /// How a call ended. The end of the server's process fails every call in it and is one `incident`.
+    fn record_tool(&self, path: &ToolPath, good: bool, incident: Option<u64>) {
         let mut breakers = self.inner.breakers.lock().unwrap_or_else(PoisonError::into_inner);
         if good && !breakers.contains_key(path) {
             return;
         }
         let breaker = breakers.entry(path.clone()).or_insert_with(|| Breaker::new(EXECUTION));
-        breaker.record(good, Instant::now());
+        match incident.filter(|_| !good) {
+            Some(incident) => breaker.record_incident(incident, Instant::now()),
+            None => breaker.record(good, Instant::now()),
+        }
         if breaker.is_pristine() {
             breakers.remove(path);
         }
@@ -228,19 +232,20 @@ impl Running {
                 Event::Final(Ok(result)) => {
                     lease.prove();
                     self.attempt = None;
-                    self.record(true);
+                    self.record(true, None);
                     return Step::End(Ok(result));
                 }
                 Event::Final(Err(CallError::Answered(error))) => {
                     lease.prove();
                     self.attempt = None;
-                    self.record(true);
+                    self.record(true, None);
                     return Step::End(Err(Failed::Upstream(error)));
                 }
                 Event::Final(Err(error)) => {
+                    let incident = lease.link().ended().map(|_| lease.generation());
                     self.attempt = None;
                     if !self.repeat(&error) {
-                        self.record(false);
+                        self.record(false, incident);
                         return Step::End(Err(Failed::Hub(self.explain(&error))));
                     }
                     if let Err(failure) = self.begin().await {
@@ -251,9 +256,9 @@ impl Running {
         }
     }
 
-    fn record(&self, good: bool) {
+    fn record(&self, good: bool, incident: Option<u64>) {
         if let Some(tool) = &self.tool {
-            self.hub.record_tool(tool, good);
+            self.hub.record_tool(tool, good, incident);
         }
     }
 

@@ -87,6 +87,19 @@ pub(super) async fn lock(options: &HubOptions) -> Result<File, OpenError> {
     }
 }
 
+/// Removes what writes that were cut off have left. Called under the lock: nobody else writes here now.
+pub(super) fn clear_leftovers(places: &Places) {
+    let config = &places.config_file;
+    // The file may be a link into another directory; it is written there.
+    let config = std::fs::canonicalize(config).unwrap_or_else(|_| config.clone());
+    if let (Some(dir), Some(name)) = (config.parent(), config.file_name().and_then(|name| name.to_str())) {
+        files::clear_temporaries(dir, Some(name));
+    }
+    for dir in [&places.data, &places.catalogs()] {
+        files::clear_temporaries(dir, None);
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 struct Run {
     run: String,

@@ -105,6 +105,7 @@ impl Hub {
     pub async fn open(options: HubOptions) -> Result<Self, OpenError> {
         options.places.create().map_err(OpenError::Files)?;
         let lock = keep::lock(&options).await?;
+        keep::clear_leftovers(&options.places);
         let run = keep::begin_run(&options.places)?;
         let (tracker, end, end_warden) =
             (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());

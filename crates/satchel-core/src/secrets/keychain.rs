@@ -64,6 +64,20 @@ impl Keychain {
     }
 }
 
+/// The Linux store owns a runtime of its own, which panics where it is dropped inside another. A plain thread has none.
+fn let_go(store: Option<Arc<CredentialStore>>) {
+    if let Some(store) = store {
+        // Nobody waits for it: a bus that does not answer must not hold up the end of the hub.
+        let _ = std::thread::Builder::new().name("keychain".to_owned()).spawn(move || drop(store));
+    }
+}
+
+impl Drop for Keychain {
+    fn drop(&mut self) {
+        let_go(lock(&self.store).take());
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn platform_store() -> Result<Arc<CredentialStore>, Error> {
     Ok(zbus_secret_service_keyring_store::Store::new()?)

@@ -233,14 +233,21 @@ impl Secrets {
 impl Inner {
     fn index(&self) -> Result<Index, SecretError> {
         match std::fs::read(&self.index_file) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                SecretError::Failed(format!("{} is damaged: {error}", self.index_file.display()))
-            }),
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_else(|error| self.rebuilt(&error))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Index::default()),
             Err(error) => {
                 Err(SecretError::Failed(format!("cannot read {}: {error}", self.index_file.display())))
             }
         }
+    }
+
+    /// The index without its names: the secrets themselves lie elsewhere and are still had by name.
+    fn rebuilt(&self, error: &serde_json::Error) -> Index {
+        let aside = files::set_aside(&self.index_file)
+            .map_or_else(|error| error.to_string(), |aside| aside.display().to_string());
+        tracing::warn!(%error, aside, "the list of secret names was damaged and set aside");
+        let store = if self.vault_file.exists() { StoreKind::File } else { StoreKind::Keychain };
+        Index { store, names: BTreeSet::new() }
     }
 
     fn write_index(&self, index: &Index) -> Result<(), SecretError> {
@@ -296,6 +303,19 @@ mod tests {
         for name in ["", "a b", "a}", "ä"] {
             assert_eq!(secrets.set(name, Secret::new("x")).await, Err(SecretError::Name(name.into())));
         }
+    }
+
+    #[tokio::test]
+    async fn a_damaged_list_of_names_costs_no_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        let secrets = Secrets::open(dir.path());
+        secrets.use_vault(Secret::new("horse")).await.unwrap();
+        secrets.set("API_KEY", Secret::new("canary-7719")).await.unwrap();
+        std::fs::write(dir.path().join("secrets.json"), "{\"store\": 7").unwrap();
+        assert_eq!(secrets.get("API_KEY").await.unwrap().unwrap().reveal(), "canary-7719");
+        let set_aside = std::fs::read_dir(dir.path()).unwrap().flatten();
+        let mut names = set_aside.filter_map(|entry| entry.file_name().into_string().ok());
+        assert!(names.any(|name| name.starts_with("secrets.json.damaged-")));
     }
 
     #[test]

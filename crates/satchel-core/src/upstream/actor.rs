@@ -166,7 +166,7 @@ impl Upstream {
         // Unbounded: a lease that is dropped must be able to say so without waiting. Everything else is one message a
         // caller, and callers are bounded.
         let (mail, mailbox) = mpsc::unbounded_channel();
-        let lifecycle = Lifecycle::new(policy_of(&config));
+        let lifecycle = Lifecycle::new(policy_of(&config), number);
         let log = ServerLog::at(&around.places.server_log(name.as_str()));
         let (seen_out, seen) = watch::channel(Seen {
             state: lifecycle.state().clone(),
@@ -344,7 +344,8 @@ impl Actor {
         self.around.tracker.spawn(async move {
             let message = link.wait_ended().await;
             if let Some(mail) = mail.upgrade() {
-                let _ = mail.send(Mail::Happened(Event::Ended(generation, failure(Code::Crashed, message))));
+                let code = closer(Code::Crashed, &message, false, false);
+                let _ = mail.send(Mail::Happened(Event::Ended(generation, failure(code, message))));
             }
         });
     }
@@ -612,8 +613,11 @@ fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
         Code::ExitedEarly if hosted && says(&["dns", "lookup address", "resolve"]) => Code::Dns,
         Code::ExitedEarly if hosted => Code::Unreachable,
         Code::ExitedEarly if says(&["Docker daemon", "docker daemon", "dockerDesktop"]) => Code::DockerDown,
-        // Nobody but us ends a server that is just starting, and we say so ourselves.
-        Code::ExitedEarly if says(&["ended by signal 9"]) => Code::OomKilled,
+        // We end no server without saying so ourselves.
+        Code::ExitedEarly | Code::Crashed if says(&["ended by signal 9"]) => Code::OomKilled,
+        // What a shell and `env` say of a program that is not there, or may not be started.
+        Code::ExitedEarly if says(&["ended with exit code 127"]) => Code::SpawnNotFound,
+        Code::ExitedEarly if says(&["ended with exit code 126"]) => Code::SpawnDenied,
         Code::HandshakeTimeout if noisy => Code::StdoutNoise,
         other => other,
     }
@@ -702,6 +706,10 @@ mod tests {
             ),
             (Code::ExitedEarly, "the process was ended by signal 9", false, false, Code::OomKilled),
             (Code::ExitedEarly, "the process ended with exit code 1", false, true, Code::ExitedEarly),
+            (Code::Crashed, "the process was ended by signal 9: x", false, true, Code::OomKilled),
+            (Code::Crashed, "the process was ended by signal 11", false, true, Code::Crashed),
+            (Code::ExitedEarly, "the process ended with exit code 127: x", false, true, Code::SpawnNotFound),
+            (Code::ExitedEarly, "the process ended with exit code 126", false, true, Code::SpawnDenied),
             (Code::HandshakeTimeout, "silent", false, true, Code::StdoutNoise),
             (Code::HandshakeTimeout, "silent", false, false, Code::HandshakeTimeout),
         ] {

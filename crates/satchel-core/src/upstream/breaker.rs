@@ -26,6 +26,8 @@ pub const EXECUTION: Tolerance = Tolerance { failures: 3, pause: Duration::from_
 pub struct Breaker {
     tolerance: Tolerance,
     state: State,
+    /// The last incident that was counted.
+    incident: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +40,7 @@ enum State {
 impl Breaker {
     /// A closed one.
     pub fn new(tolerance: Tolerance) -> Self {
-        Self { tolerance, state: State::Closed { failures: 0 } }
+        Self { tolerance, state: State::Closed { failures: 0 }, incident: None }
     }
 
     /// May the next try be made? Otherwise how long to wait. A yes must be followed by [`Self::record`].
@@ -74,6 +76,14 @@ impl Breaker {
             // A try from before it opened, that ends now.
             (State::Open { until }, false) => State::Open { until: *until },
         };
+    }
+
+    /// Several tries failed by one incident, for example the end of the process that all of them ran in: it counts
+    /// once, whatever number of tries report it.
+    pub fn record_incident(&mut self, incident: u64, now: Instant) {
+        if self.incident.replace(incident) != Some(incident) || matches!(self.state, State::HalfOpen { .. }) {
+            self.record(false, now);
+        }
     }
 
     /// Nothing to remember: as new.
@@ -117,6 +127,22 @@ mod tests {
             (60, "ok"),
             (60, "ok"),
         ]);
+    }
+
+    #[test]
+    fn one_incident_counts_once_however_many_tries_it_fails() {
+        let (mut breaker, now) = (Breaker::new(EXECUTION), Instant::now());
+        for incident in [1, 1, 1, 1, 2, 2, 2] {
+            breaker.record_incident(incident, now);
+        }
+        assert!(breaker.permit(now).is_ok());
+        breaker.record_incident(3, now);
+        assert!(breaker.permit(now).is_err());
+        // A probe's own failure always counts.
+        let later = now + EXECUTION.pause;
+        assert!(breaker.permit(later).is_ok());
+        breaker.record_incident(3, later);
+        assert!(breaker.permit(later + Duration::from_secs(1)).is_err());
     }
 
     #[test]

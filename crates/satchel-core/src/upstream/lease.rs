@@ -54,6 +54,11 @@ impl Lease {
         &self.link
     }
 
+    /// Which start of the server it belongs to.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
     /// The server answered a call: it works.
     pub fn prove(&self) {
         self.proved.store(true, Ordering::Relaxed);

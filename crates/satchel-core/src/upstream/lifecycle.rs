@@ -18,8 +18,13 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a broken server is left alone the first time; doubled each time.
 const BROKEN_FIRST: Duration = Duration::from_secs(5 * 60);
 const BROKEN_MOST: Duration = Duration::from_secs(60 * 60);
-/// A server that ran so long has proved that it can.
+/// A server that ran so long has proved that it can. What it proved counts for as long.
 const PROVED_AFTER: Duration = Duration::from_secs(5 * 60);
+/// How long the break is after something outside killed a server that works: short enough to be waited through.
+const KILLED_BACK_OFF: Duration = Duration::from_secs(1);
+/// How long nobody looks for a program again that was not there; doubled each time.
+const ABSENT_FIRST: Duration = Duration::from_secs(2);
+const ABSENT_MOST: Duration = Duration::from_secs(60);
 
 /// What the user wants of this server, as far as it decides what happens next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +53,23 @@ pub struct Failure {
     pub message: String,
     /// Names of secrets and variables without which it cannot start.
     pub missing: Vec<String>,
+}
+
+impl Failure {
+    /// Nothing was started: there is no such program, or it may not be started.
+    fn is_absent(&self) -> bool {
+        matches!(self.code, Code::SpawnNotFound | Code::RuntimeMissing | Code::SpawnDenied)
+    }
+
+    /// Trying again by itself cannot help: a person has to change something first.
+    fn is_final(&self) -> bool {
+        self.is_absent() || matches!(self.code, Code::ProtocolVersion | Code::ConfigInvalid)
+    }
+
+    /// The server did not end by itself.
+    fn is_from_outside(&self) -> bool {
+        self.code == Code::OomKilled
+    }
 }
 
 /// What the server is doing.
@@ -168,13 +190,18 @@ pub struct Lifecycle {
     failures: u32,
     breaks: u32,
     restarts: u64,
+    /// When it last answered a call.
+    proved: Option<Instant>,
+    /// Differs between servers, so that those which fail together do not come back together.
+    number: u64,
 }
 
 impl Lifecycle {
-    /// A server that has not been started. Feed it [`Event::Policy`] once to start an eager one.
-    pub fn new(policy: Policy) -> Self {
+    /// A server that has not been started. Feed it [`Event::Policy`] once to start an eager one. `number` differs
+    /// between the servers of one hub.
+    pub fn new(policy: Policy, number: u64) -> Self {
         let state = if policy.enabled { State::Asleep } else { State::Off };
-        Self { policy, state, generation: 0, failures: 0, breaks: 0, restarts: 0 }
+        Self { policy, state, generation: 0, failures: 0, breaks: 0, restarts: 0, proved: None, number }
     }
 
     /// What the server is doing.
@@ -211,7 +238,7 @@ impl Lifecycle {
     pub fn deadline(&self) -> Option<Instant> {
         match &self.state {
             State::BackingOff { until, .. } => Some(*until),
-            State::Broken { until, .. } if self.policy.kept() => Some(*until),
+            State::Broken { until, failure } if self.policy.kept() && !failure.is_final() => Some(*until),
             _ => self.sleeps_at(),
         }
     }
@@ -272,6 +299,7 @@ impl Lifecycle {
         if proved {
             self.failures = 0;
             self.breaks = 0;
+            self.proved = Some(now);
         }
         if let State::Ready { leases, idle_since, .. } = &mut self.state {
             *leases = leases.saturating_sub(1);
@@ -319,15 +347,31 @@ impl Lifecycle {
     }
 
     fn back_off(&mut self, failure: Failure, now: Instant) {
+        let works = self.proved.is_some_and(|proved| now - proved < PROVED_AFTER);
+        if works && failure.is_from_outside() {
+            // Its killing says nothing about the server, so it does not count towards leaving it alone.
+            let until = now + self.scattered(KILLED_BACK_OFF);
+            self.state = State::BackingOff { until, failure, waiting: 0 };
+            return;
+        }
         self.failures += 1;
-        if self.failures >= BROKEN_AFTER {
+        if failure.is_absent() {
+            let pause = ABSENT_FIRST.saturating_mul(1 << (self.failures - 1).min(8)).min(ABSENT_MOST);
+            self.state = State::Broken { until: now + pause, failure };
+        } else if self.failures >= BROKEN_AFTER || failure.is_final() {
             let pause = BROKEN_FIRST.saturating_mul(1 << self.breaks.min(8)).min(BROKEN_MOST);
             self.breaks += 1;
             self.state = State::Broken { until: now + pause, failure };
         } else {
             let pause = BACK_OFF[(self.failures as usize - 1).min(BACK_OFF.len() - 1)];
-            self.state = State::BackingOff { until: now + pause, failure, waiting: 0 };
+            self.state = State::BackingOff { until: now + self.scattered(pause), failure, waiting: 0 };
         }
+    }
+
+    /// Up to a fifth shorter, by server and start.
+    fn scattered(&self, pause: Duration) -> Duration {
+        let mixed = (self.number ^ self.generation.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        pause - pause.mul_f64(0.2 * (mixed as f64 / f64::from(u32::MAX)))
     }
 
     fn stopped(&mut self, generation: u64, now: Instant) -> Vec<Effect> {
@@ -459,7 +503,7 @@ mod tests {
     /// Plays events given with the second they happen at, and returns the lifecycle and the last effects.
     fn play(policy: Policy, events: &[(u64, Event)]) -> (Lifecycle, Vec<Effect>, Instant) {
         let start = Instant::now();
-        let mut lifecycle = Lifecycle::new(policy);
+        let mut lifecycle = Lifecycle::new(policy, 0);
         let mut last = vec![];
         for (second, event) in events {
             last = lifecycle.on(event.clone(), start + Duration::from_secs(*second));
@@ -548,6 +592,58 @@ mod tests {
         assert_eq!(lifecycle.clone().on(Event::Wanted, until), [Effect::Start(4)]);
         assert_eq!(lifecycle.on(Event::Restart, soon), [Effect::Start(4)]);
         assert_eq!(lifecycle.failures(), 0);
+    }
+
+    fn failed_as(code: Code, generation: u64) -> Event {
+        Event::Failed(generation, Failure { code, ..failure() })
+    }
+
+    #[test]
+    fn what_no_retry_can_mend_is_left_alone_at_once() {
+        let eager = Policy { startup: Startup::Eager, ..lazy() };
+        for code in [Code::ProtocolVersion, Code::SpawnNotFound, Code::SpawnDenied, Code::RuntimeMissing] {
+            let (lifecycle, _, _) = play(eager, &[(0, Event::Policy(eager)), (0, failed_as(code, 1))]);
+            assert!(matches!(lifecycle.state(), State::Broken { .. }), "{code:?}");
+            assert_eq!(lifecycle.deadline(), None, "{code:?}: never by itself");
+        }
+        // Looking for a program starts nothing, so whoever asks later finds what was installed meanwhile.
+        let (_, effects, _) =
+            play(lazy(), &[(0, Event::Wanted), (0, failed_as(Code::SpawnNotFound, 1)), (2, Event::Wanted)]);
+        assert_eq!(effects, [Effect::Start(2)]);
+    }
+
+    #[test]
+    fn a_server_that_works_is_not_left_alone_because_something_kills_it() {
+        let mut events = vec![(0, Event::Wanted), (0, Event::Connected(1)), (1, released(1))];
+        let killed = |generation| Event::Ended(generation, Failure { code: Code::OomKilled, ..failure() });
+        events.push((2, killed(1)));
+        for round in 1..=50 {
+            events.extend([(round * 4, Event::Wanted), (round * 4, failed_as(Code::OomKilled, round + 1))]);
+        }
+        let (lifecycle, _, start) = play(lazy(), &events);
+        let State::BackingOff { until, .. } = lifecycle.state() else { panic!("{lifecycle:?}") };
+        assert!(*until - (start + Duration::from_secs(200)) <= PATIENCE);
+        // One that never worked, or long ago, is.
+        let never = [(0, 1), (20, 2), (40, 3)];
+        let never: Vec<_> = never
+            .into_iter()
+            .flat_map(|(at, generation)| [(at, Event::Wanted), (at, failed_as(Code::OomKilled, generation))])
+            .collect();
+        assert!(matches!(play(lazy(), &never).0.state(), State::Broken { .. }));
+    }
+
+    #[test]
+    fn servers_that_fail_together_come_back_scattered_within_the_break() {
+        let pauses: std::collections::BTreeSet<Duration> = (0..50)
+            .map(|number| {
+                let (mut lifecycle, now) = (Lifecycle::new(lazy(), number), Instant::now());
+                lifecycle.on(Event::Wanted, now);
+                lifecycle.on(Event::Failed(1, failure()), now);
+                lifecycle.deadline().unwrap() - now
+            })
+            .collect();
+        assert!(pauses.len() > 40, "{pauses:?}");
+        assert!(pauses.iter().all(|pause| (BACK_OFF[0].mul_f64(0.79)..=BACK_OFF[0]).contains(pause)));
     }
 
     #[test]
