@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use satchel_tests::Client;
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -44,55 +45,24 @@ const BURST: usize = 10;
 async fn a_call_runs_at_most_once_and_safe_retries_succeed() {
     let mut arena = Arena::new().await;
     let hosted = arena.host().await;
-    let wanted = sized(100, 1_000);
-    // After three failures a tool is paused, so each entry is good for one burst; there are more than enough.
-    let entries = wanted / 3;
+    let wanted = sized(30, 1_000);
     for (mode, promise) in MODES {
-        let entries = if *promise == Promise::Success { 4 } else { entries };
-        for at in 0..entries {
-            arena.add_entry(&entry_name(mode, at), hosted.entry(mode));
+        for name in entries(mode, *promise, wanted) {
+            arena.add_entry(&name, hosted.entry(mode));
         }
     }
     let hub = arena.open().await;
-    let client = hub.client("once").await;
-    let mut told: BTreeMap<&str, BTreeMap<Outcome, usize>> = BTreeMap::new();
     let journal = Arc::new(Journal::new(arena.home.file("callers.jsonl")));
+    let mut storms = JoinSet::new();
     for (mode, promise) in MODES {
-        let entries = if *promise == Promise::Success { 4 } else { entries };
-        let names: Vec<String> = (0..entries).map(|at| entry_name(mode, at)).collect();
+        let names = entries(mode, *promise, wanted);
         if *mode != "flap_5xx" {
             known(&arena.home, &names).await;
         }
-        let outcomes = told.entry(mode).or_default();
-        let mut burst = 0;
-        while reached(outcomes) < wanted {
-            assert!(burst < entries * 40, "{mode}: {outcomes:?} after {burst} bursts");
-            let mut calls = JoinSet::new();
-            for at in 0..BURST {
-                let (client, journal) = (client.clone(), journal.clone());
-                let key = format!("{mode}-{burst}-{at}");
-                let path = format!("{}:write_once", names[burst % names.len()]);
-                calls.spawn(async move {
-                    journal.issue(&key);
-                    let answer = client.execute(&path, json!({ "key": key })).await;
-                    let outcome = Outcome::of(&answer);
-                    journal.done(&key, outcome);
-                    (key, outcome, answer.outcome.map(|result| result.get().to_owned()))
-                });
-            }
-            for (key, outcome, answer) in calls.join_all().await {
-                let fits = match promise {
-                    // Refused: the tool is paused, because the calls before failed.
-                    Promise::RanUnknown => matches!(outcome, Outcome::Unknown | Outcome::Refused),
-                    Promise::Success => outcome == Outcome::Result,
-                    Promise::AtMostOnce => true,
-                };
-                assert!(fits, "{mode} {key}: {outcome:?}, {answer:?}");
-                *outcomes.entry(outcome).or_default() += 1;
-            }
-            burst += 1;
-        }
+        let client = hub.client(&entry_name(mode, 0)).await;
+        storms.spawn(storm(mode, *promise, names, client, journal.clone(), wanted));
     }
+    let told: BTreeMap<&str, BTreeMap<Outcome, usize>> = storms.join_all().await.into_iter().collect();
     for (mode, outcomes) in &told {
         measured!("once over HTTP: {mode}: {outcomes:?}");
     }
@@ -112,6 +82,56 @@ async fn a_call_runs_at_most_once_and_safe_retries_succeed() {
             Promise::AtMostOnce => assert!(ran <= reached, "{mode}: {ran} executions of {reached}"),
         }
     }
+}
+
+/// Calls servers of one mode until enough calls were really tried; what the callers were told.
+async fn storm(
+    mode: &'static str,
+    promise: Promise,
+    names: Vec<String>,
+    client: Client,
+    journal: Arc<Journal>,
+    wanted: usize,
+) -> (&'static str, BTreeMap<Outcome, usize>) {
+    let mut outcomes = BTreeMap::new();
+    let mut burst = 0;
+    while reached(&outcomes) < wanted {
+        assert!(burst < names.len() * 40, "{mode}: {outcomes:?} after {burst} bursts");
+        let mut calls = JoinSet::new();
+        for at in 0..BURST {
+            let (client, journal) = (client.clone(), journal.clone());
+            let key = format!("{mode}-{burst}-{at}");
+            // What is expected to succeed is called one by one: such a server counts its requests.
+            let entry = if promise == Promise::Success { at } else { burst };
+            let path = format!("{}:write_once", names[entry % names.len()]);
+            calls.spawn(async move {
+                journal.issue(&key);
+                let answer = client.execute(&path, json!({ "key": key })).await;
+                let outcome = Outcome::of(&answer);
+                journal.done(&key, outcome);
+                (key, outcome, answer.outcome.map(|result| result.get().to_owned()))
+            });
+        }
+        for (key, outcome, answer) in calls.join_all().await {
+            let fits = match promise {
+                // Refused: the tool is paused, because the calls before failed.
+                Promise::RanUnknown => matches!(outcome, Outcome::Unknown | Outcome::Refused),
+                Promise::Success => outcome == Outcome::Result,
+                Promise::AtMostOnce => true,
+            };
+            assert!(fits, "{mode} {key}: {outcome:?}, {answer:?}");
+            *outcomes.entry(outcome).or_default() += 1;
+        }
+        burst += 1;
+    }
+    (mode, outcomes)
+}
+
+/// The servers of one mode. After three failures a tool is paused, so each is good for one burst; there are more than
+/// enough.
+fn entries(mode: &str, promise: Promise, wanted: usize) -> Vec<String> {
+    let count = if promise == Promise::Success { BURST } else { wanted / 3 };
+    (0..count).map(|at| entry_name(mode, at)).collect()
 }
 
 /// Calls that were really tried.

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use satchel_tests::{Client, Connection};
+use satchel_tests::{Client, Connection, eventually};
 use serde_json::{Value, json};
 
 use crate::{
@@ -59,7 +59,10 @@ async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
                 }
             }
         });
-        tokio::time::sleep(Duration::from_millis(random.u64(1..80))).await;
+        // However busy the machine is, the kill comes while it writes.
+        eventually("a change is made", async || (done.load(Ordering::Relaxed) > acknowledged).then_some(()))
+            .await;
+        tokio::time::sleep(Duration::from_millis(random.u64(0..40))).await;
         signal(hub.pid, Signal::KILL);
         hub.kill().await;
         writer.await.expect("the writer does not panic");
@@ -81,7 +84,7 @@ async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
         "torn configuration: seed {seed}, {rounds} kills, {changes} changes, 0 torn, at most {most_temporary} temporary files at once, {} after a start",
         left.len()
     );
-    assert!(changes > rounds / 2, "the kills came while it was writing: {changes} changes");
+    assert!(changes >= rounds, "the kills came while it was writing: {changes} changes");
     assert_eq!(left, Vec::<PathBuf>::new(), "what a killed write left is cleaned up at the next start");
     drop(hub);
 }
