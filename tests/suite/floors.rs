@@ -24,6 +24,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::clients", 2),
     ("satchel_core::stats", 2),
     ("satchel_core::upstream", 3),
+    ("satchel_core::bridge", 4),
     // Lies in upstream; the crate's root gives it to programs, which start themselves again as a warden.
     ("satchel_core::warden", 3),
     ("satchel_core::catalog", 4),
@@ -59,6 +60,7 @@ const DOORS: &[(&str, &[&str])] = &[
         "nix",
         &["crates/satchel-core/src/upstream/connect/stdio.rs", "crates/satchel-core/src/upstream/warden.rs"],
     ),
+    ("percent_encoding", &["crates/satchel-endpoint/src/surface.rs"]),
     ("notify", &["crates/satchel-core/src/config/watch.rs"]),
     ("process_wrap", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),
     ("reqwest", HTTP_CLIENTS),

@@ -4,10 +4,11 @@
 //! 0 [`model`] (words) and [`files`] (where things lie on disk);
 //! 1 [`config`], [`secrets`], [`clients`], [`stats`];
 //! 2 [`upstream`] (one live server);
-//! 3 [`catalog`] (what servers offer);
+//! 3 [`catalog`] (what servers offer) and [`bridge`] (between the two families of revisions);
 //! 4 [`hub`] (many servers, one spine).
 #![warn(missing_docs)]
 
+pub mod bridge;
 pub mod catalog;
 pub mod clients;
 pub mod config;

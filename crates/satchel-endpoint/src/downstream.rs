@@ -1,35 +1,49 @@
-//! One client's requests, answered: which methods exist, and what each does.
+//! One client's requests, answered: which methods exist on which surface, and what each does. How an answer travels is
+//! the matter of [`crate::exchange`] (sessions) and [`crate::modern`] (requests that stand alone).
 
-use std::sync::Arc;
-
-use satchel_core::hub::{Failed, Hub, Running, Step};
-use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors};
+use satchel_core::{
+    bridge::Caller,
+    hub::{CallFailure, Failed, Hub, Running},
+    model::ServerName,
+};
+use satchel_mcp::{ErrorObject, Message, Raw, RawObject, errors, meta as metadata};
 use serde_json::{json, value::to_raw_value};
 
 use crate::{
     meta,
-    session::{InFlight, Session},
+    surface::{self, Flat, Hello, Surface},
 };
 
-/// JSON-RPC's range for implementations: the client itself took the request back.
-const CANCELLED: i64 = -32800;
-
-/// An answer: one message, or several of which the last is the result.
-pub(crate) enum Answer {
-    /// The response.
-    Done(Message),
-    /// Notes, then the response.
-    Stream(Box<Notes>),
+/// Who asks, and what they see.
+#[derive(Debug, Clone)]
+pub(crate) struct Asker {
+    pub(crate) caller: Caller,
+    pub(crate) surface: Surface,
+    /// The servers that the descriptions of the meta-tools name.
+    pub(crate) servers: Vec<String>,
 }
 
-/// The result of `initialize`.
-pub(crate) fn hello(revision: &str) -> Box<Raw> {
-    raw(&json!({
-        "protocolVersion": revision,
-        "capabilities": { "tools": {} },
-        "serverInfo": { "name": "satchel", "title": "Satchel", "version": env!("CARGO_PKG_VERSION") },
-        "instructions": meta::INSTRUCTIONS,
-    }))
+/// What a request comes to.
+pub(crate) enum Reply {
+    /// A result that is there at once.
+    Result(Box<Raw>),
+    /// A list, which clients may keep for a while.
+    List(Box<Raw>),
+    /// An error that is there at once.
+    Error(ErrorObject),
+    /// A call that is under way.
+    Running(Box<Running>, Kind),
+}
+
+/// What the end of a call is to its client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The result of a tool.
+    Tool,
+    /// A resource as the result of a meta-tool.
+    ResourceByTool,
+    /// Whatever the method's result is.
+    Plain,
 }
 
 /// The servers a client can use, by name.
@@ -37,225 +51,231 @@ pub(crate) fn visible_servers(hub: &Hub) -> Vec<String> {
     hub.snapshot().servers.iter().filter(|server| server.enabled).map(|server| server.name.clone()).collect()
 }
 
-/// Takes in a notification.
-pub(crate) fn notified(session: &Session, method: &str, params: Option<&Raw>) {
-    if method == "notifications/cancelled"
-        && let Some(id) =
-            params.and_then(|raw| RawObject::parse(raw).ok()).and_then(|params| params.read("requestId"))
+/// How a surface introduces itself. One server's that was never read is woken for it.
+///
+/// # Errors
+/// Where there is no such server, or it cannot be had.
+pub(crate) async fn hello(hub: &Hub, surface: &Surface, modern: bool) -> Result<Hello, CallFailure> {
+    match surface {
+        Surface::Router => Ok(Hello::router()),
+        Surface::Direct => Ok(Hello::direct()),
+        Surface::Server(server) => Ok(Hello::server(&*hub.offer(server).await?, modern)),
+    }
+}
+
+/// Answers a request that only reads or calls. What belongs to a session is done before.
+pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Option<&Raw>) -> Reply {
+    hub.client_seen(&asker.caller.client, None);
+    let params = match params.map(RawObject::parse) {
+        None => RawObject::new(),
+        Some(Ok(params)) => params,
+        Some(Err(_)) => return bad(format!("the parameters of {method} must be an object")),
+    };
+    if surface::list_key(method).is_some()
+        && params.get("cursor").is_some_and(|cursor| cursor.get() != "null")
     {
-        session.cancel(&id);
+        return bad("there is no such page: the list has one only".to_owned());
+    }
+    match &asker.surface {
+        Surface::Router => router(hub, asker, method, params).await,
+        Surface::Direct => direct(hub, asker, method, params).await,
+        Surface::Server(server) => server_itself(hub, asker, server, method, params).await,
     }
 }
 
-/// Answers a request. `events` says whether the client can take notes before the result.
-pub(crate) async fn answer(
-    hub: &Hub,
-    session: &Arc<Session>,
-    id: Id,
-    method: &str,
-    params: Option<&Raw>,
-    events: bool,
-) -> Answer {
-    hub.client_seen(&session.client, None);
-    let done = |result: Box<Raw>| Answer::Done(Message::result(id.clone(), result));
-    let fail = |error: ErrorObject| Answer::Done(Message::error(Some(id.clone()), error));
+async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject) -> Reply {
     match method {
-        "ping" => done(RawObject::new().to_raw()),
-        "tools/list" => done(raw(&json!({ "tools": meta::definitions(&session.servers) }))),
-        "tools/call" => {
-            let in_flight = session.begin(&id);
-            let cancelled = in_flight.cancelled.clone();
-            let call = Call { hub, session, id: &id, params, events };
-            tokio::select! {
-                answer = call.run(in_flight) => answer,
-                () = cancelled.cancelled() => fail(ErrorObject::new(CANCELLED, "the request was cancelled")),
-            }
-        }
-        _ => fail(ErrorObject::new(errors::METHOD_NOT_FOUND, format!("there is no method {method}"))),
+        "tools/list" => Reply::List(raw(&json!({ "tools": meta::definitions(&asker.servers) }))),
+        "tools/call" => meta_tool(hub, asker, params).await,
+        _ => unknown_method(method),
     }
 }
 
-/// One `tools/call`.
-struct Call<'a> {
-    hub: &'a Hub,
-    session: &'a Session,
-    id: &'a Id,
-    params: Option<&'a Raw>,
-    events: bool,
-}
-
-impl Call<'_> {
-    async fn run(self, in_flight: InFlight) -> Answer {
-        let bad = |message: &str| {
-            Answer::Done(Message::error(
-                Some(self.id.clone()),
-                ErrorObject::new(errors::INVALID_PARAMS, message),
-            ))
-        };
-        let Some(params) = self.params.and_then(|raw| RawObject::parse(raw).ok()) else {
-            return bad("tools/call needs an object with a name");
-        };
-        let Some(name) = params.text("name") else { return bad("tools/call needs a name") };
-        let arguments = match params.get("arguments") {
-            None => RawObject::new(),
-            Some(raw) if raw.get() == "null" => RawObject::new(),
-            Some(raw) => match RawObject::parse(raw) {
-                Ok(arguments) => arguments,
-                Err(_) => return bad("the arguments must be an object"),
-            },
-        };
-        let meta = params.get("_meta").map(ToOwned::to_owned);
-        let token = meta.as_deref().and_then(|raw| RawObject::parse(raw).ok()?.remove("progressToken"));
-        let meta = meta.and_then(|meta| between_us(&meta));
-        let started = match name.as_str() {
-            meta::DISCOVER => Ok(Started::Result(meta::discover(self.hub, &arguments))),
-            meta::LIST_RESOURCES => Ok(Started::Result(meta::list_resources(self.hub))),
-            meta::EXECUTE => match meta::execute_arguments(&arguments) {
-                Ok((path, arguments)) => {
-                    self.hub.client_seen(&self.session.client, Some(&path));
-                    self.hub.call_tool(&path, Some(arguments), meta).await.map(Started::tool)
-                }
-                Err(fault) => Ok(Started::Result(meta::fault(&fault))),
-            },
-            meta::READ_RESOURCE => match arguments.text("uri") {
-                Some(uri) => self.hub.read_resource(&uri).await.map(Started::resource),
-                None => {
-                    Ok(Started::Result(meta::fault("read_mcp_resource needs a uri of the form server|uri")))
-                }
-            },
-            other => return bad(&format!("Unknown tool: {other}")),
-        };
-        match started {
-            Ok(Started::Result(result)) => Answer::Done(Message::result(self.id.clone(), result)),
-            Ok(Started::Running(running, kind)) => {
-                let notes = Notes {
-                    running: *running,
-                    kind,
-                    id: self.id.clone(),
-                    token,
-                    first: None,
-                    over: false,
-                    _in_flight: in_flight,
-                };
-                notes.begin(self.events).await
-            }
-            Err(failure) => Answer::Done(Message::result(self.id.clone(), meta::failure(&failure))),
+async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
+    let Some(name) = params.text("name") else { return bad("tools/call needs a name".to_owned()) };
+    let arguments = match params.get("arguments").map(|raw| (raw.get(), RawObject::parse(raw))) {
+        None | Some(("null", _)) => RawObject::new(),
+        Some((_, Ok(arguments))) => arguments,
+        Some((_, Err(_))) => return bad("the arguments must be an object".to_owned()),
+    };
+    // What goes on to the server besides the arguments: metadata, and the answers to what it asked before.
+    let mut onward = RawObject::new();
+    for key in ["_meta", "inputResponses", "requestState"] {
+        if let Some(value) = params.get(key) {
+            onward.set(key, value.to_owned());
         }
     }
-}
-
-/// The client's `_meta` without what is said between it and us alone: its revision and capabilities are not ours.
-fn between_us(meta: &Raw) -> Option<Box<Raw>> {
-    let mut meta = RawObject::parse(meta).ok()?;
-    let ours: Vec<String> = meta
-        .iter()
-        .map(|(key, _)| key.to_owned())
-        .filter(|key| key.starts_with("io.modelcontextprotocol/"))
-        .collect();
-    for key in ours {
-        meta.remove(&key);
-    }
-    (!meta.is_empty()).then(|| meta.to_raw())
-}
-
-enum Started {
-    Result(Box<Raw>),
-    Running(Box<Running>, Kind),
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Tool,
-    Resource,
-}
-
-impl Started {
-    fn tool(running: Running) -> Self {
-        Started::Running(Box::new(running), Kind::Tool)
-    }
-    fn resource(running: Running) -> Self {
-        Started::Running(Box::new(running), Kind::Resource)
+    match name.as_str() {
+        meta::DISCOVER => Reply::Result(meta::discover(hub, &arguments)),
+        meta::LIST_RESOURCES => Reply::Result(meta::list_resources(hub)),
+        meta::EXECUTE => match meta::execute_arguments(&arguments) {
+            Ok((path, arguments)) => {
+                hub.client_seen(&asker.caller.client, Some(&path));
+                onward.set("arguments", arguments);
+                started(hub.call_tool_for(&asker.caller, &path, onward).await, Kind::Tool)
+            }
+            Err(fault) => Reply::Result(meta::fault(&fault)),
+        },
+        meta::READ_RESOURCE => match arguments.text("uri") {
+            Some(uri) => started(hub.read_resource(&asker.caller, &uri, onward).await, Kind::ResourceByTool),
+            None => Reply::Result(meta::fault("read_mcp_resource needs a uri of the form server|uri")),
+        },
+        other => bad(format!("Unknown tool: {other}")),
     }
 }
 
-/// A call under way, as messages to its client. Dropping it cancels the call.
-pub(crate) struct Notes {
-    running: Running,
+async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -> Reply {
+    let flat = Flat::of(&hub.catalog());
+    let named = |params: &RawObject| params.text("name").unwrap_or_default();
+    match method {
+        "tools/call" => match flat.tool(&named(&params)) {
+            Some(path) => {
+                let path = path.to_string();
+                hub.client_seen(&asker.caller.client, Some(&path));
+                started(hub.call_tool_for(&asker.caller, &path, params).await, Kind::Tool)
+            }
+            None => bad(format!("Unknown tool: {}", named(&params))),
+        },
+        "prompts/get" => match flat.prompt(&named(&params)) {
+            Some(path) => {
+                put(&mut params, "name", &path.tool);
+                started(hub.ask(&asker.caller, &path.server, method, params).await, Kind::Plain)
+            }
+            None => bad(format!("Unknown prompt: {}", named(&params))),
+        },
+        "resources/read" => match flat.resource(&params.text("uri").unwrap_or_default()) {
+            Some((server, uri)) => {
+                put(&mut params, "uri", &uri);
+                started(hub.ask(&asker.caller, &server, method, params).await, Kind::Plain)
+            }
+            None => no_resource(&params),
+        },
+        "completion/complete" => complete(hub, asker, &flat, params).await,
+        _ => match surface::list_key(method) {
+            Some(key) => Reply::List(surface::list(key, &flat.items(method))),
+            None => unknown_method(method),
+        },
+    }
+}
+
+/// A completion is for the argument of a prompt or of a template, which the request names.
+async fn complete(hub: &Hub, asker: &Asker, flat: &Flat, mut params: RawObject) -> Reply {
+    let mut reference = params.get("ref").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+    let server = if let Some(path) = reference.text("name").and_then(|name| flat.prompt(&name)) {
+        put(&mut reference, "name", &path.tool);
+        path.server.clone()
+    } else if let Some((server, uri)) = reference.text("uri").and_then(|uri| flat.resource(&uri)) {
+        put(&mut reference, "uri", &uri);
+        server
+    } else {
+        return bad("there is no such prompt or template to complete for".to_owned());
+    };
+    params.set("ref", reference.to_raw());
+    started(hub.ask(&asker.caller, &server, "completion/complete", params).await, Kind::Plain)
+}
+
+async fn server_itself(
+    hub: &Hub,
+    asker: &Asker,
+    server: &ServerName,
+    method: &str,
+    params: RawObject,
+) -> Reply {
+    if let Some(key) = surface::list_key(method) {
+        return match hub.offer(server).await {
+            Ok(offer) => Reply::List(surface::list(key, &surface::items_of(&offer, method))),
+            Err(failure) => Reply::Error(refusal(&failure)),
+        };
+    }
+    if method == "tools/call" {
+        let name = params.text("name").unwrap_or_default();
+        hub.client_seen(&asker.caller.client, Some(&format!("{server}:{name}")));
+        match hub.offer(server).await {
+            Ok(offer) if offer.tool(&name).is_none() => return bad(format!("Unknown tool: {name}")),
+            Ok(_) => {}
+            Err(failure) => return Reply::Result(meta::failure(&failure)),
+        }
+        return started(hub.ask(&asker.caller, server, method, params).await, Kind::Tool);
+    }
+    started(hub.ask(&asker.caller, server, method, params).await, Kind::Plain)
+}
+
+/// Whose a resource is, and what it is called there.
+pub(crate) fn owner(hub: &Hub, surface: &Surface, uri: &str) -> Option<(ServerName, String)> {
+    match surface {
+        Surface::Router => None,
+        Surface::Direct => Flat::of(&hub.catalog()).resource(uri),
+        Surface::Server(server) => Some((server.clone(), uri.to_owned())),
+    }
+}
+
+fn started(started: Result<Running, CallFailure>, kind: Kind) -> Reply {
+    match (started, kind) {
+        (Ok(running), kind) => Reply::Running(Box::new(running), kind),
+        // To the client this is a tool that failed, not a fault of the protocol: its model should read it.
+        (Err(failure), Kind::Tool | Kind::ResourceByTool) => Reply::Result(meta::failure(&failure)),
+        (Err(failure), Kind::Plain) => Reply::Error(refusal(&failure)),
+    }
+}
+
+/// The end of a call as its client gets it.
+pub(crate) fn end(
     kind: Kind,
-    id: Id,
-    token: Option<Box<Raw>>,
-    /// The note that made this a stream.
-    first: Option<Message>,
-    over: bool,
-    _in_flight: InFlight,
+    server: &ServerName,
+    end: Result<Box<Raw>, Failed>,
+) -> Result<Box<Raw>, ErrorObject> {
+    match (end, kind) {
+        (Ok(result), Kind::ResourceByTool) if !metadata::asks_for_input(&result) => {
+            Ok(meta::resource_content(&result))
+        }
+        (Ok(result), _) => Ok(result),
+        (Err(Failed::Upstream(error)), Kind::ResourceByTool) if error.code != errors::MISSING_CAPABILITY => {
+            Ok(meta::unreadable(server, &error))
+        }
+        (Err(Failed::Upstream(error)), _) => Err(error),
+        (Err(Failed::Hub(failure)), Kind::Tool | Kind::ResourceByTool) => Ok(meta::failure(&failure)),
+        (Err(Failed::Hub(failure)), Kind::Plain) => Err(refusal(&failure)),
+    }
 }
 
-impl Notes {
-    /// Plain JSON unless something has to go before the result.
-    async fn begin(mut self, events: bool) -> Answer {
-        loop {
-            match self.running.next().await {
-                Step::End(end) => return Answer::Done(self.end(end)),
-                Step::Note { method, params } => {
-                    if events && let Some(note) = self.note(&method, params.as_deref()) {
-                        self.first = Some(note);
-                        return Answer::Stream(Box::new(self));
-                    }
-                }
-            }
-        }
-    }
+/// A failure on our side where the method has no results that are failures.
+pub(crate) fn refusal(failure: &CallFailure) -> ErrorObject {
+    let message = format!("{}. {}", failure.message.trim_end_matches('.'), failure.action);
+    ErrorObject::new(errors::HUB_REFUSED, message.trim()).with_data(failure)
+}
 
-    /// The next message; `None` after the response.
-    pub(crate) async fn next(&mut self) -> Option<Message> {
-        if self.over {
-            return None;
-        }
-        if let Some(first) = self.first.take() {
-            return Some(first);
-        }
-        loop {
-            match self.running.next().await {
-                Step::End(end) => {
-                    self.over = true;
-                    return Some(self.end(end));
-                }
-                Step::Note { method, params } => {
-                    if let Some(note) = self.note(&method, params.as_deref()) {
-                        return Some(note);
-                    }
-                }
-            }
-        }
+/// A note of a call with the client's own progress token. Without one no progress was asked for.
+pub(crate) fn note(token: Option<&Raw>, method: &str, params: Option<&Raw>) -> Option<Message> {
+    if method != "notifications/progress" {
+        return Some(Message::notification(method, params.map(ToOwned::to_owned)));
     }
+    let mut params = RawObject::parse(params?).ok()?;
+    params.set("progressToken", token?.to_owned());
+    Some(Message::notification(method, Some(params.to_raw())))
+}
 
-    fn end(&self, end: Result<Box<Raw>, Failed>) -> Message {
-        match end {
-            Ok(result) => Message::result(
-                self.id.clone(),
-                match self.kind {
-                    Kind::Tool => result,
-                    Kind::Resource => meta::resource_content(&result),
-                },
-            ),
-            Err(Failed::Upstream(error)) => match self.kind {
-                Kind::Tool => Message::error(Some(self.id.clone()), error),
-                // To the client this is the call of a tool that failed, not a fault of the protocol.
-                Kind::Resource => {
-                    Message::result(self.id.clone(), meta::unreadable(self.running.server(), &error))
-                }
-            },
-            Err(Failed::Hub(failure)) => Message::result(self.id.clone(), meta::failure(&failure)),
-        }
-    }
+/// The progress token of a request.
+pub(crate) fn token(params: Option<&Raw>) -> Option<Box<Raw>> {
+    metadata::of(&RawObject::parse(params?).ok()?).remove("progressToken")
+}
 
-    /// Puts the client's own progress token back. Without one nothing was asked for.
-    fn note(&self, method: &str, params: Option<&Raw>) -> Option<Message> {
-        let token = self.token.as_ref()?;
-        let mut params = RawObject::parse(params?).ok()?;
-        params.set("progressToken", token.clone());
-        Some(Message::notification(method, Some(params.to_raw())))
-    }
+fn no_resource(params: &RawObject) -> Reply {
+    let uri = params.text("uri").unwrap_or_default();
+    let error = ErrorObject::new(errors::RESOURCE_NOT_FOUND, format!("Resource not found: {uri}"));
+    Reply::Error(error.with_data(&json!({ "uri": uri })))
+}
+
+fn unknown_method(method: &str) -> Reply {
+    Reply::Error(ErrorObject::new(errors::METHOD_NOT_FOUND, format!("there is no method {method}")))
+}
+
+fn bad(message: String) -> Reply {
+    Reply::Error(ErrorObject::new(errors::INVALID_PARAMS, message))
+}
+
+fn put(object: &mut RawObject, key: &str, value: &str) {
+    // A string always serializes.
+    let _ = object.put(key, &value);
 }
 
 fn raw(value: &serde_json::Value) -> Box<Raw> {

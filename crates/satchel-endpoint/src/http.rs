@@ -3,7 +3,7 @@
 //! Every path is guarded; only `/mcp` exists, and only with a token. Answers are plain JSON unless a note has to go
 //! before the result.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -11,24 +11,26 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts},
 };
-use futures_util::{Stream, StreamExt, stream};
 use satchel_core::hub::Hub;
-use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors, limits, sse};
-use tokio_util::sync::CancellationToken;
+use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors, limits};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     busy::{PER_CLIENT, Shares},
-    downstream::{self, Answer},
+    compat, downstream,
+    exchange::{self, Answer},
     guard::{Guard, Refused},
-    modern, reply,
+    modern, news,
+    parked::ParkedCalls,
+    reply,
     session::{Session, Sessions},
+    stream::place,
+    surface::Surface,
     token,
 };
 
 /// How long a client may take to send a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
-/// A comment this often keeps proxies and clients from giving up on a quiet stream.
-const KEEP_ALIVE: Duration = Duration::from_secs(25);
 /// Messages in one array, in the one revision that has them.
 const BATCH: usize = 64;
 
@@ -43,6 +45,9 @@ const SESSION_NOT_FOUND: i64 = -32001;
 pub(crate) struct App {
     pub(crate) hub: Hub,
     pub(crate) sessions: Sessions,
+    pub(crate) parked: ParkedCalls,
+    /// Everything that goes on beside its connection.
+    pub(crate) tracker: TaskTracker,
     shares: Shares,
     guard: Guard,
     stop: CancellationToken,
@@ -54,8 +59,16 @@ impl App {
         self.stop.clone()
     }
 
-    pub(crate) fn new(hub: Hub, port: u16, stop: CancellationToken) -> Self {
-        Self { hub, sessions: Sessions::default(), shares: Shares::default(), guard: Guard::new(port), stop }
+    pub(crate) fn new(hub: Hub, port: u16, stop: CancellationToken, tracker: TaskTracker) -> Self {
+        Self {
+            hub,
+            sessions: Sessions::default(),
+            parked: ParkedCalls::default(),
+            tracker,
+            shares: Shares::default(),
+            guard: Guard::new(port),
+            stop,
+        }
     }
 }
 
@@ -75,16 +88,24 @@ async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body>
         };
         return reply::error(StatusCode::FORBIDDEN, None, ErrorObject::new(errors::INVALID_REQUEST, message));
     }
-    if parts.uri.path() != "/mcp" {
+    let compat = compat::is_path(parts.uri.path());
+    let surface = Surface::at(parts.uri.path(), Surface::Router);
+    if surface.is_none() && !compat {
         return reply::empty(StatusCode::NOT_FOUND);
     }
     let Some(client) = token::client(&app.hub, &parts.headers) else { return no_token() };
+    let Some(surface) = surface else {
+        return match app.shares.take(&client) {
+            Some(_share) => compat::answer(&app, client, &parts, body).await,
+            None => busy(),
+        };
+    };
     match parts.method {
         Method::POST => match app.shares.take(&client) {
-            Some(_share) => post(&app, client, &parts, body).await,
+            Some(_share) => post(&app, client, surface, &parts, body).await,
             None => busy(),
         },
-        Method::GET => get(&app, &client, &parts.headers),
+        Method::GET => get(&app, &client, &surface, &parts.headers),
         Method::DELETE => delete(&app, &client, &parts.headers),
         _ => {
             let mut response = reply::empty(StatusCode::METHOD_NOT_ALLOWED);
@@ -114,7 +135,7 @@ fn busy() -> Response<Body> {
     reply::error(StatusCode::TOO_MANY_REQUESTS, None, error)
 }
 
-async fn post(app: &Arc<App>, client: String, parts: &Parts, body: Body) -> Response<Body> {
+async fn post(app: &Arc<App>, client: String, surface: Surface, parts: &Parts, body: Body) -> Response<Body> {
     if !is_json(&parts.headers) {
         let error = ErrorObject::new(errors::INVALID_REQUEST, "the Content-Type must be application/json");
         return reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, error);
@@ -129,7 +150,7 @@ async fn post(app: &Arc<App>, client: String, parts: &Parts, body: Body) -> Resp
     };
     let text = text.trim_start_matches('\u{feff}');
     if text.trim_start().starts_with('[') {
-        return batch(app, &client, &parts.headers, text).await;
+        return batch(app, &client, &surface, &parts.headers, text).await;
     }
     let message = match Message::parse_bounded(text) {
         Ok(message) => message,
@@ -139,30 +160,31 @@ async fn post(app: &Arc<App>, client: String, parts: &Parts, body: Body) -> Resp
         }
     };
     if modern::speaks(&message, &parts.headers) {
-        return modern::answer(app, &client, message, &parts.headers).await;
+        return modern::answer(app, &client, surface, message, &parts.headers).await;
     }
     match message {
         Message::Request { id, method, params } if method == "initialize" => {
-            initialize(app, client, id, params)
+            initialize(app, client, surface, id, params).await
         }
-        message => match session(app, &client, &parts.headers) {
+        message => match session(app, &client, &surface, &parts.headers) {
             Ok(session) => deliver(app, &session, message, accepts_events(&parts.headers)).await,
             Err(refusal) => refusal.with_id(&message),
         },
     }
 }
 
-fn initialize(app: &Arc<App>, client: String, id: Id, params: Option<Box<Raw>>) -> Response<Body> {
-    let params = params.and_then(|params| RawObject::parse(&params).ok()).unwrap_or_default();
-    let Some(requested) = params.text("protocolVersion") else {
-        let error = ErrorObject::new(errors::INVALID_PARAMS, "initialize needs a protocolVersion");
-        return reply::error(StatusCode::BAD_REQUEST, Some(id), error);
+async fn initialize(
+    app: &Arc<App>,
+    client: String,
+    surface: Surface,
+    id: Id,
+    params: Option<Box<Raw>>,
+) -> Response<Body> {
+    let (session, result) = match open(app, client, surface, params.as_deref(), false).await {
+        Ok(opened) => opened,
+        Err((status, error)) => return reply::error(status, Some(id), error),
     };
-    app.hub.client_seen(&client, None);
-    let revision = era::negotiate(&requested);
-    let servers = downstream::visible_servers(&app.hub);
-    let result = downstream::hello(revision);
-    match app.sessions.open(Session::new(client, revision, servers)) {
+    match app.sessions.open(session) {
         Ok(name) => {
             let mut response = reply::json(StatusCode::OK, Message::result(id, result).to_json());
             if let Ok(name) = HeaderValue::try_from(name) {
@@ -175,6 +197,36 @@ fn initialize(app: &Arc<App>, client: String, id: Id, params: Option<Box<Raw>>) 
             reply::error(StatusCode::INTERNAL_SERVER_ERROR, Some(id), error)
         }
     }
+}
+
+/// A session as `initialize` asks for it, and the answer.
+pub(crate) async fn open(
+    app: &App,
+    client: String,
+    surface: Surface,
+    params: Option<&Raw>,
+    one_stream: bool,
+) -> Result<(Session, Box<Raw>), (StatusCode, ErrorObject)> {
+    let params = params.and_then(|params| RawObject::parse(params).ok()).unwrap_or_default();
+    let Some(requested) = params.text("protocolVersion") else {
+        let error = ErrorObject::new(errors::INVALID_PARAMS, "initialize needs a protocolVersion");
+        return Err((StatusCode::BAD_REQUEST, error));
+    };
+    app.hub.client_seen(&client, None);
+    let revision = era::negotiate(&requested);
+    let hello = match downstream::hello(&app.hub, &surface, false).await {
+        Ok(hello) => hello,
+        Err(failure) => return Err((StatusCode::OK, downstream::refusal(&failure))),
+    };
+    let mut result = RawObject::new();
+    let _ = result.put("protocolVersion", &revision);
+    result.set("capabilities", hello.capabilities);
+    result.set("serverInfo", hello.info);
+    if let Some(instructions) = hello.instructions {
+        let _ = result.put("instructions", &instructions);
+    }
+    let servers = downstream::visible_servers(&app.hub);
+    Ok((Session::new(client, revision, surface, servers, &params, one_stream), result.to_raw()))
 }
 
 /// Why a request has no session.
@@ -190,7 +242,12 @@ impl NoSession {
     }
 }
 
-fn session(app: &App, client: &str, headers: &HeaderMap) -> Result<Arc<Session>, NoSession> {
+fn session(
+    app: &App,
+    client: &str,
+    surface: &Surface,
+    headers: &HeaderMap,
+) -> Result<Arc<Session>, NoSession> {
     let Some(name) = headers.get(SESSION) else {
         return Err(NoSession(
             StatusCode::BAD_REQUEST,
@@ -198,7 +255,8 @@ fn session(app: &App, client: &str, headers: &HeaderMap) -> Result<Arc<Session>,
             "Bad Request: no session; send initialize first, then its Mcp-Session-Id with every request",
         ));
     };
-    name.to_str().ok().and_then(|name| app.sessions.get(name, client)).ok_or(NoSession(
+    let session = name.to_str().ok().and_then(|name| app.sessions.get(name, client));
+    session.filter(|session| session.surface == *surface && !session.one_stream).ok_or(NoSession(
         StatusCode::NOT_FOUND,
         SESSION_NOT_FOUND,
         "Session not found; send initialize again",
@@ -208,20 +266,27 @@ fn session(app: &App, client: &str, headers: &HeaderMap) -> Result<Arc<Session>,
 async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, events: bool) -> Response<Body> {
     match message {
         Message::Notification { method, params } => {
-            downstream::notified(session, &method, params.as_deref());
+            exchange::notified(session, &method, params.as_deref());
             reply::empty(StatusCode::ACCEPTED)
         }
-        // We never ask legacy clients anything yet, so there is nothing to answer.
-        Message::Response { .. } => reply::empty(StatusCode::ACCEPTED),
+        Message::Response { id, outcome } => {
+            session.answered(id.as_ref(), outcome);
+            reply::empty(StatusCode::ACCEPTED)
+        }
         Message::Request { id, method, params } => {
-            match downstream::answer(&app.hub, session, id, &method, params.as_deref(), events).await {
+            let request = exchange::Request {
+                hub: &app.hub,
+                session,
+                id,
+                method: &method,
+                params: params.as_deref(),
+                events,
+            };
+            match request.answer(&app.tracker).await {
                 Answer::Done(message) => reply::json(StatusCode::OK, message.to_json()),
-                Answer::Stream(messages) => {
-                    reply::events(Body::from_stream(stream::unfold(messages, |mut messages| async {
-                        let message = messages.next().await?;
-                        let event = sse::Event::message(message.to_json()).to_wire();
-                        Some((Ok::<_, Infallible>(Bytes::from(event)), messages))
-                    })))
+                Answer::Stream(outlet) => {
+                    let ends = vec![session.ended.clone()];
+                    reply::events(Body::from_stream(outlet.read(None, ends)))
                 }
             }
         }
@@ -229,11 +294,17 @@ async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, event
 }
 
 /// Messages in an array: only the revision 2025-03-26 has them.
-async fn batch(app: &Arc<App>, client: &str, headers: &HeaderMap, text: &str) -> Response<Body> {
+async fn batch(
+    app: &Arc<App>,
+    client: &str,
+    surface: &Surface,
+    headers: &HeaderMap,
+    text: &str,
+) -> Response<Body> {
     let refuse = |message: &str| {
         reply::error(StatusCode::BAD_REQUEST, None, ErrorObject::new(errors::INVALID_REQUEST, message))
     };
-    let session = match session(app, client, headers) {
+    let session = match session(app, client, surface, headers) {
         Ok(session) => session,
         Err(NoSession(status, code, message)) => {
             return reply::error(status, None, ErrorObject::new(code, message));
@@ -260,16 +331,22 @@ async fn batch(app: &Arc<App>, client: &str, headers: &HeaderMap, text: &str) ->
                 answers.push(Message::error(Some(id), error).to_json());
             }
             Ok(Message::Request { id, method, params }) => {
-                let answer =
-                    downstream::answer(&app.hub, &session, id, &method, params.as_deref(), false).await;
-                if let Answer::Done(message) = answer {
+                let request = exchange::Request {
+                    hub: &app.hub,
+                    session: &session,
+                    id,
+                    method: &method,
+                    params: params.as_deref(),
+                    events: false,
+                };
+                if let Answer::Done(message) = request.answer(&app.tracker).await {
                     answers.push(message.to_json());
                 }
             }
             Ok(Message::Notification { method, params }) => {
-                downstream::notified(&session, &method, params.as_deref());
+                exchange::notified(&session, &method, params.as_deref());
             }
-            Ok(Message::Response { .. }) => {}
+            Ok(Message::Response { id, outcome }) => session.answered(id.as_ref(), outcome),
             Err(error) => {
                 let error = ErrorObject::new(error.code(), error.to_string());
                 answers.push(Message::error(None, error).to_json());
@@ -282,33 +359,42 @@ async fn batch(app: &Arc<App>, client: &str, headers: &HeaderMap, text: &str) ->
     reply::json(StatusCode::OK, format!("[{}]", answers.join(",")))
 }
 
-/// The stream for what we might want to say unasked. Nothing yet: it is kept open because some clients take its end
-/// for the end of the server.
-fn get(app: &Arc<App>, client: &str, headers: &HeaderMap) -> Response<Body> {
+/// The stream for what is said unasked, or one that broke off (`Last-Event-ID`). It is kept open even where there will
+/// never be anything to say: some clients take its end for the end of the server.
+fn get(app: &Arc<App>, client: &str, surface: &Surface, headers: &HeaderMap) -> Response<Body> {
+    if headers.get(VERSION).and_then(|value| value.to_str().ok()).is_some_and(|named| named == era::MODERN) {
+        return reply::empty(StatusCode::METHOD_NOT_ALLOWED);
+    }
     if !accepts_events(headers) {
         let error = ErrorObject::new(errors::INVALID_REQUEST, "a GET must accept text/event-stream");
         return reply::error(StatusCode::NOT_ACCEPTABLE, None, error);
     }
-    let session = match session(app, client, headers) {
+    let session = match session(app, client, surface, headers) {
         Ok(session) => session,
         Err(NoSession(status, code, message)) => {
             return reply::error(status, None, ErrorObject::new(code, message));
         }
     };
-    let first = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b": open\n\n")) });
-    reply::events(Body::from_stream(first.chain(keep_alive(vec![session.ended.clone(), app.stopping()]))))
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(place);
+    let ends = vec![session.ended.clone(), app.stopping()];
+    if let Some((number, event)) = last
+        && let Some(outlet) = session.stream(number)
+    {
+        if number == 0 {
+            follow(app, &session);
+        }
+        return reply::events(Body::from_stream(outlet.read(Some(event), ends)));
+    }
+    follow(app, &session);
+    reply::events(Body::from_stream(session.news.read(None, ends)))
 }
 
-/// Comments at intervals, until one of the tokens is cancelled.
-pub(crate) fn keep_alive(ends: Vec<CancellationToken>) -> impl Stream<Item = Result<Bytes, Infallible>> {
-    stream::unfold(ends, |ends| async {
-        let ended = futures_util::future::select_all(ends.iter().map(|end| Box::pin(end.cancelled())));
-        tokio::select! {
-            () = tokio::time::sleep(KEEP_ALIVE) => {}
-            _ = ended => return None,
-        }
-        Some((Ok(Bytes::from_static(b": still here\n\n")), ends))
-    })
+/// Passes news on to a session from now on, once.
+pub(crate) fn follow(app: &App, session: &Arc<Session>) {
+    if session.surface != Surface::Router && !session.follows.swap(true, std::sync::atomic::Ordering::AcqRel)
+    {
+        app.tracker.spawn(news::pass_on(app.hub.clone(), session.clone()));
+    }
 }
 
 fn delete(app: &Arc<App>, client: &str, headers: &HeaderMap) -> Response<Body> {
@@ -319,7 +405,7 @@ fn delete(app: &Arc<App>, client: &str, headers: &HeaderMap) -> Response<Body> {
     }
 }
 
-async fn read_body(body: Body) -> Result<Bytes, Box<Response<Body>>> {
+pub(crate) async fn read_body(body: Body) -> Result<Bytes, Box<Response<Body>>> {
     let refuse = |status, message: String| {
         Box::new(reply::error(status, None, ErrorObject::new(errors::INVALID_REQUEST, message)))
     };
@@ -347,7 +433,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.eq_ignore_ascii_case("application/json")
 }
 
-fn accepts_events(headers: &HeaderMap) -> bool {
+pub(crate) fn accepts_events(headers: &HeaderMap) -> bool {
     let mut all = headers.get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
     all.any(|accept| accept.to_ascii_lowercase().contains("text/event-stream"))
 }

@@ -6,15 +6,21 @@
 
 mod address_file;
 mod busy;
+mod compat;
 mod control;
 mod downstream;
+mod exchange;
 mod guard;
 mod http;
 mod meta;
 mod modern;
+mod news;
+mod parked;
 mod reply;
 mod serve;
 mod session;
+mod stream;
+mod surface;
 mod token;
 
 pub use serve::{Endpoint, ServeError, serve};

@@ -1,30 +1,48 @@
 //! Clients of the stateless revision 2026-07-28: every request says by itself what it needs, and the headers repeat it.
 //!
 //! Checked here, in the order the specification gives: revision, metadata, method, headers. What a request then does is
-//! the same as for legacy clients ([`crate::downstream`]); only the shape of its answer differs.
+//! the same as for sessions ([`crate::downstream`]). What a server asks in the middle of a call goes out as the call's
+//! result; the call waits ([`crate::parked`]) until the client comes back with the answer.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, Response, StatusCode},
 };
 use futures_util::{StreamExt, stream};
-use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors, headers, sse};
-use serde_json::{json, value::to_raw_value};
+use satchel_core::{
+    bridge::{Caller, Question, caller},
+    hub::{Running, Step, Watched},
+};
+use satchel_mcp::{
+    ErrorObject, Id, Message, Raw, RawObject, era, errors, headers,
+    meta::{self as metadata, Ttl},
+    param_headers, sse,
+};
+use serde_json::{Value, json, value::to_raw_value};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
-    downstream::{self, Answer},
-    http::{App, VERSION, keep_alive},
-    meta, reply,
-    session::Session,
+    downstream::{self, Asker, Kind, Reply},
+    http::{App, VERSION},
+    news::{self, Follower, Told},
+    parked::{Belongs, Found, Parked},
+    reply,
+    surface::{Flat, Surface, own_info},
 };
 
-const CAPABILITIES_META: &str = "io.modelcontextprotocol/clientCapabilities";
-const SERVER_META: &str = "io.modelcontextprotocol/serverInfo";
-const SUBSCRIPTION_META: &str = "io.modelcontextprotocol/subscriptionId";
-/// The names of servers in our tool descriptions may change within this time.
-const FRESH_MS: u64 = 60_000;
+/// The names of servers in our tool descriptions, and the lists of servers, may change within this time.
+const FRESH: Ttl = Ttl(60_000);
+/// Questions that come together are asked together.
+const TOGETHER: Duration = Duration::from_millis(5);
+/// A comment this often keeps proxies and clients from giving up on a quiet stream.
+const KEEP_ALIVE: Duration = Duration::from_secs(25);
+/// Resources one stream of news watches.
+const WATCHED: usize = 256;
+/// Methods of the older revisions that this one has no longer (`2026-07-28/changelog.mdx`).
+const REMOVED: [&str; 5] =
+    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 /// Does the request speak a revision of the stateless family? Legacy ones name theirs in the header only, if at all.
 pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
@@ -50,6 +68,7 @@ pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
 pub(crate) async fn answer(
     app: &Arc<App>,
     client: &str,
+    surface: Surface,
     message: Message,
     http: &HeaderMap,
 ) -> Response<Body> {
@@ -62,47 +81,222 @@ pub(crate) async fn answer(
             return reply::error(StatusCode::BAD_REQUEST, None, error);
         }
     };
-    if let Err((status, error)) = check(&method, params.as_deref(), http) {
+    let params = params.as_deref();
+    if let Err((status, error)) = check(&surface, &method, params, http) {
         return reply::error(status, Some(id), error);
     }
+    if method == "tools/call"
+        && let Err(error) = arguments_agree(app, &surface, params, http)
+    {
+        return reply::error(StatusCode::BAD_REQUEST, Some(id), error);
+    }
+    let caller = caller_of(client, &surface, params);
+    let server = server_info(app, &surface);
     match method.as_str() {
         "server/discover" => {
             app.hub.client_seen(client, None);
-            complete(
-                id,
-                raw(&json!({
-                    "supportedVersions": [era::MODERN],
-                    "capabilities": { "tools": {} },
-                    "instructions": meta::INSTRUCTIONS,
-                    "ttlMs": FRESH_MS,
-                    "cacheScope": "private",
-                })),
-            )
+            let outcome = discover(app, &surface).await;
+            finish(id, outcome, &server, None)
         }
-        "subscriptions/listen" => listen(app, &id),
+        "subscriptions/listen" => match Listening::open(app, &surface, &caller, id.clone(), params).await {
+            Ok(listening) => reply::events(Body::from_stream(listening.stream())),
+            Err(error) => finish(id, Err(error), &server, None),
+        },
         _ => {
-            let servers = downstream::visible_servers(&app.hub);
-            let session = Arc::new(Session::new(client.to_owned(), era::MODERN, servers));
-            let list = method == "tools/list";
-            match downstream::answer(&app.hub, &session, id, &method, params.as_deref(), true).await {
-                Answer::Done(message) => reply::json(StatusCode::OK, finish(message, list).to_json()),
-                Answer::Stream(notes) => {
-                    reply::events(Body::from_stream(stream::unfold(notes, |mut notes| async {
-                        let message = finish(notes.next().await?, false);
-                        Some((event(&message), notes))
-                    })))
+            let belongs = Belongs::new(client, &surface, &method, params);
+            let parked = match app.parked.take(params, &belongs) {
+                Found::NotOurs => None,
+                Found::Call(mut parked) => {
+                    parked.take_answers(params);
+                    Some(*parked)
+                }
+                Found::Bad => {
+                    let message =
+                        "this requestState is not good, or no longer: make the request again without it";
+                    return finish(id, Err(ErrorObject::new(errors::INVALID_PARAMS, message)), &server, None);
+                }
+            };
+            let (running, kind, questions) = match parked {
+                Some(parked) => (parked.running, parked.kind, parked.questions),
+                None => {
+                    let servers = downstream::visible_servers(&app.hub);
+                    let asker = Asker { caller, surface, servers };
+                    match downstream::answer(&app.hub, &asker, &method, params).await {
+                        Reply::Result(result) => return finish(id, Ok(result), &server, None),
+                        Reply::List(result) => return finish(id, Ok(result), &server, Some(FRESH)),
+                        Reply::Error(error) => return finish(id, Err(error), &server, None),
+                        Reply::Running(running, kind) => (*running, kind, vec![]),
+                    }
+                }
+            };
+            let call = Call {
+                app: app.clone(),
+                running: Some(running),
+                kind,
+                questions,
+                belongs,
+                id,
+                token: downstream::token(params),
+                server,
+                kept: (method == "resources/read").then_some(Ttl(0)),
+            };
+            call.respond().await
+        }
+    }
+}
+
+/// A call under way for one request. Dropping it takes the call back: the end of its stream says so
+/// (`2026-07-28/basic/patterns/cancellation.mdx`).
+struct Call {
+    app: Arc<App>,
+    running: Option<Running>,
+    kind: Kind,
+    questions: Vec<Question>,
+    belongs: Belongs,
+    id: Id,
+    token: Option<Box<Raw>>,
+    server: Box<Raw>,
+    kept: Option<Ttl>,
+}
+
+enum Happened {
+    Note(Message),
+    End(Result<Box<Raw>, ErrorObject>),
+}
+
+impl Call {
+    async fn respond(mut self) -> Response<Body> {
+        match self.next().await {
+            None => reply::empty(StatusCode::INTERNAL_SERVER_ERROR),
+            Some(Happened::End(outcome)) => finish(self.id, outcome, &self.server, self.kept),
+            Some(Happened::Note(note)) => {
+                let first = stream::once(async move { event(&note) });
+                let rest = stream::unfold(self, |mut call| async {
+                    let message = match call.next().await? {
+                        Happened::Note(note) => note,
+                        Happened::End(outcome) => shaped(call.id.clone(), outcome, &call.server, call.kept),
+                    };
+                    Some((event(&message), call))
+                });
+                reply::events(Body::from_stream(first.chain(rest)))
+            }
+        }
+    }
+
+    /// The next thing to send; `None` after the end.
+    async fn next(&mut self) -> Option<Happened> {
+        loop {
+            let running = self.running.as_mut()?;
+            let step = if self.questions.is_empty() {
+                running.next().await
+            } else {
+                match tokio::time::timeout(TOGETHER, running.next()).await {
+                    Ok(step) => step,
+                    Err(_) => return self.park(),
+                }
+            };
+            match step {
+                Step::Question(question) => self.questions.push(question),
+                Step::Note { method, params } => {
+                    if let Some(note) = downstream::note(self.token.as_deref(), &method, params.as_deref()) {
+                        return Some(Happened::Note(note));
+                    }
+                }
+                Step::End(end) => {
+                    let end = downstream::end(self.kind, running.server(), end);
+                    self.running = None;
+                    return Some(Happened::End(end));
                 }
             }
         }
     }
+
+    fn park(&mut self) -> Option<Happened> {
+        let parked = Parked {
+            running: self.running.take()?,
+            kind: self.kind,
+            questions: std::mem::take(&mut self.questions),
+            belongs: self.belongs.clone(),
+        };
+        let asked = self.app.parked.park(parked, &self.app.tracker, self.app.stopping());
+        Some(Happened::End(asked.ok_or_else(|| {
+            let message = "too many calls wait for an answer; answer some, then make the request again";
+            ErrorObject::new(errors::HUB_REFUSED, message).with_data(&json!({ "outcome": "unknown" }))
+        })))
+    }
 }
 
-fn complete(id: Id, result: Box<Raw>) -> Response<Body> {
-    reply::json(StatusCode::OK, finish(Message::result(id, result), false).to_json())
+async fn discover(app: &App, surface: &Surface) -> Result<Box<Raw>, ErrorObject> {
+    let hello =
+        downstream::hello(&app.hub, surface, true).await.map_err(|failure| downstream::refusal(&failure))?;
+    let mut result = RawObject::new();
+    let _ = result.put("supportedVersions", &[era::MODERN]);
+    result.set("capabilities", hello.capabilities);
+    if let Some(instructions) = hello.instructions {
+        let _ = result.put("instructions", &instructions);
+    }
+    let _ = result.put("ttlMs", &FRESH.0);
+    let _ = result.put("cacheScope", &"private");
+    Ok(result.to_raw())
+}
+
+/// Who speaks: one server's own name on its surface, as far as it is known without asking it.
+fn server_info(app: &App, surface: &Surface) -> Box<Raw> {
+    match surface {
+        Surface::Router | Surface::Direct => own_info(),
+        Surface::Server(server) => {
+            let catalog = app.hub.catalog();
+            let offer = catalog.offer(server.as_str());
+            offer.map_or_else(own_info, |offer| crate::surface::Hello::server(offer, true).info)
+        }
+    }
+}
+
+fn caller_of(client: &str, surface: &Surface, params: Option<&Raw>) -> Caller {
+    let meta = meta_of(params);
+    let capabilities = meta.get(metadata::CAPABILITIES).and_then(|raw| RawObject::parse(raw).ok());
+    let level = meta.text(metadata::LOG_LEVEL).and_then(|level| caller::severity(&level));
+    Caller {
+        client: client.into(),
+        info: meta.get(metadata::CLIENT).map(|raw| Arc::from(raw.to_owned())),
+        capabilities: Arc::new(capabilities.unwrap_or_default()),
+        modern: true,
+        log_from: level.filter(|_| *surface != Surface::Router),
+        asks_logs: true,
+    }
+}
+
+/// A response, under the status that belongs to it.
+fn finish(id: Id, outcome: Result<Box<Raw>, ErrorObject>, server: &Raw, ttl: Option<Ttl>) -> Response<Body> {
+    let message = shaped(id, outcome, server, ttl);
+    let status = match &message {
+        Message::Response { outcome: Err(error), .. } => match error.code {
+            errors::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+            errors::HEADER_MISMATCH | errors::MISSING_CAPABILITY | errors::UNSUPPORTED_PROTOCOL_VERSION => {
+                StatusCode::BAD_REQUEST
+            }
+            _ => StatusCode::OK,
+        },
+        _ => StatusCode::OK,
+    };
+    reply::json(status, message.to_json())
+}
+
+fn shaped(id: Id, outcome: Result<Box<Raw>, ErrorObject>, server: &Raw, ttl: Option<Ttl>) -> Message {
+    let outcome = match outcome {
+        Ok(result) => Ok(metadata::modern_result(&result, server, ttl)),
+        Err(error) => Err(metadata::modern_error(error)),
+    };
+    Message::Response { id: Some(id), outcome }
 }
 
 /// Everything that is wrong with a request before it is looked at, with the status it is refused under.
-fn check(method: &str, params: Option<&Raw>, http: &HeaderMap) -> Result<(), (StatusCode, ErrorObject)> {
+fn check(
+    surface: &Surface,
+    method: &str,
+    params: Option<&Raw>,
+    http: &HeaderMap,
+) -> Result<(), (StatusCode, ErrorObject)> {
     let bad = |code: i64, message: String| (StatusCode::BAD_REQUEST, ErrorObject::new(code, message));
     let meta = meta_of(params);
     let Some(asked) = meta.text(era::VERSION_META) else {
@@ -116,10 +310,11 @@ fn check(method: &str, params: Option<&Raw>, http: &HeaderMap) -> Result<(), (St
         );
         return Err((status, error.with_data(&json!({ "supported": [era::MODERN], "requested": asked }))));
     }
-    if !meta.get(CAPABILITIES_META).is_some_and(|value| value.get().starts_with('{')) {
-        return Err(bad(errors::INVALID_PARAMS, format!("_meta needs an object \"{CAPABILITIES_META}\"")));
+    if !meta.get(metadata::CAPABILITIES).is_some_and(|value| value.get().starts_with('{')) {
+        let message = format!("_meta needs an object \"{}\"", metadata::CAPABILITIES);
+        return Err(bad(errors::INVALID_PARAMS, message));
     }
-    if !matches!(method, "server/discover" | "tools/list" | "tools/call" | "subscriptions/listen") {
+    if !is_method(surface, method) {
         let error = ErrorObject::new(errors::METHOD_NOT_FOUND, format!("there is no method {method}"));
         return Err((StatusCode::NOT_FOUND, error));
     }
@@ -130,6 +325,61 @@ fn check(method: &str, params: Option<&Raw>, http: &HeaderMap) -> Result<(), (St
             return Err(bad(errors::INVALID_PARAMS, format!("{method} needs \"{key}\"")));
         };
         same(http, "mcp-name", &named)?;
+    }
+    Ok(())
+}
+
+/// Could anybody serve this method? What a single server knows only that server can say.
+fn is_method(surface: &Surface, method: &str) -> bool {
+    let listed = |known: &[&str]| known.contains(&method);
+    match surface {
+        _ if listed(&REMOVED) => false,
+        _ if listed(&["server/discover", "tools/list", "tools/call", "subscriptions/listen"]) => true,
+        Surface::Router => false,
+        Surface::Direct => listed(&[
+            "prompts/list",
+            "prompts/get",
+            "resources/list",
+            "resources/templates/list",
+            "resources/read",
+            "completion/complete",
+        ]),
+        Surface::Server(_) => true,
+    }
+}
+
+/// Arguments that a tool wants repeated in headers must be there as the body has them.
+fn arguments_agree(
+    app: &App,
+    surface: &Surface,
+    params: Option<&Raw>,
+    http: &HeaderMap,
+) -> Result<(), ErrorObject> {
+    let fields = params.and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+    let name = fields.text("name").unwrap_or_default();
+    let catalog = app.hub.catalog();
+    let path = match surface {
+        Surface::Router => None,
+        Surface::Direct => Flat::of(&catalog).tool(&name).cloned(),
+        Surface::Server(server) => Some(satchel_core::model::ToolPath { server: server.clone(), tool: name }),
+    };
+    let schema = path.and_then(|path| catalog.tool(&path)?.input_schema());
+    let Some(schema) = schema.filter(|schema| schema.get().contains("x-mcp-header")) else { return Ok(()) };
+    let wanted =
+        serde_json::from_str(schema.get()).ok().and_then(|schema| param_headers::wanted(&schema).ok());
+    let arguments: Value = fields.read("arguments").unwrap_or_default();
+    for param in wanted.unwrap_or_default() {
+        let mut all = http.get_all(param.header.as_str()).iter();
+        let (one, more) = (all.next(), all.next());
+        let given = one.map(|value| value.to_str().unwrap_or("\u{0}"));
+        if more.is_some() || !param_headers::agrees(&param, &arguments, given) {
+            let message = format!(
+                "the header {} must say what the argument {} says",
+                param.header,
+                param.path.join(".")
+            );
+            return Err(ErrorObject::new(errors::HEADER_MISMATCH, message));
+        }
     }
     Ok(())
 }
@@ -147,66 +397,153 @@ fn same(http: &HeaderMap, header: &str, expected: &str) -> Result<(), (StatusCod
 }
 
 fn meta_of(params: Option<&Raw>) -> RawObject {
-    let meta = params.and_then(|params| RawObject::parse(RawObject::parse(params).ok()?.get("_meta")?).ok());
-    meta.unwrap_or_default()
+    params
+        .and_then(|params| RawObject::parse(params).ok())
+        .map(|params| metadata::of(&params))
+        .unwrap_or_default()
 }
 
-/// A result as this revision has it. What a server wrote itself stays.
-fn finish(message: Message, list: bool) -> Message {
-    let Message::Response { id, outcome } = message else { return message };
-    let outcome = match outcome {
-        Ok(result) => Ok(finished(&result, list)),
-        // Not used in this revision (`basic/index.mdx#error-codes`).
-        Err(error) if error.code == errors::RESOURCE_NOT_FOUND => {
-            Err(ErrorObject { code: errors::INVALID_PARAMS, ..error })
-        }
-        Err(error) => Err(error),
-    };
-    Message::Response { id, outcome }
+/// A stream of news with a filter (`2026-07-28/basic/patterns/subscriptions.mdx`).
+struct Listening {
+    id: Id,
+    follower: Follower,
+    lists: Vec<&'static str>,
+    watched: Vec<Watched>,
+    tasks: Vec<String>,
+    /// A stateless server tells of its tasks only whoever asked it for them.
+    of_tasks: Option<Running>,
+    first: Option<Message>,
+    ends: CancellationToken,
+    over: bool,
 }
 
-fn finished(result: &Raw, list: bool) -> Box<Raw> {
-    let Ok(mut fields) = RawObject::parse(result) else { return result.to_owned() };
-    let absent = |fields: &RawObject, key: &str| fields.get(key).is_none();
-    let set = |fields: &mut RawObject, key: &str, value: serde_json::Value| {
-        if absent(fields, key) {
-            fields.set(key, raw(&value));
+impl Listening {
+    async fn open(
+        app: &Arc<App>,
+        surface: &Surface,
+        caller: &Caller,
+        id: Id,
+        params: Option<&Raw>,
+    ) -> Result<Self, ErrorObject> {
+        let fields = params.and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+        let filter = fields.get("notifications").and_then(|raw| RawObject::parse(raw).ok());
+        let Some(filter) = filter else {
+            let message = "subscriptions/listen needs \"notifications\": what to hear of";
+            return Err(ErrorObject::new(errors::INVALID_PARAMS, message));
+        };
+        let follower = Follower::new(&app.hub, surface.clone());
+        let mut honoured = RawObject::new();
+        let (mut lists, mut watched, mut of_tasks) = (vec![], vec![], None);
+        let mut tasks: Vec<String> = vec![];
+        if *surface != Surface::Router {
+            for list in news::LISTS {
+                let key = format!("{list}ListChanged");
+                if filter.read(&key) == Some(true) {
+                    lists.push(list);
+                    let _ = honoured.put(&key, &true);
+                }
+            }
+            let uris: Vec<String> = filter.read("resourceSubscriptions").unwrap_or_default();
+            let mut heard = vec![];
+            for uri in uris.into_iter().take(WATCHED) {
+                let Some((server, own)) = downstream::owner(&app.hub, surface, &uri) else { continue };
+                if let Ok(one) = app.hub.watch_resource(&server, &own).await {
+                    watched.push(one);
+                    heard.push(uri);
+                }
+            }
+            if !heard.is_empty() {
+                let _ = honoured.put("resourceSubscriptions", &heard);
+            }
         }
-    };
-    set(&mut fields, "resultType", json!("complete"));
-    if list {
-        set(&mut fields, "ttlMs", json!(FRESH_MS));
-        set(&mut fields, "cacheScope", json!("private"));
+        if let Surface::Server(server) = surface
+            && let Some(wanted) = filter.get("taskIds")
+        {
+            tasks = filter.read("taskIds").unwrap_or_default();
+            let mut params = RawObject::new();
+            params.set(
+                "_meta",
+                fields.get("_meta").map_or_else(|| RawObject::new().to_raw(), ToOwned::to_owned),
+            );
+            let mut only = RawObject::new();
+            only.set("taskIds", wanted.to_owned());
+            params.set("notifications", only.to_raw());
+            of_tasks = app.hub.ask(caller, server, "subscriptions/listen", params).await.ok();
+            if of_tasks.is_some() {
+                honoured.set("taskIds", wanted.to_owned());
+            }
+        }
+        let mut acknowledged = RawObject::new();
+        acknowledged.set("notifications", honoured.to_raw());
+        let first =
+            Message::notification("notifications/subscriptions/acknowledged", Some(acknowledged.to_raw()));
+        let first = Some(news::tagged(first, &id));
+        Ok(Self { id, follower, lists, watched, tasks, of_tasks, first, ends: app.stopping(), over: false })
     }
-    let mut meta = fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default();
-    set(
-        &mut meta,
-        SERVER_META,
-        json!({ "name": "satchel", "title": "Satchel", "version": env!("CARGO_PKG_VERSION") }),
-    );
-    fields.set("_meta", meta.to_raw());
-    fields.to_raw()
-}
 
-/// A stream for news. Our own list of tools does not change, so nothing is promised; the stream stays open until either
-/// side ends it.
-fn listen(app: &Arc<App>, id: &Id) -> Response<Body> {
-    let tag = json!({ SUBSCRIPTION_META: id });
-    let acknowledged = raw(&json!({ "_meta": tag, "notifications": {} }));
-    let first = Message::notification("notifications/subscriptions/acknowledged", Some(acknowledged));
-    let last = Message::result(id.clone(), raw(&json!({ "resultType": "complete", "_meta": tag })));
-    let stream = stream::once(async move { event(&first) })
-        .chain(keep_alive(vec![app.stopping()]))
-        .chain(stream::once(async move { event(&last) }));
-    reply::events(Body::from_stream(stream))
+    fn stream(self) -> impl futures_util::Stream<Item = Result<Bytes, Infallible>> {
+        stream::unfold(self, |mut listening| async {
+            let piece = listening.next().await?;
+            Some((piece, listening))
+        })
+    }
+
+    async fn next(&mut self) -> Option<Result<Bytes, Infallible>> {
+        if self.over {
+            return None;
+        }
+        if let Some(first) = self.first.take() {
+            return Some(event(&first));
+        }
+        loop {
+            let of_tasks = async {
+                match &mut self.of_tasks {
+                    Some(running) => matches!(running.next().await, Step::End(_)),
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                told = self.follower.next() => match told {
+                    Some(told) => if let Some(message) = self.wanted(told) {
+                        return Some(event(&news::tagged(message, &self.id)));
+                    },
+                    None => return self.end(),
+                },
+                ended = of_tasks => if ended { self.of_tasks = None },
+                () = tokio::time::sleep(KEEP_ALIVE) => {
+                    return Some(Ok(Bytes::from_static(b": still here\n\n")));
+                }
+                () = self.ends.cancelled() => return self.end(),
+            }
+        }
+    }
+
+    /// The end that we ourselves bring about is said.
+    fn end(&mut self) -> Option<Result<Bytes, Infallible>> {
+        self.over = true;
+        let tag =
+            to_raw_value(&json!({ "resultType": "complete", "_meta": { metadata::SUBSCRIPTION: self.id } }));
+        Some(event(&Message::result(self.id.clone(), tag.ok()?)))
+    }
+
+    fn wanted(&self, told: Told) -> Option<Message> {
+        match told {
+            Told::List(list) => self.lists.contains(&list).then(|| news::list_changed(list)),
+            Told::News(news) => {
+                if let Some(uri) = news::updated(&news) {
+                    let here = |watched: &Watched| watched.resource() == (&news.server, uri.as_str());
+                    return self.watched.iter().any(here).then(|| news::as_said(&news));
+                }
+                let task = news::fields(&news).text("taskId")?;
+                let tells = &*news.method == "notifications/tasks" && self.tasks.contains(&task);
+                tells.then(|| news::as_said(&news))
+            }
+        }
+    }
 }
 
 fn event(message: &Message) -> Result<Bytes, Infallible> {
     Ok(Bytes::from(sse::Event::message(message.to_json()).to_wire()))
-}
-
-fn raw(value: &serde_json::Value) -> Box<Raw> {
-    to_raw_value(value).expect("a JSON value always serializes")
 }
 
 #[cfg(test)]
@@ -224,7 +561,9 @@ mod tests {
             map.append(*name, value.parse().unwrap());
         }
         let params = Raw::from_string(params.to_owned()).unwrap();
-        check(method, Some(&params), &map).err().map(|(status, error)| (status.as_u16(), error.code))
+        check(&Surface::Router, method, Some(&params), &map)
+            .err()
+            .map(|(status, error)| (status.as_u16(), error.code))
     }
 
     const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
@@ -281,17 +620,5 @@ mod tests {
         assert!(speaks(&Message::request(1, "initialize", Some(removed)), &named));
         let both = Raw::from_string(format!(r#"{{"protocolVersion":"2025-06-18","_meta":{META}}}"#)).unwrap();
         assert!(!speaks(&Message::request(1, "initialize", Some(both)), &named));
-    }
-
-    #[test]
-    fn a_servers_result_gets_what_the_revision_needs_and_keeps_what_it_had() {
-        let raw = Raw::from_string(r#"{"content":[],"_meta":{"a":1.0},"x":2}"#.into()).unwrap();
-        let done = finished(&raw, false);
-        assert!(
-            done.get()
-                .starts_with(r#"{"content":[],"_meta":{"a":1.0,"io.modelcontextprotocol/serverInfo":{"#)
-        );
-        assert!(done.get().ends_with(r#","x":2,"resultType":"complete"}"#), "{}", done.get());
-        assert!(finished(&raw, true).get().contains(r#""ttlMs":60000,"cacheScope":"private""#));
     }
 }

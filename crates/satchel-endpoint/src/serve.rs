@@ -79,7 +79,7 @@ pub async fn serve(hub: &Hub, port: Option<u16>) -> Result<Endpoint, ServeError>
     let (listener, port) = bind(hub, port).await?;
     let url = format!("http://127.0.0.1:{port}/mcp");
     let (stop, tracker) = (CancellationToken::new(), TaskTracker::new());
-    let app = Arc::new(http::App::new(hub.clone(), port, stop.clone()));
+    let app = Arc::new(http::App::new(hub.clone(), port, stop.clone(), tracker.clone()));
     let socket = control::open(hub, &stop, &tracker)?;
     let router = http::router(app.clone());
     let connections = Arc::new(Semaphore::new(CONNECTIONS));
@@ -108,6 +108,7 @@ impl Endpoint {
         // Streams that are only kept open for news end at once; calls may finish.
         let drained = tokio::time::timeout(DRAIN, self.tracker.wait()).await;
         self.app.sessions.close_all();
+        self.app.parked.clear();
         if drained.is_err() {
             tracing::warn!("calls in flight were cut off");
         }

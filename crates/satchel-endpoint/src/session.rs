@@ -1,20 +1,35 @@
 //! Sessions of legacy clients: opened by `initialize`, named by `Mcp-Session-Id`, ended by DELETE or by disuse.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use satchel_mcp::Id;
-use tokio::time::Instant;
+use satchel_core::{bridge::Caller, hub::Watched, model::ServerName};
+use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject};
+use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
+
+use crate::{stream::Outlet, surface::Surface};
 
 /// Sessions kept; the one unused for longest goes first.
 const KEPT: usize = 256;
 /// How long a session may be unused.
 const IDLE: Duration = Duration::from_secs(30 * 60);
+/// Streams of answers that can be taken up again.
+const STREAMS: usize = 32;
+/// Resources one session watches.
+const WATCHED: usize = 256;
+/// No log messages at all.
+const NO_LOGS: u8 = u8::MAX;
+
+/// What a client's question was answered with.
+pub(crate) type Outcome = Result<Box<Raw>, ErrorObject>;
 
 /// One session.
 #[derive(Debug)]
@@ -23,16 +38,166 @@ pub(crate) struct Session {
     pub(crate) client: String,
     /// The revision agreed on.
     pub(crate) revision: &'static str,
+    /// What it sees.
+    pub(crate) surface: Surface,
     /// The names of the servers when it was opened: the tool descriptions that mention them do not change under it.
     pub(crate) servers: Vec<String>,
+    /// For what is said unasked.
+    pub(crate) news: Arc<Outlet>,
+    /// The stream for news is also the one for answers: the transport of 2024-11-05.
+    pub(crate) one_stream: bool,
     /// Cancelled when it ends.
     pub(crate) ended: CancellationToken,
+    /// Somebody has begun to pass news on.
+    pub(crate) follows: AtomicBool,
+    capabilities: Arc<RawObject>,
+    info: Option<Arc<Raw>>,
+    log_from: AtomicU8,
+    asks_logs: AtomicBool,
     running: Mutex<HashMap<Id, CancellationToken>>,
+    streams: Mutex<VecDeque<Arc<Outlet>>>,
+    questions: Mutex<HashMap<Id, oneshot::Sender<Outcome>>>,
+    watched: Mutex<HashMap<(ServerName, String), Watched>>,
+    counted: AtomicU64,
 }
 
 impl Session {
-    pub(crate) fn new(client: String, revision: &'static str, servers: Vec<String>) -> Self {
-        Self { client, revision, servers, ended: CancellationToken::new(), running: Mutex::default() }
+    pub(crate) fn new(
+        client: String,
+        revision: &'static str,
+        surface: Surface,
+        servers: Vec<String>,
+        hello: &RawObject,
+        one_stream: bool,
+    ) -> Self {
+        let capabilities = hello.get("capabilities").and_then(|raw| RawObject::parse(raw).ok());
+        let info = hello.get("clientInfo").map(|raw| Arc::from(raw.to_owned()));
+        // A server's own log reaches a client that sees the server; meta-tools have none.
+        let log_from = if surface == Surface::Router { NO_LOGS } else { 0 };
+        Self {
+            client,
+            revision,
+            surface,
+            servers,
+            news: Outlet::new(0),
+            one_stream,
+            ended: CancellationToken::new(),
+            follows: AtomicBool::new(false),
+            capabilities: Arc::new(capabilities.unwrap_or_default()),
+            info,
+            log_from: AtomicU8::new(log_from),
+            asks_logs: AtomicBool::new(false),
+            running: Mutex::default(),
+            streams: Mutex::default(),
+            questions: Mutex::default(),
+            watched: Mutex::default(),
+            counted: AtomicU64::new(1),
+        }
+    }
+
+    /// The same session after `initialize`, where its stream was there before.
+    pub(crate) fn in_place_of(mut self, before: &Self) -> Self {
+        self.news = before.news.clone();
+        self.ended = before.ended.clone();
+        self
+    }
+
+    /// On whose behalf its calls are made.
+    pub(crate) fn caller(&self) -> Caller {
+        let log_from = self.log_from.load(Ordering::Relaxed);
+        Caller {
+            client: self.client.as_str().into(),
+            info: self.info.clone(),
+            capabilities: self.capabilities.clone(),
+            modern: false,
+            log_from: (log_from != NO_LOGS).then_some(log_from),
+            asks_logs: self.asks_logs.load(Ordering::Relaxed),
+        }
+    }
+
+    /// It wants log messages from this severity on.
+    pub(crate) fn set_log_level(&self, from: u8) {
+        self.log_from.store(from, Ordering::Relaxed);
+        self.asks_logs.store(true, Ordering::Relaxed);
+    }
+
+    /// A stream for one answer and what comes before it.
+    pub(crate) fn open_stream(&self) -> Arc<Outlet> {
+        if self.one_stream {
+            return self.news.clone();
+        }
+        let outlet = Outlet::new(self.counted.fetch_add(1, Ordering::Relaxed));
+        let mut streams = lock(&self.streams);
+        if streams.len() == STREAMS {
+            streams.pop_front();
+        }
+        streams.push_back(outlet.clone());
+        outlet
+    }
+
+    /// The stream of this number, where it is still kept.
+    pub(crate) fn stream(&self, number: u64) -> Option<Arc<Outlet>> {
+        if number == 0 {
+            return Some(self.news.clone());
+        }
+        lock(&self.streams).iter().find(|outlet| outlet.number == number).cloned()
+    }
+
+    /// A request to the client, and where its answer will come.
+    pub(crate) fn ask(self: &Arc<Self>, method: &str, params: Option<Box<Raw>>) -> (Message, Asked) {
+        let id = Id::Text(format!("satchel-{}", self.counted.fetch_add(1, Ordering::Relaxed)));
+        let (answer, answered) = oneshot::channel();
+        lock(&self.questions).insert(id.clone(), answer);
+        let message = Message::Request { id: id.clone(), method: method.to_owned(), params };
+        (message, Asked { session: self.clone(), id, answered })
+    }
+
+    /// The client answered one of our requests.
+    pub(crate) fn answered(&self, id: Option<&Id>, outcome: Outcome) {
+        let waiting = id.and_then(|id| lock(&self.questions).remove(id));
+        if let Some(waiting) = waiting {
+            // The call may be over.
+            let _ = waiting.send(outcome);
+        }
+    }
+
+    /// Hears of changes of a resource from now on.
+    ///
+    /// # Errors
+    /// Where it hears of too many already.
+    pub(crate) fn watch(&self, watched: Watched) -> Result<(), String> {
+        let (server, uri) = watched.resource();
+        let key = (server.clone(), uri.to_owned());
+        let mut all = lock(&self.watched);
+        if all.len() >= WATCHED && !all.contains_key(&key) {
+            return Err(format!("at most {WATCHED} resources can be subscribed to"));
+        }
+        all.insert(key, watched);
+        Ok(())
+    }
+
+    /// Does it hear of changes of this resource?
+    pub(crate) fn watches(&self, server: &ServerName, uri: &str) -> bool {
+        lock(&self.watched).contains_key(&(server.clone(), uri.to_owned()))
+    }
+
+    /// No longer hears of changes of a resource.
+    pub(crate) fn unwatch(&self, server: &ServerName, uri: &str) {
+        let gone = lock(&self.watched).remove(&(server.clone(), uri.to_owned()));
+        drop(gone);
+    }
+
+    /// Nobody reads its news any more.
+    pub(crate) fn unwatch_all(&self) {
+        let gone = std::mem::take(&mut *lock(&self.watched));
+        drop(gone);
+    }
+
+    /// Ends what belongs to it.
+    fn end(&self) {
+        self.ended.cancel();
+        lock(&self.watched).clear();
+        lock(&self.questions).clear();
     }
 
     /// Notes that a request runs, so that it can be cancelled. Over when the guard is dropped.
@@ -52,6 +217,31 @@ impl Session {
     fn running(&self) -> MutexGuard<'_, HashMap<Id, CancellationToken>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A question to the client. Dropping it forgets it.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    session: Arc<Session>,
+    id: Id,
+    answered: oneshot::Receiver<Outcome>,
+}
+
+impl Asked {
+    /// The answer; `None` where the session ended.
+    pub(crate) async fn answer(mut self) -> Option<Outcome> {
+        (&mut self.answered).await.ok()
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        lock(&self.session.questions).remove(&self.id);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A request that runs.
@@ -86,7 +276,7 @@ impl Sessions {
         open.retain(|_, (session, used)| {
             let fresh = now - *used < IDLE;
             if !fresh {
-                session.ended.cancel();
+                session.end();
             }
             fresh
         });
@@ -94,7 +284,7 @@ impl Sessions {
             && let Some(oldest) = open.iter().min_by_key(|(_, (_, used))| *used).map(|(id, _)| id.clone())
             && let Some((session, _)) = open.remove(&oldest)
         {
-            session.ended.cancel();
+            session.end();
         }
         open.insert(id.clone(), (Arc::new(session), now));
         Ok(id)
@@ -111,6 +301,14 @@ impl Sessions {
         Some(session.clone())
     }
 
+    /// Puts a session in the place of the one of that name, where it is still there.
+    pub(crate) fn replace(&self, id: &str, session: Session) {
+        if let Some((known, used)) = self.lock().get_mut(id) {
+            *known = Arc::new(session);
+            *used = Instant::now();
+        }
+    }
+
     /// Ends a session; false where this client has none of that name.
     pub(crate) fn close(&self, id: &str, client: &str) -> bool {
         let mut open = self.lock();
@@ -118,7 +316,7 @@ impl Sessions {
             return false;
         }
         if let Some((session, _)) = open.remove(id) {
-            session.ended.cancel();
+            session.end();
         }
         true
     }
@@ -126,7 +324,7 @@ impl Sessions {
     /// Ends all of them.
     pub(crate) fn close_all(&self) {
         for (_, (session, _)) in self.lock().drain() {
-            session.ended.cancel();
+            session.end();
         }
     }
 
@@ -140,7 +338,7 @@ mod tests {
     use super::*;
 
     fn session(client: &str) -> Session {
-        Session::new(client.into(), "2025-11-25", vec![])
+        Session::new(client.into(), "2025-11-25", Surface::Router, vec![], &RawObject::new(), false)
     }
 
     #[tokio::test(start_paused = true)]

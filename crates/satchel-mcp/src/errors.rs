@@ -15,8 +15,12 @@ pub const INVALID_PARAMS: i64 = -32602;
 pub const INTERNAL_ERROR: i64 = -32603;
 /// Legacy revisions: nothing at this URI (`2025-11-25/server/resources.mdx`).
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
+/// 2025-11-25: the user has to visit some addresses first (`client/elicitation.mdx`).
+pub const URL_ELICITATION_REQUIRED: i64 = -32042;
 /// 2026-07-28: a header is missing or says something else than the body.
 pub const HEADER_MISMATCH: i64 = -32020;
+/// 2026-07-28: the server needs a capability that the client did not declare.
+pub const MISSING_CAPABILITY: i64 = -32021;
 /// 2026-07-28: the revision asked for is not spoken here (`basic/index.mdx#error-codes`).
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 /// Ours, in the range left to implementations: the hub refuses or could not finish a request.

@@ -10,7 +10,9 @@ pub mod framing;
 pub mod headers;
 pub mod limits;
 pub mod message;
+pub mod meta;
 pub mod object;
+pub mod param_headers;
 pub mod sse;
 
 pub use errors::ErrorObject;

@@ -58,7 +58,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Takes the next bytes and hands over the events they complete. Events without data are not handed over.
+    /// Takes the next bytes and hands over the events they complete. An event without data is handed
+    /// over only where it says how to take the stream up again.
     ///
     /// # Errors
     /// [`TooLarge`] where a line or an event exceeds the limit; the stream cannot be read on then.
@@ -89,7 +90,8 @@ impl Reader {
         self.started = true;
         if line.is_empty() {
             let event = std::mem::take(&mut self.event);
-            if std::mem::take(&mut self.has_data) {
+            let places = event.id.is_some() || event.retry.is_some();
+            if std::mem::take(&mut self.has_data) || places {
                 out.push(event);
             }
             return;

@@ -6,7 +6,7 @@ use std::path::Path;
 use satchel_mcp::{Raw, RawObject};
 use serde::{Deserialize, Serialize};
 
-use super::{Offer, ResourceEntry, validate};
+use super::{Offer, ResourceEntry, Said, validate};
 use crate::files;
 
 const FORMAT: u32 = 1;
@@ -17,6 +17,8 @@ struct Stored {
     setup: String,
     title: Option<String>,
     instructions: Option<String>,
+    #[serde(default)]
+    hello: Option<Said>,
     tokens: Option<usize>,
     tool_tokens: Vec<Option<usize>>,
     tools: Vec<Box<Raw>>,
@@ -34,6 +36,7 @@ pub fn write(path: &Path, offer: &Offer) -> std::io::Result<()> {
         setup: offer.setup.clone(),
         title: offer.title.clone(),
         instructions: offer.instructions.clone(),
+        hello: offer.hello.clone(),
         tokens: offer.tokens.get().copied(),
         tool_tokens: offer.tools.iter().map(|tool| tool.tokens.get().copied()).collect(),
         tools: offer.tools.iter().map(|tool| tool.raw.clone()).collect(),
@@ -84,6 +87,7 @@ fn offer(stored: Stored) -> Offer {
         setup: stored.setup,
         title: stored.title,
         instructions: stored.instructions,
+        hello: stored.hello,
         tools,
         resources: entries(stored.resources, "uri"),
         templates: entries(stored.templates, "uriTemplate"),

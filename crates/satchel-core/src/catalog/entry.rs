@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use satchel_mcp::{Raw, RawObject};
+use serde::{Deserialize, Serialize};
 
 use super::signature::{self, Signature};
 
@@ -15,6 +16,8 @@ pub struct Offer {
     pub title: Option<String>,
     /// Its `instructions`.
     pub instructions: Option<String>,
+    /// What it said of itself when it was connected; `None` where that was not kept.
+    pub hello: Option<Said>,
     /// Its tools, in its order.
     pub tools: Vec<ToolEntry>,
     /// Its resources.
@@ -27,6 +30,17 @@ pub struct Offer {
     pub skipped: Vec<String>,
     /// Tokens of all tool definitions as one list, counted later.
     pub tokens: OnceLock<usize>,
+}
+
+/// What a server said of itself, as it wrote it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Said {
+    /// The revision it was spoken to in.
+    pub revision: String,
+    /// Its `serverInfo`.
+    pub server_info: Box<Raw>,
+    /// Its `capabilities`.
+    pub capabilities: Box<Raw>,
 }
 
 impl Offer {
@@ -43,7 +57,10 @@ impl Offer {
             let resources = offer.resources.iter().chain(&offer.templates).map(|entry| &entry.raw);
             let raws = resources.chain(&offer.prompts).map(|raw| raw.get().to_owned()).collect::<Vec<_>>();
             let sizes = (offer.resources.len(), offer.templates.len());
-            let words = (offer.setup.clone(), offer.title.clone(), offer.instructions.clone());
+            let said = offer.hello.as_ref().map(|said| {
+                (said.revision.clone(), said.server_info.get().to_owned(), said.capabilities.get().to_owned())
+            });
+            let words = (offer.setup.clone(), offer.title.clone(), offer.instructions.clone(), said);
             (raws, sizes, words, offer.skipped.clone())
         };
         tools(self) == tools(other) && rest(self) == rest(other)

@@ -4,7 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use satchel_mcp::{Raw, RawObject, errors, limits};
 
-use super::{Offer, ResourceEntry, validate};
+use super::{Offer, ResourceEntry, Said, validate};
 use crate::upstream::{CallError, Hello, Link};
 
 /// How long one page may take.
@@ -33,7 +33,12 @@ pub const LISTS: [&str; 3] = ["tools", "resources", "prompts"];
 /// An offer of a server whose lists have not been read.
 pub fn unread(hello: &Hello, setup: &str) -> Offer {
     let (setup, title, instructions) = (setup.to_owned(), title(hello), hello.instructions.clone());
-    Offer { setup, title, instructions, ..Offer::default() }
+    let said = Said {
+        revision: hello.revision.clone(),
+        server_info: hello.server_info.clone(),
+        capabilities: hello.capabilities.to_raw(),
+    };
+    Offer { setup, title, instructions, hello: Some(said), ..Offer::default() }
 }
 
 /// Reads one of [`LISTS`] into `offer`. A list the server does not offer is empty.

@@ -14,7 +14,7 @@ use std::{
 };
 
 use crate::model::{ServerName, ToolPath};
-pub use entry::{Offer, ResourceEntry, ToolEntry};
+pub use entry::{Offer, ResourceEntry, Said, ToolEntry};
 
 /// The offers of all enabled servers. Cheap to clone.
 #[derive(Debug, Clone, Default)]

@@ -1,12 +1,19 @@
 //! The spine: route, permit, lease, call, record. Every call to a server goes through here.
+//!
+//! Theory of operation: a [`Running`] call is driven by whoever asked, step by step. What the server asks in the middle
+//! of it comes out as a [`Step::Question`], whichever family of revisions the server speaks: a legacy server's question
+//! is answered on its connection, a stateless server's by making the request again with all answers.
 
 use std::{
     sync::{Arc, PoisonError},
     time::Duration,
 };
 
-use satchel_mcp::{ErrorObject, Raw, RawObject};
+use std::collections::HashMap;
+
+use satchel_mcp::{ErrorObject, Id, Raw, RawObject, errors, meta, param_headers};
 use serde::Serialize;
+use serde_json::{Value, json, value::to_raw_value};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::Instant,
@@ -14,6 +21,7 @@ use tokio::{
 
 use super::{Hub, registry::Registered, route::refused};
 use crate::{
+    bridge::{Caller, Question, Round, caller},
     model::{Code, ServerName, ToolPath},
     upstream::{
         CallError, Event, Lease, Outcome,
@@ -61,21 +69,51 @@ pub enum Failed {
     Hub(CallFailure),
 }
 
+/// How long a client may take to answer what a server asked.
+const ANSWER_TIME: Duration = Duration::from_secs(10 * 60);
+/// How often one request may ask for input.
+const ROUNDS: usize = 8;
+/// How long a server may take to take in how much it should log.
+pub(super) const LEVEL_TIME: Duration = Duration::from_secs(5);
+
 /// A call under way. Dropping it cancels it.
 #[derive(Debug)]
 pub struct Running {
     hub: Hub,
+    caller: Caller,
     server: ServerName,
     /// The tool, where it is one: timeouts and lost connections count for it alone.
     tool: Option<ToolPath>,
     registered: Registered,
-    method: &'static str,
-    params: Box<Raw>,
-    attempt: Option<(link::Call, Lease)>,
+    method: String,
+    /// As the caller wrote them.
+    params: RawObject,
+    stage: Stage,
     may_repeat: bool,
+    rounds: usize,
+    /// The server's own ids of what it asked, by the keys we gave them.
+    asked: HashMap<String, Id>,
+    asked_in_all: usize,
+    /// Since when an answer is waited for.
+    waiting_since: Option<Instant>,
+    /// What the server asked for and the caller cannot do.
+    lacking: serde_json::Map<String, Value>,
     quiet: Duration,
     deadline: Instant,
     _permits: (OwnedSemaphorePermit, OwnedSemaphorePermit),
+}
+
+/// Where a running call stands.
+#[derive(Debug)]
+enum Stage {
+    /// To be sent.
+    Begin,
+    /// Sent.
+    Sent(link::Call, Lease),
+    /// A stateless server wants to know something first. The lease keeps it from being put to sleep meanwhile.
+    Asking { round: Round, _awake: Lease },
+    /// Ended.
+    Over,
 }
 
 /// What a running call yields.
@@ -88,36 +126,64 @@ pub enum Step {
         /// Its parameters, with the hub's progress token.
         params: Option<Box<Raw>>,
     },
+    /// The server wants to know something; it waits for [`Running::answer`].
+    Question(Question),
     /// Its end.
     End(Result<Box<Raw>, Failed>),
 }
 
 impl Hub {
-    /// Calls a tool by its path. `meta` is the client's `_meta`, forwarded as it is but for the progress token.
+    /// Calls a tool by its path, for nobody who could be asked anything.
     ///
     /// # Errors
     /// A [`CallFailure`] where nothing was sent.
-    pub async fn call_tool(
+    pub async fn call_tool(&self, path: &str, arguments: Option<Box<Raw>>) -> Result<Running, CallFailure> {
+        let mut params = RawObject::new();
+        params.set("arguments", arguments.unwrap_or_else(|| RawObject::new().to_raw()));
+        self.call_tool_for(&Caller::alone("satchel"), path, params).await
+    }
+
+    /// Calls a tool by its path. `params` are those of the caller's request without the name; they travel on as they
+    /// are, but for what is between the caller and us alone.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where nothing was sent.
+    pub async fn call_tool_for(
         &self,
+        caller: &Caller,
         path: &str,
-        arguments: Option<Box<Raw>>,
-        meta: Option<Box<Raw>>,
+        params: RawObject,
     ) -> Result<Running, CallFailure> {
         let (registered, path) = self.route_tool(path).await?;
         self.permit_tool(&path)?;
-        let mut params = RawObject::new();
+        let mut named = RawObject::new();
         // Strings always serialize.
-        let _ = params.put("name", &path.tool);
-        params.set("arguments", arguments.unwrap_or_else(|| RawObject::new().to_raw()));
-        if let Some(meta) = meta {
-            params.set("_meta", meta);
+        let _ = named.put("name", &path.tool);
+        for (key, value) in params.iter().filter(|(key, _)| *key != "name") {
+            named.set(key, value.to_owned());
         }
-        let started = self.run(path.server.clone(), registered, "tools/call", params.to_raw()).await;
-        match started {
-            Ok(running) => Ok(Running { tool: Some(path), ..running }),
-            // Why the server cannot be had is its lifecycle's to remember, not this tool's.
-            Err(failure) => Err(failure),
+        let running = self.run(caller, path.server.clone(), registered, "tools/call", named).await?;
+        // Why a server cannot be had is its lifecycle's to remember, not this tool's.
+        Ok(Running { tool: Some(path), ..running })
+    }
+
+    /// Makes any request to one server.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where nothing was sent.
+    pub async fn ask(
+        &self,
+        caller: &Caller,
+        server: &ServerName,
+        method: &str,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        if method == "tools/call" {
+            let tool = params.text("name").unwrap_or_default();
+            return self.call_tool_for(caller, &format!("{server}:{tool}"), params).await;
         }
+        let registered = self.route_known_server(server)?;
+        self.run(caller, server.clone(), registered, method, params).await
     }
 
     /// Refuses a tool that timed out or lost its server several times in a row.
@@ -149,23 +215,28 @@ impl Hub {
         }
     }
 
-    /// Reads a resource by its path; never from a cache.
+    /// Reads a resource by its path; never from a cache. `params` are those of the caller's request without the URI.
     ///
     /// # Errors
     /// A [`CallFailure`] where nothing was sent.
-    pub async fn read_resource(&self, path: &str) -> Result<Running, CallFailure> {
+    pub async fn read_resource(
+        &self,
+        caller: &Caller,
+        path: &str,
+        mut params: RawObject,
+    ) -> Result<Running, CallFailure> {
         let (registered, path) = self.route_resource(path)?;
-        let mut params = RawObject::new();
         let _ = params.put("uri", &path.uri);
-        self.run(path.server, registered, "resources/read", params.to_raw()).await
+        self.run(caller, path.server, registered, "resources/read", params).await
     }
 
     async fn run(
         &self,
+        caller: &Caller,
         server: ServerName,
         registered: Registered,
-        method: &'static str,
-        params: Box<Raw>,
+        method: &str,
+        params: RawObject,
     ) -> Result<Running, CallFailure> {
         let permits = (permit(&self.inner.calls, &server)?, permit(&registered.calls, &server)?);
         self.view().called(&server);
@@ -173,13 +244,19 @@ impl Hub {
         let quiet = registered.config.request_timeout;
         let mut running = Running {
             hub: self.clone(),
+            caller: caller.clone(),
             server,
             tool: None,
             registered,
-            method,
+            method: method.to_owned(),
             params,
-            attempt: None,
+            stage: Stage::Begin,
             may_repeat: true,
+            rounds: 0,
+            asked: HashMap::new(),
+            asked_in_all: 0,
+            waiting_since: None,
+            lacking: serde_json::Map::new(),
             quiet,
             deadline: Instant::now() + link::LONGEST_CALL,
             _permits: permits,
@@ -200,9 +277,20 @@ fn permit(semaphore: &Arc<Semaphore>, server: &ServerName) -> Result<OwnedSemaph
 impl Running {
     async fn begin(&mut self) -> Result<(), CallFailure> {
         let lease = self.registered.upstream.lease().await.map_err(|error| refused(&self.server, &error))?;
-        match lease.link().start(self.method, Some(self.params.clone()), self.quiet).await {
+        let modern = lease.link().is_modern();
+        if self.caller.asks_logs && !modern {
+            self.ask_for_logs(&lease).await;
+        }
+        let params = self.caller.parameters(&self.params, modern);
+        let request = link::Request {
+            method: self.method.clone(),
+            headers: if modern { self.param_headers(&params) } else { vec![] },
+            params: Some(params.to_raw()),
+            owner: Some(self.caller.client.clone()),
+        };
+        match lease.link().begin(request, self.quiet).await {
             Ok(call) => {
-                self.attempt = Some((call, lease));
+                self.stage = Stage::Sent(call, lease);
                 Ok(())
             }
             // Between lease and call the connection ended. Nothing was sent: once more, on a new one.
@@ -215,44 +303,223 @@ impl Running {
         }
     }
 
-    /// The next thing that happens. After [`Step::End`] there is no other.
+    /// A legacy server logs from one level on for everybody; it is asked for more where this caller wants more.
+    async fn ask_for_logs(&self, lease: &Lease) {
+        let Some(from) = self.caller.log_from else { return };
+        let seen = self.registered.upstream.seen();
+        if !seen.connected.is_some_and(|(_, hello)| hello.offers("logging")) || !lease.link().lower_log(from)
+        {
+            return;
+        }
+        let params = to_raw_value(&json!({ "level": caller::level(from) })).ok();
+        let _ = lease.link().request("logging/setLevel", params, LEVEL_TIME).await;
+    }
+
+    /// The arguments that the tool wants repeated in headers.
+    fn param_headers(&self, params: &RawObject) -> Vec<(String, String)> {
+        let Some(path) = &self.tool_called() else { return vec![] };
+        let schema = self.hub.catalog().tool(path).and_then(|tool| tool.input_schema());
+        let Some(schema) = schema.filter(|schema| schema.get().contains("x-mcp-header")) else {
+            return vec![];
+        };
+        let wanted =
+            serde_json::from_str(schema.get()).ok().and_then(|schema| param_headers::wanted(&schema).ok());
+        let arguments = params.read::<Value>("arguments").unwrap_or_default();
+        wanted.map(|wanted| param_headers::of_call(&wanted, &arguments)).unwrap_or_default()
+    }
+
+    fn tool_called(&self) -> Option<ToolPath> {
+        let named = || self.params.text("name").filter(|_| self.method == "tools/call");
+        self.tool.clone().or_else(|| Some(ToolPath { server: self.server.clone(), tool: named()? }))
+    }
+
+    /// The next thing that happens. After [`Step::End`] there is no other. May be given up and called again.
     pub async fn next(&mut self) -> Step {
         loop {
-            let Some((call, lease)) = &mut self.attempt else {
-                let message = "the call is over".to_owned();
-                return Step::End(Err(Failed::Hub(CallFailure::not_sent(
-                    Some(&self.server),
-                    None,
-                    message,
-                    String::new(),
-                ))));
-            };
-            match call.next_before(self.quiet, self.deadline).await {
-                Event::Note { method, params } => return Step::Note { method, params },
-                Event::Final(Ok(result)) => {
-                    lease.prove();
-                    self.attempt = None;
-                    self.record(true, None);
-                    return Step::End(Ok(result));
+            match &mut self.stage {
+                Stage::Over => {
+                    let message = "the call is over".to_owned();
+                    let failure = CallFailure::not_sent(Some(&self.server), None, message, String::new());
+                    return Step::End(Err(Failed::Hub(failure)));
                 }
-                Event::Final(Err(CallError::Answered(error))) => {
-                    lease.prove();
-                    self.attempt = None;
-                    self.record(true, None);
-                    return Step::End(Err(Failed::Upstream(error)));
-                }
-                Event::Final(Err(error)) => {
-                    let incident = lease.link().ended().map(|_| lease.generation());
-                    self.attempt = None;
-                    if !self.repeat(&error) {
-                        self.record(false, incident);
-                        return Step::End(Err(Failed::Hub(self.explain(&error))));
-                    }
+                Stage::Begin => {
                     if let Err(failure) = self.begin().await {
-                        return Step::End(Err(Failed::Hub(failure)));
+                        return self.end(Err(Failed::Hub(failure)));
+                    }
+                }
+                Stage::Asking { .. } => {
+                    if let Some(step) = self.next_of_round().await {
+                        return step;
+                    }
+                }
+                Stage::Sent(call, lease) => {
+                    let (quiet, deadline) = match self.waiting_since {
+                        None => (self.quiet, self.deadline),
+                        Some(since) => (ANSWER_TIME, since + ANSWER_TIME),
+                    };
+                    let modern = call.is_modern();
+                    match call.next_before(quiet, deadline).await {
+                        Event::Note { method, params } => {
+                            let log = method == "notifications/message";
+                            if !log || self.caller.wants_log(params.as_deref()) {
+                                return Step::Note { method, params };
+                            }
+                        }
+                        Event::Question { id, method, params } => {
+                            if let Err(lacks) = self.caller.can_answer(&method, params.as_deref()) {
+                                let message = format!("the client cannot answer {method}");
+                                call.answer(id, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
+                                self.lacking.extend(lacks.as_object().cloned().unwrap_or_default());
+                                continue;
+                            }
+                            self.asked_in_all += 1;
+                            let key = format!("question_{}", self.asked_in_all);
+                            self.asked.insert(key.clone(), id);
+                            self.waiting_since.get_or_insert_with(Instant::now);
+                            return Step::Question(Question { key, method, params });
+                        }
+                        Event::Final(Ok(result)) => {
+                            lease.prove();
+                            if modern && !self.caller.modern && meta::asks_for_input(&result) {
+                                if let Some(step) = self.begin_round(&result) {
+                                    return step;
+                                }
+                                continue;
+                            }
+                            return self.ended(result, modern);
+                        }
+                        Event::Final(Err(CallError::Answered(error))) => {
+                            lease.prove();
+                            self.record(true, None);
+                            return self.refused(error, modern);
+                        }
+                        Event::Final(Err(error)) => {
+                            let incident = lease.link().ended().map(|_| lease.generation());
+                            if !self.repeat(&error) {
+                                self.record(false, incident);
+                                let failure = self.explain(&error);
+                                return self.end(Err(Failed::Hub(failure)));
+                            }
+                            self.stage = Stage::Begin;
+                        }
                     }
                 }
             }
+        }
+    }
+
+    fn ended(&mut self, result: Box<Raw>, modern: bool) -> Step {
+        self.record(true, None);
+        let failed = !self.lacking.is_empty()
+            && self.caller.modern
+            && RawObject::parse(&result).is_ok_and(|fields| fields.read("isError") == Some(true));
+        if failed {
+            let error = caller::lacking(&Value::Object(std::mem::take(&mut self.lacking)));
+            return self.end(Err(Failed::Upstream(error)));
+        }
+        let result = if modern && !self.caller.modern { meta::legacy_result(&result) } else { result };
+        self.end(Ok(result))
+    }
+
+    fn refused(&mut self, error: ErrorObject, modern: bool) -> Step {
+        if self.caller.modern && !modern {
+            if !self.lacking.is_empty() {
+                let error = caller::lacking(&Value::Object(std::mem::take(&mut self.lacking)));
+                return self.end(Err(Failed::Upstream(error)));
+            }
+            if let Some(result) = must_visit(&error) {
+                return self.end(Ok(result));
+            }
+            return self.end(Err(Failed::Upstream(meta::modern_error(error))));
+        }
+        let error =
+            if modern && !self.caller.modern { meta::legacy_error(&self.method, error) } else { error };
+        self.end(Err(Failed::Upstream(error)))
+    }
+
+    fn end(&mut self, end: Result<Box<Raw>, Failed>) -> Step {
+        self.stage = Stage::Over;
+        Step::End(end)
+    }
+
+    fn begin_round(&mut self, result: &Raw) -> Option<Step> {
+        self.rounds += 1;
+        let round = Round::read(result).filter(|_| self.rounds <= ROUNDS);
+        match (round, std::mem::replace(&mut self.stage, Stage::Over)) {
+            (Some(round), Stage::Sent(_, lease)) => {
+                self.stage = Stage::Asking { round, _awake: lease };
+                None
+            }
+            _ => {
+                let message = format!("\"{}\" asked for input in a way that leads nowhere", self.server);
+                Some(self.end(Err(Failed::Hub(self.failed_round(message)))))
+            }
+        }
+    }
+
+    /// The next question of a round, or the request once more when all are answered.
+    async fn next_of_round(&mut self) -> Option<Step> {
+        let Stage::Asking { round, .. } = &mut self.stage else { return None };
+        if let Some(question) = round.ask() {
+            let can = self.caller.can_answer(&question.method, question.params.as_deref());
+            if can.is_ok() {
+                self.waiting_since.get_or_insert_with(Instant::now);
+                return Some(Step::Question(question));
+            }
+            let message = format!("the client cannot answer {}", question.method);
+            round.answer(&question.key, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
+        }
+        if let Some(refusal) = round.refusal() {
+            let message =
+                format!("\"{}\" needed an answer that it did not get: {}", self.server, refusal.message);
+            let failure = self.failed_round(message);
+            return Some(self.end(Err(Failed::Hub(failure))));
+        }
+        if round.is_answered() {
+            self.params = round.retry(&self.params);
+            self.stage = Stage::Begin;
+            return None;
+        }
+        // Driven on by the answer, which gives this wait up.
+        let until = self.waiting_since.unwrap_or_else(Instant::now) + ANSWER_TIME;
+        tokio::time::sleep_until(until).await;
+        let message = format!("\"{}\" asked something that was not answered in time", self.server);
+        let failure = self.failed_round(message);
+        Some(self.end(Err(Failed::Hub(failure))))
+    }
+
+    fn failed_round(&self, message: String) -> CallFailure {
+        CallFailure {
+            outcome: Outcome::NotExecuted,
+            server: Some(self.server.to_string()),
+            code: None,
+            message,
+            action: "Call it again, and answer what it asks.".to_owned(),
+        }
+    }
+
+    /// Answers a [`Step::Question`]. An answer to anything else is dropped.
+    pub fn answer(&mut self, key: &str, outcome: Result<Box<Raw>, ErrorObject>) {
+        match &mut self.stage {
+            Stage::Sent(call, _) => {
+                if let Some(id) = self.asked.remove(key) {
+                    call.answer(id, outcome);
+                }
+                if !self.asked.is_empty() {
+                    return;
+                }
+            }
+            Stage::Asking { round, .. } => {
+                round.answer(key, outcome);
+                if !round.is_answered() && round.refusal().is_none() {
+                    return;
+                }
+            }
+            Stage::Begin | Stage::Over => return,
+        }
+        // The time people take to answer is not the server's.
+        if let Some(since) = self.waiting_since.take() {
+            self.deadline += since.elapsed();
         }
     }
 
@@ -262,11 +529,16 @@ impl Running {
         }
     }
 
-    /// Waits for the end, passing over notes.
+    /// Waits for the end, passing over notes. Nobody is there to answer questions.
     pub async fn finish(mut self) -> Result<Box<Raw>, Failed> {
         loop {
-            if let Step::End(end) = self.next().await {
-                return end;
+            match self.next().await {
+                Step::End(end) => return end,
+                Step::Question(question) => {
+                    let message = format!("nobody is there to answer {}", question.method);
+                    self.answer(&question.key, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
+                }
+                Step::Note { .. } => {}
             }
         }
     }
@@ -299,4 +571,24 @@ impl Running {
     pub fn server(&self) -> &ServerName {
         &self.server
     }
+}
+
+/// What older revisions say by an error, a stateless one says by a question: the user has to visit some addresses first
+/// (`2025-11-25/client/elicitation.mdx#url-elicitation-required-error`).
+fn must_visit(error: &ErrorObject) -> Option<Box<Raw>> {
+    if error.code != errors::URL_ELICITATION_REQUIRED {
+        return None;
+    }
+    let data: Value = serde_json::from_str(error.data.as_deref()?.get()).ok()?;
+    let mut requests = serde_json::Map::new();
+    for (at, elicitation) in data.get("elicitations")?.as_array()?.iter().enumerate() {
+        let mut params = elicitation.as_object()?.clone();
+        params.remove("elicitationId");
+        params.insert("mode".to_owned(), json!("url"));
+        let request = json!({ "method": "elicitation/create", "params": params });
+        requests.insert(format!("visit_{}", at + 1), request);
+    }
+    let asks = !requests.is_empty();
+    let result = json!({ "resultType": "input_required", "inputRequests": requests });
+    asks.then(|| to_raw_value(&result).ok()).flatten()
 }

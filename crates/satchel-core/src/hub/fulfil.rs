@@ -104,7 +104,7 @@ impl Hub {
             return Err(Refusal::new("bad_arguments", "the arguments must be a JSON object", ""));
         }
         let raw: Option<Box<Raw>> = serde_json::value::to_raw_value(arguments).ok();
-        let running = self.call_tool(path, raw, None).await?;
+        let running = self.call_tool(path, raw).await?;
         match running.finish().await {
             Ok(result) => serde_json::from_str(result.get())
                 .map_err(|error| Refusal::new("unreadable", format!("cannot read the result: {error}"), "")),

@@ -11,6 +11,7 @@ mod keep;
 mod refresh;
 mod registry;
 mod route;
+mod surface;
 mod usage;
 mod view;
 
@@ -39,6 +40,7 @@ pub use apply::ApplyError;
 pub use call::{CallFailure, Failed, Running, Step};
 pub use keep::{OpenError, RunningHub};
 use registry::Registered;
+pub use surface::Watched;
 
 /// The port clients expect us at.
 pub const USUAL_PORT: u16 = 7411;
@@ -46,6 +48,8 @@ pub const USUAL_PORT: u16 = 7411;
 const LEARNING: usize = 4;
 /// Calls in flight over all servers.
 const CALLS: usize = 1024;
+/// News of servers kept for a listener that is slow.
+const NEWS: usize = 512;
 /// How long a shutdown may take in all.
 const SHUTDOWN: Duration = Duration::from_secs(15);
 
@@ -85,6 +89,7 @@ struct Inner {
     learning: Semaphore,
     counting: Semaphore,
     calls: Arc<Semaphore>,
+    watching: surface::Watching,
     breakers: Mutex<HashMap<crate::model::ToolPath, Breaker>>,
     numbers: std::sync::atomic::AtomicU64,
     tracker: TaskTracker,
@@ -123,6 +128,7 @@ impl Hub {
             warden,
             environment,
             search_path: SearchPath::default(),
+            news: tokio::sync::broadcast::channel(NEWS).0,
             tracker: tracker.clone(),
         });
         let (changes, asked) = mpsc::channel(16);
@@ -141,6 +147,7 @@ impl Hub {
             learning: Semaphore::new(LEARNING),
             counting: Semaphore::new(1),
             calls: Arc::new(Semaphore::new(CALLS)),
+            watching: surface::Watching::default(),
             breakers: Mutex::default(),
             numbers: Default::default(),
             tracker,

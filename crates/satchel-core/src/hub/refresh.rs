@@ -101,7 +101,12 @@ impl Reader {
         let lists = if known.is_some() { lists } else { Dirty::ALL };
         let mut offer = fetch::unread(hello, &self.setup);
         if let Some(known) = known.as_deref() {
-            offer = Offer { title: offer.title, instructions: offer.instructions, ..known.clone() };
+            offer = Offer {
+                title: offer.title,
+                instructions: offer.instructions,
+                hello: offer.hello,
+                ..known.clone()
+            };
             offer.tokens = OnceLock::new();
         }
         let (mut failed, mut error) = (0, None);

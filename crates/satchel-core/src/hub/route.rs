@@ -60,6 +60,16 @@ impl Hub {
     }
 
     /// A server that may be used; `None` as the error where there is none of that name.
+    pub(super) fn route_known_server(&self, name: &ServerName) -> Result<Registered, CallFailure> {
+        self.route_server(name).map_err(|failure| {
+            failure.unwrap_or_else(|| {
+                let message = format!("there is no server \"{name}\"");
+                let action = "Look at the list of servers in Satchel, or with `satchel list`.".to_owned();
+                CallFailure::not_sent(None, None, message, action)
+            })
+        })
+    }
+
     fn route_server(&self, name: &ServerName) -> Result<Registered, Option<CallFailure>> {
         let Some(server) = self.servers().get(name).cloned() else { return Err(None) };
         if !server.config.enabled {

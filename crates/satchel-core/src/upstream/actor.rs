@@ -9,20 +9,22 @@ use std::{
     collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU8, Ordering},
     },
     time::Duration,
 };
 
 use tokio::{
-    sync::{Notify, mpsc, oneshot, watch},
+    sync::{Notify, broadcast, mpsc, oneshot, watch},
     time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use satchel_mcp::Raw;
+
 use super::{
-    connect::{Connection, http, stdio},
+    connect::{Connection, http, sse, stdio},
     environment::{self, Found, SearchPath},
     handshake::{self, Hello, failure},
     lease::{Lease, LeaseError},
@@ -68,6 +70,19 @@ pub struct Surroundings {
     pub search_path: SearchPath,
     /// Shutdown waits for its tasks.
     pub tracker: TaskTracker,
+    /// What servers say that belongs to no call. Whoever is too slow misses the oldest.
+    pub news: broadcast::Sender<News>,
+}
+
+/// A notification of a server that belongs to no call.
+#[derive(Debug, Clone)]
+pub struct News {
+    /// Which server.
+    pub server: ServerName,
+    /// Its method.
+    pub method: Arc<str>,
+    /// Its parameters, as they came.
+    pub params: Option<Arc<str>>,
 }
 
 /// Which lists of a server should be read again. Many changes in a short time are one.
@@ -112,13 +127,39 @@ impl Dirty {
 }
 
 #[derive(Debug)]
-struct MarkDirty(Arc<Dirty>);
+struct Ears {
+    server: ServerName,
+    dirty: Arc<Dirty>,
+    news: broadcast::Sender<News>,
+}
 
-impl OnChange for MarkDirty {
+impl OnChange for Ears {
     fn list_changed(&self, list: &str) {
-        self.0.mark(Dirty::bit(list));
+        self.dirty.mark(Dirty::bit(list));
+    }
+
+    fn told(&self, method: &str, params: Option<&Raw>) {
+        let params = params.map(|params| params.get().into());
+        // Nobody may be listening.
+        let _ = self.news.send(News { server: self.server.clone(), method: method.into(), params });
     }
 }
+
+/// How a server was reached last time, so that it is not asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// `server/discover`; requests that stand alone.
+    Modern,
+    /// `initialize`; a session.
+    Legacy,
+    /// `initialize` over HTTP+SSE, the transport of 2024-11-05.
+    Sse,
+}
+
+/// An address may speak a newer revision tomorrow; a process does so only when it is another program.
+const REMEMBERED: Duration = Duration::from_secs(60 * 60);
+
+type Remembered = Arc<Mutex<Option<(Way, Instant)>>>;
 
 /// What can be seen of an upstream from outside.
 #[derive(Debug, Clone)]
@@ -148,6 +189,7 @@ pub struct Upstream {
     seen: watch::Receiver<Seen>,
     dirty: Arc<Dirty>,
     log: ServerLog,
+    watched: Arc<watch::Sender<BTreeSet<String>>>,
 }
 
 /// What the task is told.
@@ -179,8 +221,11 @@ impl Upstream {
             connected: None,
         });
         let dirty = Arc::new(Dirty::default());
+        let (watched, watched_in) = watch::channel(BTreeSet::new());
         let actor = Actor {
             number,
+            name,
+            way: Remembered::default(),
             config,
             lifecycle,
             around: around.clone(),
@@ -193,9 +238,10 @@ impl Upstream {
             connection: None,
             closing: vec![],
             wakes: vec![],
+            wanted_news: watched_in,
         };
         around.tracker.spawn(actor.run(mailbox));
-        Self { mail, seen, dirty, log }
+        Self { mail, seen, dirty, log, watched: Arc::new(watched) }
     }
 
     /// Permission to call. Starts the server where needed; many callers cause one start.
@@ -213,6 +259,11 @@ impl Upstream {
     /// Follows what it is doing.
     pub fn watch(&self) -> watch::Receiver<Seen> {
         self.seen.clone()
+    }
+
+    /// The resources whose changes somebody wants to hear of. The server is told when it runs.
+    pub fn watched(&self) -> &watch::Sender<BTreeSet<String>> {
+        &self.watched
     }
 
     /// Which of its lists should be read again.
@@ -261,6 +312,8 @@ struct Live {
 
 struct Actor {
     number: u64,
+    name: ServerName,
+    way: Remembered,
     config: ServerConfig,
     lifecycle: Lifecycle,
     around: Arc<Surroundings>,
@@ -273,6 +326,7 @@ struct Actor {
     connection: Option<Live>,
     closing: Vec<oneshot::Sender<()>>,
     wakes: Vec<Duration>,
+    wanted_news: watch::Receiver<BTreeSet<String>>,
 }
 
 impl Actor {
@@ -334,6 +388,7 @@ impl Actor {
         }
         self.wakes.push(since.elapsed());
         self.report_end(generation, connection.link.clone());
+        self.around.tracker.spawn(super::listen::run(connection.link.clone(), self.wanted_news.clone()));
         self.connection = Some(Live { generation, connection, hello: Arc::new(hello) });
         self.handle(Event::Connected(generation));
         self.dirty.mark(Dirty::ALL);
@@ -390,6 +445,8 @@ impl Actor {
         self.connecting = Some((generation, cancel.clone(), Instant::now()));
         self.log.begin_run();
         let start = Start {
+            name: self.name.clone(),
+            way: self.way.clone(),
             config: self.config.clone(),
             mark: self.around.warden.mark(self.number, generation),
             around: self.around.clone(),
@@ -475,7 +532,10 @@ fn lease_error(refusal: Refusal) -> LeaseError {
 }
 
 /// One start: fill in references, connect, shake hands.
+#[derive(Clone)]
 struct Start {
+    name: ServerName,
+    way: Remembered,
     config: ServerConfig,
     mark: String,
     around: Arc<Surroundings>,
@@ -484,35 +544,99 @@ struct Start {
 }
 
 impl Start {
+    /// Tries the ways there are until one works: at most one after the other of each kind.
     async fn run(self) -> Result<Box<(Connection, Hello)>, Failure> {
         let filled = self.fill().await?;
-        let changed = Box::new(MarkDirty(self.dirty.clone()));
-        let (connection, patience) = match filled {
+        let hosted = matches!(filled, TransportConfig::Http { .. });
+        let mut way = self.remembered(hosted).unwrap_or(if hosted { Way::Modern } else { Way::Legacy });
+        let (mut tried, mut first) = (vec![], None);
+        loop {
+            tried.push(way);
+            let refused = match self.attempt(&filled, way).await {
+                Ok(started) => {
+                    let known = (way, Instant::now());
+                    *self.way.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+                    return Ok(started);
+                }
+                Err(refused) => refused,
+            };
+            let next = match way {
+                Way::Legacy if hosted && refused.no_post && !tried.contains(&Way::Sse) => Some(Way::Sse),
+                Way::Modern if refused.try_other => Some(Way::Legacy),
+                Way::Legacy if refused.try_other => Some(Way::Modern),
+                // What was remembered is no longer so.
+                Way::Sse if tried.len() == 1 => Some(Way::Modern),
+                _ => None,
+            };
+            // The older way is the last to be tried over HTTP; what it said is what fits most servers.
+            let failure = match way {
+                Way::Modern if hosted => first.unwrap_or(refused.failure),
+                Way::Sse => first.unwrap_or(refused.failure),
+                _ => refused.failure,
+            };
+            match next.filter(|next| !tried.contains(next)) {
+                Some(next) => way = next,
+                None => return Err(failure),
+            }
+            first = Some(failure);
+        }
+    }
+
+    fn remembered(&self, hosted: bool) -> Option<Way> {
+        let known = *self.way.lock().unwrap_or_else(PoisonError::into_inner);
+        let (way, since) = known?;
+        (!hosted || way == Way::Modern || since.elapsed() < REMEMBERED).then_some(way)
+    }
+
+    async fn attempt(
+        &self,
+        filled: &TransportConfig,
+        way: Way,
+    ) -> Result<Box<(Connection, Hello)>, handshake::Refused> {
+        let ears = Box::new(Ears {
+            server: self.name.clone(),
+            dirty: self.dirty.clone(),
+            news: self.around.news.clone(),
+        });
+        let lost = |failure| handshake::Refused { failure, try_other: false, no_post: false };
+        let tracker = &self.around.tracker;
+        let (connection, patience) = match filled.clone() {
             TransportConfig::Stdio { command, args, env, cwd } => {
                 let patience = if is_launcher(&command) { DOWNLOAD } else { HANDSHAKE };
-                let program = self.program(&command, args, env, cwd).await?;
+                let program = self.program(&command, args, env, cwd).await.map_err(lost)?;
                 let warden = self.around.warden.clone();
-                (stdio::connect(program, changed, self.log.clone(), warden, &self.around.tracker)?, patience)
+                (stdio::connect(program, ears, self.log.clone(), warden, tracker).map_err(lost)?, patience)
             }
             TransportConfig::Http { url, headers } => {
                 let address = http::Address { url, headers };
-                (http::connect(&address, changed, self.log.clone(), &self.around.tracker)?, HANDSHAKE)
+                let connection = match way {
+                    Way::Sse => sse::connect(&address, ears, self.log.clone(), tracker),
+                    Way::Modern | Way::Legacy => http::connect(&address, ears, self.log.clone(), tracker),
+                };
+                (connection.map_err(lost)?, HANDSHAKE)
             }
         };
         let (hosted, noise_before) = (connection.pid.is_none(), self.log.noise_count());
+        let greeting = async {
+            match way {
+                Way::Modern => handshake::discover(&connection.link).await,
+                Way::Legacy | Way::Sse => handshake::initialize(&connection.link, patience).await,
+            }
+        };
         let greeted = tokio::select! {
-            greeted = handshake::handshake(&connection.link, patience) => greeted,
-            silent = silence(&connection) => Err(failure(
+            greeted = greeting => greeted,
+            silent = silence(&connection) => Err(lost(failure(
                 Code::HandshakeTimeout,
                 format!("it gave no sign of life for {} s before it was ready", silent.as_secs()),
-            )),
+            ))),
         };
         match greeted {
             Ok(hello) => Ok(Box::new((connection, hello))),
-            Err(failure) => {
+            Err(refused) => {
                 connection.stop().await;
                 let noisy = self.log.noise_count() > noise_before;
-                Err(Failure { code: closer(failure.code, &failure.message, hosted, noisy), ..failure })
+                let code = closer(refused.failure.code, &refused.failure.message, hosted, noisy);
+                Err(handshake::Refused { failure: Failure { code, ..refused.failure }, ..refused })
             }
         }
     }

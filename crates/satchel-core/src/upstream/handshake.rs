@@ -1,15 +1,19 @@
-//! Opens a session with a server: `initialize`, then `notifications/initialized` (`2025-11-25/basic/lifecycle.mdx`).
+//! Finds out what a server speaks: `initialize` and `notifications/initialized` of the legacy revisions
+//! (`2025-11-25/basic/lifecycle.mdx`), or `server/discover` of the stateless ones (`2026-07-28/server/discover.mdx`).
 
 use std::time::Duration;
 
-use satchel_mcp::{ErrorObject, Raw, RawObject, era, errors};
-use serde_json::json;
+use satchel_mcp::{ErrorObject, Raw, RawObject, era, errors, meta};
+use serde_json::{json, value::to_raw_value};
 
 use super::{
     lifecycle::Failure,
-    link::{CallError, Link},
+    link::{CallError, Dialect, Link},
 };
 use crate::model::Code;
+
+/// How long a server may take to say that it does not know `server/discover`, before it is asked in the older way.
+const PROBE: Duration = Duration::from_secs(10);
 
 /// What a server said of itself. The raw parts are as it wrote them.
 #[derive(Debug, Clone)]
@@ -25,24 +29,125 @@ pub struct Hello {
 }
 
 impl Hello {
+    /// Does it speak a stateless revision?
+    pub fn is_modern(&self) -> bool {
+        !era::is_legacy(&self.revision)
+    }
+
     /// Does it offer this list: `tools`, `resources` or `prompts`?
     pub fn offers(&self, list: &str) -> bool {
         self.capabilities.get(list).is_some_and(|value| value.get() != "null" && value.get() != "false")
     }
 }
 
+/// Why a handshake failed.
+#[derive(Debug)]
+pub(super) struct Refused {
+    /// What to say of it.
+    pub(super) failure: Failure,
+    /// The server may speak the other family of revisions.
+    pub(super) try_other: bool,
+    /// It answered as if nothing were there to POST to: it may be of the transport before (HTTP+SSE).
+    pub(super) no_post: bool,
+}
+
+impl Refused {
+    fn final_one(failure: Failure) -> Self {
+        Self { failure, try_other: false, no_post: false }
+    }
+}
+
+/// What we can answer when a server asks: everything, because the clients behind us can, some this and some that.
+fn capabilities() -> serde_json::Value {
+    json!({ "roots": { "listChanged": true }, "sampling": {}, "elicitation": { "form": {}, "url": {} } })
+}
+
+fn client_info() -> serde_json::Value {
+    json!({ "name": "satchel", "title": "Satchel", "version": env!("CARGO_PKG_VERSION") })
+}
+
 /// Asks for our newest legacy revision; the server may answer with an older one.
-pub(super) async fn handshake(link: &Link, wait: Duration) -> Result<Hello, Failure> {
+pub(super) async fn initialize(link: &Link, wait: Duration) -> Result<Hello, Refused> {
     let params = json!({
         "protocolVersion": era::LEGACY[0],
-        "capabilities": {},
-        "clientInfo": { "name": "satchel", "title": "Satchel", "version": env!("CARGO_PKG_VERSION") },
+        "capabilities": capabilities(),
+        "clientInfo": client_info(),
     });
-    let params = serde_json::value::to_raw_value(&params).ok();
-    let result = link.request("initialize", params, wait).await.map_err(|error| refused(&error))?;
-    let hello = read(&result)?;
+    let result = link.request("initialize", to_raw_value(&params).ok(), wait).await;
+    let result = result.map_err(|error| Refused {
+        try_other: speaks_newer(&error),
+        no_post: answered_status(&error).is_some_and(|status| matches!(status, 400 | 404 | 405)),
+        failure: refused(&error),
+    })?;
+    let hello = read(&result).map_err(Refused::final_one)?;
+    link.speak(Dialect::Legacy);
     link.notify("notifications/initialized", None);
     Ok(hello)
+}
+
+/// Asks a server of the stateless revisions what it is. Nothing is opened by that.
+pub(super) async fn discover(link: &Link) -> Result<Hello, Refused> {
+    let (Ok(client), Ok(capabilities)) = (to_raw_value(&client_info()), to_raw_value(&capabilities())) else {
+        return Err(Refused::final_one(failure(Code::HandshakeRefused, "a request could not be written")));
+    };
+    link.speak(Dialect::Modern { client, capabilities });
+    let older = |why: &str| Refused {
+        failure: failure(Code::ProtocolVersion, format!("it speaks no revision that we do: {why}")),
+        try_other: true,
+        no_post: false,
+    };
+    let result = match link.request("server/discover", None, PROBE).await {
+        Ok(result) => result,
+        Err(error) => {
+            let unauthorized = matches!(answered_status(&error), Some(401 | 403));
+            let unreachable = matches!(&error, CallError::Ended(_, super::Outcome::NotSent));
+            let failure = match &error {
+                CallError::Answered(_) | CallError::Ended(..) => refused(&error),
+                CallError::TimedOut(seconds, _) => failure(
+                    Code::HandshakeTimeout,
+                    format!("it did not answer server/discover within {seconds} s"),
+                ),
+            };
+            return Err(Refused { failure, try_other: !unauthorized && !unreachable, no_post: false });
+        }
+    };
+    let fields = RawObject::parse(&result).map_err(|_| older("its answer is no object"))?;
+    let spoken: Vec<String> = fields.read("supportedVersions").unwrap_or_default();
+    if !spoken.iter().any(|revision| revision == era::MODERN) {
+        return Err(older(&spoken.join(", ")));
+    }
+    let server_info = meta::of(&fields).remove(meta::SERVER);
+    Ok(Hello {
+        revision: era::MODERN.to_owned(),
+        server_info: server_info.unwrap_or_else(|| RawObject::new().to_raw()),
+        capabilities: capabilities_of(&fields),
+        instructions: fields.text("instructions"),
+    })
+}
+
+/// An answer to `initialize` that only a server of the stateless revisions gives: it knows no such method, or misses
+/// what each of its requests must say.
+fn speaks_newer(error: &CallError) -> bool {
+    let CallError::Answered(answer) = error else { return false };
+    matches!(
+        answer.code,
+        errors::UNSUPPORTED_PROTOCOL_VERSION
+            | errors::METHOD_NOT_FOUND
+            | errors::HEADER_MISMATCH
+            | errors::INVALID_PARAMS
+            | errors::INVALID_REQUEST
+    )
+}
+
+fn answered_status(error: &CallError) -> Option<u16> {
+    match error {
+        CallError::Answered(answer) => http_status(answer),
+        _ => None,
+    }
+}
+
+fn capabilities_of(fields: &RawObject) -> RawObject {
+    fields.get("capabilities").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default()
 }
 
 fn read(result: &Raw) -> Result<Hello, Failure> {
@@ -57,10 +162,7 @@ fn read(result: &Raw) -> Result<Hello, Failure> {
     Ok(Hello {
         revision,
         server_info: fields.get("serverInfo").map_or_else(|| empty().to_raw(), ToOwned::to_owned),
-        capabilities: fields
-            .get("capabilities")
-            .and_then(|raw| RawObject::parse(raw).ok())
-            .unwrap_or_default(),
+        capabilities: capabilities_of(&fields),
         instructions: fields.text("instructions"),
     })
 }

@@ -4,23 +4,28 @@
 //! [`Link::incoming`] and takes what is to be written from the [`Outbox`]. A request's answer, and the progress
 //! notes before it, reach the caller through the request's own queue, so a note can never overtake or follow the
 //! answer it belongs to. Ids and progress tokens are ours on this hop; the caller's are put back further up.
+//!
+//! A server of the legacy revisions may ask something in the middle of a call. Over HTTP the stream says which call is
+//! meant; over stdio nothing does, so the question goes to the latest call where all calls in flight are of one
+//! client, and to nobody where they are not: a question must never reach somebody else.
 
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors};
+use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors, headers, meta};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{json, value::to_raw_value};
 use tokio::{
     sync::{mpsc, watch},
     time::Instant,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::log::ServerLog;
 
@@ -28,6 +33,8 @@ use super::log::ServerLog;
 pub const LONGEST_CALL: Duration = Duration::from_secs(600);
 /// Progress notes kept for a caller that does not read them; older ones would only be overtaken.
 const NOTES_KEPT: usize = 256;
+/// Questions of one call that wait for an answer; a server that asks more is refused.
+const QUESTIONS_OPEN: usize = 16;
 
 /// What a failed call did, as far as we can know. Carried to clients as `error.data.outcome`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -77,6 +84,15 @@ pub enum Event {
         /// Its parameters, with our progress token still in them.
         params: Option<Box<Raw>>,
     },
+    /// The server asks something; it waits for [`Call::answer`].
+    Question {
+        /// The server's id for it.
+        id: Id,
+        /// `elicitation/create`, `sampling/createMessage`, `roots/list`, or something newer.
+        method: String,
+        /// Its parameters.
+        params: Option<Box<Raw>>,
+    },
     /// The end of the call.
     Final(Result<Box<Raw>, CallError>),
 }
@@ -88,10 +104,43 @@ pub struct Outgoing {
     pub json: String,
     /// The request's id, where it is one.
     pub id: Option<u64>,
-    /// The request's method, where it is one.
+    /// Its method, where it is no answer.
     pub method: Option<String>,
+    /// What the request names (`Mcp-Name`), for the revisions that repeat it in a header.
+    pub named: Option<String>,
+    /// More headers for transports that have them.
+    pub headers: Vec<(String, String)>,
     /// Set by the transport before the first byte leaves.
     pub sent: Arc<AtomicBool>,
+    /// Cancelled when nobody waits for the answer any more.
+    pub gone: CancellationToken,
+}
+
+/// A request to be made.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Its method.
+    pub method: String,
+    /// Its parameters.
+    pub params: Option<Box<Raw>>,
+    /// For whom: questions and log messages of the server are only for them.
+    pub owner: Option<Arc<str>>,
+    /// Arguments repeated in headers, for transports that have them.
+    pub headers: Vec<(String, String)>,
+}
+
+/// The family of revisions that a connection speaks, and what we say of ourselves in each request of the newer one.
+#[derive(Debug, Clone)]
+pub enum Dialect {
+    /// A session that was opened by `initialize`.
+    Legacy,
+    /// Requests that stand alone.
+    Modern {
+        /// Our `clientInfo`.
+        client: Box<Raw>,
+        /// What we can answer where the caller does not say what it can.
+        capabilities: Box<Raw>,
+    },
 }
 
 /// The transport's end of the queue of messages to write.
@@ -111,19 +160,26 @@ struct Inner {
     ended: watch::Sender<Option<String>>,
     changed: Box<dyn OnChange>,
     log: ServerLog,
+    dialect: OnceLock<Dialect>,
+    /// The severity from which on the server was asked to log; higher than any where it was not.
+    logs_from: AtomicU8,
 }
 
 #[derive(Debug)]
 struct Pending {
     events: mpsc::UnboundedSender<Event>,
     notes: Arc<AtomicUsize>,
+    questions: Arc<AtomicUsize>,
     sent: Arc<AtomicBool>,
+    owner: Option<Arc<str>>,
 }
 
-/// Told when a server says that one of its lists changed.
+/// Told what a server says unasked.
 pub trait OnChange: Send + Sync + std::fmt::Debug {
     /// `notifications/<list>/list_changed` arrived.
     fn list_changed(&self, list: &str);
+    /// Any other notification that belongs to no call.
+    fn told(&self, _method: &str, _params: Option<&Raw>) {}
 }
 
 /// A call in flight. Dropping it before its end tells the server that nobody waits any more.
@@ -133,7 +189,11 @@ pub struct Call {
     id: u64,
     events: mpsc::UnboundedReceiver<Event>,
     notes: Arc<AtomicUsize>,
+    questions: Arc<AtomicUsize>,
+    /// Asked and not yet answered.
+    open: Vec<Id>,
     sent: Arc<AtomicBool>,
+    gone: CancellationToken,
     may_cancel: bool,
     done: bool,
 }
@@ -148,9 +208,27 @@ impl Link {
         // Bounded: a server that does not read must not fill our memory. Callers then wait, up to their timeout.
         let (outbox, queue) = mpsc::channel(64);
         let (ended, _) = watch::channel(None);
-        let inner =
-            Inner { outbox, pending: Mutex::default(), next: AtomicU64::new(first), ended, changed, log };
+        let inner = Inner {
+            outbox,
+            pending: Mutex::default(),
+            next: AtomicU64::new(first),
+            ended,
+            changed,
+            log,
+            dialect: OnceLock::new(),
+            logs_from: AtomicU8::new(u8::MAX),
+        };
         (Self { inner: Arc::new(inner) }, queue)
+    }
+
+    /// The family of revisions was agreed on; said once.
+    pub fn speak(&self, dialect: Dialect) {
+        let _ = self.inner.dialect.set(dialect);
+    }
+
+    /// Does it speak a stateless revision?
+    pub fn is_modern(&self) -> bool {
+        matches!(self.inner.dialect.get(), Some(Dialect::Modern { .. }))
     }
 
     /// Sends a request. The answer comes through the [`Call`].
@@ -163,22 +241,41 @@ impl Link {
         params: Option<Box<Raw>>,
         wait: Duration,
     ) -> Result<Call, CallError> {
+        let request = Request { method: method.to_owned(), params, owner: None, headers: vec![] };
+        self.begin(request, wait).await
+    }
+
+    /// Sends a request for somebody. The answer comes through the [`Call`].
+    ///
+    /// # Errors
+    /// [`CallError::Ended`] with [`Outcome::NotSent`] where the connection is gone or its queue stays full.
+    pub async fn begin(&self, request: Request, wait: Duration) -> Result<Call, CallError> {
+        let Request { method, params, owner, headers } = request;
         let id = self.inner.next.fetch_add(1, Ordering::Relaxed);
-        let params = with_token(params, id)?;
+        let params = self.in_our_words(with_token(params, id)?)?;
+        let named = headers::named_by(&method)
+            .filter(|_| self.is_modern())
+            .and_then(|key| RawObject::parse(params.as_deref()?).ok()?.text(key));
         let (events, receiver) = mpsc::unbounded_channel();
         let (notes, sent) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-        self.pending().insert(id, Pending { events, notes: notes.clone(), sent: sent.clone() });
+        let (questions, gone) = (Arc::new(AtomicUsize::new(0)), CancellationToken::new());
+        let pending =
+            Pending { events, notes: notes.clone(), questions: questions.clone(), sent: sent.clone(), owner };
+        self.pending().insert(id, pending);
         let call = Call {
             link: self.clone(),
             id,
             events: receiver,
             notes,
+            questions,
+            open: vec![],
             sent: sent.clone(),
+            gone: gone.clone(),
             may_cancel: method != "initialize",
             done: false,
         };
-        let json = Message::request(id, method, params).to_json();
-        let outgoing = Outgoing { json, id: Some(id), method: Some(method.to_owned()), sent };
+        let json = Message::request(id, &method, params).to_json();
+        let outgoing = Outgoing { json, id: Some(id), method: Some(method), named, headers, sent, gone };
         if let Some(reason) = self.ended() {
             return Err(CallError::Ended(reason, Outcome::NotSent));
         }
@@ -187,6 +284,19 @@ impl Link {
             Ok(Err(_)) => Err(CallError::Ended(self.reason(), Outcome::NotSent)),
             Err(_) => Err(CallError::TimedOut(wait.as_secs(), Outcome::NotSent)),
         }
+    }
+
+    /// Adds what every request of the stateless revisions says, where those are spoken.
+    fn in_our_words(&self, params: Option<Box<Raw>>) -> Result<Option<Box<Raw>>, CallError> {
+        let Some(Dialect::Modern { client, capabilities }) = self.inner.dialect.get() else {
+            return Ok(params);
+        };
+        let mut fields = match &params {
+            None => RawObject::new(),
+            Some(raw) => RawObject::parse(raw).map_err(unreadable)?,
+        };
+        meta::complete_request(&mut fields, client, capabilities);
+        Ok(Some(fields.to_raw()))
     }
 
     /// Sends a request and waits for its result; notes are not looked at but extend the wait.
@@ -198,8 +308,11 @@ impl Link {
     ) -> Result<Box<Raw>, CallError> {
         let mut call = self.start(method, params, wait).await?;
         loop {
-            if let Event::Final(outcome) = call.next(wait).await {
-                return outcome;
+            match call.next(wait).await {
+                Event::Final(outcome) => return outcome,
+                // Nobody is behind this request who could be asked.
+                Event::Question { id, method, .. } => call.answer(id, unasked(&method)),
+                Event::Note { .. } => {}
             }
         }
     }
@@ -207,7 +320,32 @@ impl Link {
     /// Sends a notification; dropped where the connection is gone or its queue is full.
     pub fn notify(&self, method: &str, params: Option<Box<Raw>>) {
         let json = Message::notification(method, params).to_json();
-        let _ = self.inner.outbox.try_send(Outgoing { json, id: None, method: None, sent: Arc::default() });
+        self.post(json, Some(method.to_owned()));
+    }
+
+    /// Answers something the server asked.
+    fn respond(&self, id: Id, outcome: Result<Box<Raw>, ErrorObject>) {
+        if !self.post(Message::Response { id: Some(id), outcome }.to_json(), None) {
+            self.inner.log.hub("could not answer a request: the server does not read");
+        }
+    }
+
+    fn post(&self, json: String, method: Option<String>) -> bool {
+        let outgoing = Outgoing {
+            json,
+            id: None,
+            method,
+            named: None,
+            headers: vec![],
+            sent: Arc::default(),
+            gone: CancellationToken::new(),
+        };
+        self.inner.outbox.try_send(outgoing).is_ok()
+    }
+
+    /// Somebody wants log messages from this severity on. Does the server have to be asked for more than before?
+    pub fn lower_log(&self, from: u8) -> bool {
+        self.inner.logs_from.fetch_min(from, Ordering::Relaxed) > from
     }
 
     /// Why the connection ended; `None` while it lives.
@@ -224,9 +362,14 @@ impl Link {
         }
     }
 
-    /// Requests without an answer so far.
+    /// Clients' requests without an answer so far.
     pub fn in_flight(&self) -> usize {
-        self.pending().len()
+        self.pending().values().filter(|call| call.owner.is_some()).count()
+    }
+
+    /// Has this request no answer yet?
+    pub fn waits_for(&self, id: u64) -> bool {
+        self.pending().contains_key(&id)
     }
 
     /// Ends the connection: everything in flight fails with `reason`. Later reasons are ignored.
@@ -254,10 +397,15 @@ impl Link {
 
     /// Takes in a message from the server.
     pub fn incoming(&self, message: Message) {
+        self.incoming_on(None, message);
+    }
+
+    /// Takes in a message that came on the stream of a call, where the transport has such streams.
+    pub fn incoming_on(&self, call: Option<u64>, message: Message) {
         match message {
             Message::Response { id, outcome } => self.answered(id, outcome),
-            Message::Notification { method, params } => self.noted(method, params),
-            Message::Request { id, method, .. } => self.asked(id, &method),
+            Message::Notification { method, params } => self.noted(call, method, params),
+            Message::Request { id, method, params } => self.asked(call, id, method, params),
         }
     }
 
@@ -272,18 +420,14 @@ impl Link {
         }
     }
 
-    fn noted(&self, method: String, params: Option<Box<Raw>>) {
+    fn noted(&self, call: Option<u64>, method: String, params: Option<Box<Raw>>) {
         if method == "notifications/progress" {
             let token = params.as_deref().and_then(|params| RawObject::parse(params).ok());
             let token =
                 token.and_then(|params| params.read::<Id>("progressToken")).and_then(|id| id.as_ours());
-            let pending = self.pending();
             // An unknown token is dropped: it must never reach another caller.
-            let Some(call) = token.and_then(|token| pending.get(&token)) else { return };
-            if call.notes.fetch_add(1, Ordering::Relaxed) < NOTES_KEPT {
-                let _ = call.events.send(Event::Note { method, params });
-            } else {
-                call.notes.fetch_sub(1, Ordering::Relaxed);
+            if let Some(call) = token.and_then(|token| self.pending().get(&token).map(Pending::handle)) {
+                call.note(method, params);
             }
             return;
         }
@@ -291,25 +435,60 @@ impl Link {
             method.strip_prefix("notifications/").and_then(|rest| rest.strip_suffix("/list_changed"))
         {
             self.inner.changed.list_changed(list);
-        } else if method == "notifications/message" {
-            self.inner.log.message(params.as_deref().map_or("", Raw::get));
+            return;
         }
+        if method == "notifications/message" {
+            self.inner.log.message(params.as_deref().map_or("", Raw::get));
+            if let Some(call) = self.meant(call) {
+                call.note(method, params);
+                return;
+            }
+        }
+        self.inner.changed.told(&method, params.as_deref());
     }
 
-    /// We offer servers no capabilities yet, so they may only ping; anything else is answered, because a server
-    /// that waits for an answer hangs.
-    fn asked(&self, id: Id, method: &str) {
-        let answer = match method {
-            "ping" => Message::result(id, RawObject::new().to_raw()),
-            _ => {
-                let error =
-                    ErrorObject::new(errors::METHOD_NOT_FOUND, format!("{method} is not supported here"));
-                Message::error(Some(id), error)
+    /// The call that something belongs to that does not say so itself.
+    fn meant(&self, call: Option<u64>) -> Option<Pending> {
+        let pending = self.pending();
+        if let Some(call) = call {
+            return pending.get(&call).map(Pending::handle);
+        }
+        let mut owned = pending.iter().filter(|(_, call)| call.owner.is_some());
+        let (mut latest, first) = owned.next()?;
+        for (id, call) in owned {
+            if call.owner != first.owner {
+                return None;
             }
-        };
-        let outgoing = Outgoing { json: answer.to_json(), id: None, method: None, sent: Arc::default() };
-        if self.inner.outbox.try_send(outgoing).is_err() {
-            self.inner.log.hub("could not answer a request: the server does not read");
+            latest = latest.max(id);
+        }
+        pending.get(latest).map(Pending::handle)
+    }
+
+    /// Everything is answered, because a server that waits for an answer hangs.
+    fn asked(&self, call: Option<u64>, id: Id, method: String, params: Option<Box<Raw>>) {
+        if method == "ping" {
+            return self.respond(id, Ok(RawObject::new().to_raw()));
+        }
+        if self.is_modern() {
+            let message = "servers of this revision do not send requests";
+            return self.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
+        }
+        match self.meant(call) {
+            Some(call) if call.questions.fetch_add(1, Ordering::Relaxed) < QUESTIONS_OPEN => {
+                if call
+                    .events
+                    .send(Event::Question { id: id.clone(), method: method.clone(), params })
+                    .is_err()
+                {
+                    self.respond(id, unasked(&method));
+                }
+            }
+            Some(call) => {
+                call.questions.fetch_sub(1, Ordering::Relaxed);
+                let message = format!("more than {QUESTIONS_OPEN} questions of one call are waiting");
+                self.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
+            }
+            None => self.respond(id, unasked(&method)),
         }
     }
 
@@ -331,7 +510,48 @@ fn first_id() -> u64 {
     (1 << 20) + u64::from(u32::from_le_bytes(random) >> 2)
 }
 
+/// What a server is told that asks while nobody is there to ask.
+fn unasked(method: &str) -> Result<Box<Raw>, ErrorObject> {
+    match method {
+        // Some servers ask right after the handshake; they have their own settings to fall back on.
+        "roots/list" => to_raw_value(&json!({ "roots": [] })).map_err(unreadable_answer),
+        _ => {
+            let message = format!("{method} cannot be answered: no client's call waits for it");
+            Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message))
+        }
+    }
+}
+
+fn unreadable_answer(error: serde_json::Error) -> ErrorObject {
+    ErrorObject::new(errors::INTERNAL_ERROR, error.to_string())
+}
+
+fn unreadable(error: serde_json::Error) -> CallError {
+    CallError::Answered(ErrorObject::new(
+        errors::INVALID_PARAMS,
+        format!("cannot read the parameters: {error}"),
+    ))
+}
+
 impl Pending {
+    fn handle(&self) -> Self {
+        Self {
+            events: self.events.clone(),
+            notes: self.notes.clone(),
+            questions: self.questions.clone(),
+            sent: self.sent.clone(),
+            owner: self.owner.clone(),
+        }
+    }
+
+    fn note(&self, method: String, params: Option<Box<Raw>>) {
+        if self.notes.fetch_add(1, Ordering::Relaxed) < NOTES_KEPT {
+            let _ = self.events.send(Event::Note { method, params });
+        } else {
+            self.notes.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
     fn outcome(&self) -> Outcome {
         if self.sent.load(Ordering::Acquire) { Outcome::Unknown } else { Outcome::NotSent }
     }
@@ -354,9 +574,23 @@ impl Call {
             Event::Note { .. } => {
                 self.notes.fetch_sub(1, Ordering::Relaxed);
             }
+            Event::Question { ref id, .. } => self.open.push(id.clone()),
             Event::Final(_) => self.done = true,
         }
         event
+    }
+
+    /// Answers a question of this call.
+    pub fn answer(&mut self, id: Id, outcome: Result<Box<Raw>, ErrorObject>) {
+        let Some(at) = self.open.iter().position(|open| *open == id) else { return };
+        self.open.swap_remove(at);
+        self.questions.fetch_sub(1, Ordering::Relaxed);
+        self.link.respond(id, outcome);
+    }
+
+    /// Does the server speak a stateless revision?
+    pub fn is_modern(&self) -> bool {
+        self.link.is_modern()
     }
 
     /// Like [`Self::next`], but the call as a whole also ends at `deadline`, however much progress it reports.
@@ -371,6 +605,12 @@ impl Call {
 
     fn give_up(&mut self, reason: &str) {
         self.done = true;
+        self.gone.cancel();
+        // A server that waits for an answer would wait for ever.
+        for id in std::mem::take(&mut self.open) {
+            let message = format!("the call was given up: {reason}");
+            self.link.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
+        }
         let was_pending = self.link.pending().remove(&self.id).is_some();
         // `initialize` may not be cancelled (`2025-11-25/basic/utilities/cancellation.mdx`).
         if was_pending && self.may_cancel {
@@ -395,20 +635,14 @@ fn with_token(params: Option<Box<Raw>>, token: u64) -> Result<Option<Box<Raw>>, 
     if !raw.get().contains("progressToken") {
         return Ok(Some(raw));
     }
-    let unreadable = |error: serde_json::Error| {
-        CallError::Answered(ErrorObject::new(
-            errors::INVALID_PARAMS,
-            format!("cannot read the parameters: {error}"),
-        ))
-    };
     let mut params = RawObject::parse(&raw).map_err(unreadable)?;
-    let Some(meta) = params.get("_meta") else { return Ok(Some(raw)) };
-    let mut meta = RawObject::parse(meta).map_err(unreadable)?;
-    if meta.get("progressToken").is_none() {
+    let Some(own) = params.get("_meta") else { return Ok(Some(raw)) };
+    let mut own = RawObject::parse(own).map_err(unreadable)?;
+    if own.get("progressToken").is_none() {
         return Ok(Some(raw));
     }
-    meta.put("progressToken", &token).map_err(unreadable)?;
-    params.set("_meta", meta.to_raw());
+    own.put("progressToken", &token).map_err(unreadable)?;
+    params.set("_meta", own.to_raw());
     Ok(Some(params.to_raw()))
 }
 
@@ -433,6 +667,7 @@ mod tests {
     fn shown(event: &Event) -> String {
         match event {
             Event::Note { params, .. } => params.as_ref().unwrap().get().to_owned(),
+            Event::Question { id, method, .. } => format!("{id:?} {method}"),
             Event::Final(Ok(result)) => result.get().to_owned(),
             Event::Final(Err(error)) => format!("{:?} {error}", error.outcome()),
         }
@@ -533,10 +768,59 @@ mod tests {
         assert_eq!(notes, NOTES_KEPT);
     }
 
+    fn request_of(owner: &str) -> Request {
+        Request { method: "tools/call".into(), params: raw("{}"), owner: Some(owner.into()), headers: vec![] }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_goes_to_the_call_that_is_meant_and_never_to_another_client() {
+        let (link, mut outbox) = link();
+        let mut first = link.begin(request_of("a"), WAIT).await.unwrap();
+        let mut second = link.begin(request_of("a"), WAIT).await.unwrap();
+        for _ in 0..2 {
+            outbox.recv().await.unwrap();
+        }
+        let ask = |id: u64| Message::request(id, "elicitation/create", None);
+        link.incoming_on(Some(1), ask(70));
+        assert!(matches!(first.next(WAIT).await, Event::Question { .. }));
+        link.incoming(ask(71));
+        assert!(
+            matches!(second.next(WAIT).await, Event::Question { .. }),
+            "the latest, where all are of one client"
+        );
+        second.answer(71.into(), Ok(RawObject::new().to_raw()));
+        assert!(outbox.recv().await.unwrap().json.contains(r#""id":71,"result":{}"#));
+        let _other = link.begin(request_of("b"), WAIT).await.unwrap();
+        outbox.recv().await.unwrap();
+        link.incoming(ask(72));
+        assert!(outbox.recv().await.unwrap().json.contains("-32601"), "it could be either's");
+        drop(first);
+        let left = outbox.recv().await.unwrap().json;
+        assert!(left.contains(r#""id":70,"error""#), "a server that waits would wait for ever: {left}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stateless_server_is_told_all_in_every_request() {
+        let (link, mut outbox) = link();
+        let raw = |json: &str| Raw::from_string(json.to_owned()).unwrap();
+        link.speak(Dialect::Modern { client: raw(r#"{"name":"h"}"#), capabilities: raw("{}") });
+        let call =
+            link.start("tools/call", Some(raw(r#"{"name":"t","_meta":{"x":1}}"#)), WAIT).await.unwrap();
+        let sent = outbox.recv().await.unwrap();
+        assert!(sent.json.contains(r#""_meta":{"x":1,"io.modelcontextprotocol/clientInfo":{"name":"h"}"#));
+        assert_eq!(sent.named.as_deref(), Some("t"));
+        drop(call);
+        assert!(sent.gone.is_cancelled());
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_servers_question_is_always_answered() {
         let (link, mut outbox) = link();
-        for (method, part) in [("ping", "\"result\":{}"), ("roots/list", "-32601")] {
+        for (method, part) in [
+            ("ping", "\"result\":{}"),
+            ("roots/list", "\"result\":{\"roots\":[]}"),
+            ("sampling/createMessage", "-32601"),
+        ] {
             link.incoming(Message::request(9, method, None));
             assert!(outbox.recv().await.unwrap().json.contains(part));
         }

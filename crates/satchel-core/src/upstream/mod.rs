@@ -8,10 +8,11 @@ mod handshake;
 pub mod lease;
 pub mod lifecycle;
 pub mod link;
+mod listen;
 pub mod log;
 pub mod warden;
 
-pub use actor::{Dirty, Seen, Surroundings, Upstream};
+pub use actor::{Dirty, News, Seen, Surroundings, Upstream};
 pub use handshake::Hello;
 pub use lease::{Lease, LeaseError};
 pub use link::{CallError, Event, Link, Outcome};

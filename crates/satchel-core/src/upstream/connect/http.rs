@@ -1,7 +1,10 @@
-//! A server behind an address: Streamable HTTP of the legacy revisions (`2025-11-25/basic/transports.mdx`).
+//! A server behind an address: Streamable HTTP (`2025-11-25/basic/transports.mdx`,
+//! `2026-07-28/basic/transports/streamable-http.mdx`).
 //!
-//! One pooled client a server. Each request is a POST of its own; its answer is JSON or an event stream. A GET stream
-//! is kept open for what the server wants to say unasked, where it offers one.
+//! One pooled client a server. Each request is a POST of its own; its answer is JSON or an event stream. In the legacy
+//! revisions a stream that breaks off is taken up again where the server numbered its events, and a GET stream is kept
+//! open for what the server wants to say unasked, where it offers one. In the stateless ones there is no session;
+//! headers repeat what the request is about, and closing its stream takes it back.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +17,7 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
-use satchel_mcp::{ErrorObject, Id, Message, errors, limits, sse};
+use satchel_mcp::{ErrorObject, Id, Message, era, errors, headers, limits, sse};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{Connection, Signs};
@@ -30,6 +33,13 @@ use crate::{
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long after a lost GET stream another is opened.
 const REOPEN: Duration = Duration::from_secs(5);
+/// How often a broken stream of an answer is taken up again without anything new on it.
+const RESUMES: usize = 5;
+/// How long before that, unless the server says otherwise.
+const RESUME_AFTER: Duration = Duration::from_millis(500);
+/// How often a request is sent again that the server refused because it is busy, and how long is waited at most.
+const BUSY_TRIES: usize = 3;
+const BUSY_WAIT: Duration = Duration::from_secs(30);
 
 /// Where a server is, with every reference filled in.
 #[derive(Debug)]
@@ -64,36 +74,7 @@ pub fn connect(
     log: ServerLog,
     tracker: &TaskTracker,
 ) -> Result<Connection, Failure> {
-    let refuse = |message: String| Failure { code: Code::ConfigInvalid, message, missing: vec![] };
-    let url = reqwest::Url::parse(&address.url)
-        .map_err(|error| refuse(format!("its url is no address: {error}")))?;
-    let mut headers = HeaderMap::new();
-    for (name, value) in &address.headers {
-        let name =
-            HeaderName::try_from(name).map_err(|_| refuse(format!("{name:?} cannot be a header's name")))?;
-        // The value may be a credential; it must not stand in an error.
-        let mut value = HeaderValue::try_from(value)
-            .map_err(|_| refuse(format!("the value of header {name} cannot be sent")))?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
-    }
-    // Fails only where one is installed already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let origin = url.origin();
-    let client = Client::builder()
-        .default_headers(headers)
-        .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(CONNECT_TIMEOUT)
-        // Headers hold credentials: they may not follow a redirect to somebody else.
-        .redirect(redirect::Policy::custom(move |attempt| {
-            if attempt.previous().len() > 5 || attempt.url().origin() != origin {
-                attempt.stop()
-            } else {
-                attempt.follow()
-            }
-        }))
-        .build()
-        .map_err(|error| refuse(format!("cannot make an HTTP client: {error}")))?;
+    let (client, url) = client(address)?;
     let (link, outbox) = Link::new(changed, log.clone());
     let (stop, done, signs) = (CancellationToken::new(), CancellationToken::new(), Signs::default());
     let http = Arc::new(Http {
@@ -116,6 +97,41 @@ pub fn connect(
     Ok(Connection { link, pid: None, signs, stop, done })
 }
 
+/// A client that sends the address's headers with everything, and follows no redirect to somebody else.
+pub(super) fn client(address: &Address) -> Result<(Client, reqwest::Url), Failure> {
+    let refuse = |message: String| Failure { code: Code::ConfigInvalid, message, missing: vec![] };
+    let url = reqwest::Url::parse(&address.url)
+        .map_err(|error| refuse(format!("its url is no address: {error}")))?;
+    let mut headers = HeaderMap::new();
+    for (name, value) in &address.headers {
+        let name =
+            HeaderName::try_from(name).map_err(|_| refuse(format!("{name:?} cannot be a header's name")))?;
+        // The value may be a credential; it must not stand in an error.
+        let mut value = HeaderValue::try_from(value)
+            .map_err(|_| refuse(format!("the value of header {name} cannot be sent")))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    // Fails only where one is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let origin = url.origin();
+    Client::builder()
+        .default_headers(headers)
+        .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_TIMEOUT)
+        // Headers hold credentials: they may not follow a redirect to somebody else.
+        .redirect(redirect::Policy::custom(move |attempt| {
+            if attempt.previous().len() > 5 || attempt.url().origin() != origin {
+                attempt.stop()
+            } else {
+                attempt.follow()
+            }
+        }))
+        .build()
+        .map(|client| (client, url))
+        .map_err(|error| refuse(format!("cannot make an HTTP client: {error}")))
+}
+
 impl Http {
     async fn run(self: Arc<Self>, mut outbox: Outbox) {
         loop {
@@ -126,8 +142,12 @@ impl Http {
             };
             let Some(outgoing) = outgoing else { break };
             if outgoing.id.is_none() {
+                // The end of its stream has told a stateless server already (`basic/patterns/cancellation.mdx`).
+                if self.link.is_modern() && outgoing.method.as_deref() == Some("notifications/cancelled") {
+                    continue;
+                }
                 // Notifications keep their order and come before the requests that follow them.
-                let initialized = outgoing.json.contains("\"notifications/initialized\"");
+                let initialized = outgoing.method.as_deref() == Some("notifications/initialized");
                 self.notify(outgoing).await;
                 if initialized {
                     let http = self.clone();
@@ -136,8 +156,10 @@ impl Http {
             } else {
                 let http = self.clone();
                 self.tracker.spawn(async move {
+                    let gone = outgoing.gone.clone();
                     tokio::select! {
                         () = http.request(outgoing) => {}
+                        () = gone.cancelled() => {}
                         () = http.stop.cancelled() => {}
                     }
                 });
@@ -148,7 +170,7 @@ impl Http {
     }
 
     async fn notify(&self, outgoing: Outgoing) {
-        let post = self.post(outgoing.json);
+        let post = self.post(&outgoing);
         let sent = tokio::time::timeout(CONNECT_TIMEOUT, post.send()).await;
         if !matches!(&sent, Ok(Ok(response)) if response.status().is_success()) {
             self.log.hub("a notification was not accepted");
@@ -159,7 +181,7 @@ impl Http {
         let Some(id) = outgoing.id else { return };
         let opening = outgoing.method.as_deref() == Some("initialize");
         outgoing.sent.store(true, Ordering::Release);
-        let response = match self.post(outgoing.json).send().await {
+        let response = match self.send(&outgoing).await {
             Ok(response) => response,
             Err(error) => return self.link.fail(id, send_error(&error)),
         };
@@ -182,6 +204,19 @@ impl Http {
         }
     }
 
+    /// Sends a request, and again where the server said that it did not take it.
+    async fn send(&self, outgoing: &Outgoing) -> Result<Response, reqwest::Error> {
+        let mut tries = 0;
+        loop {
+            let response = self.post(outgoing).send().await?;
+            tries += 1;
+            match busy_for(&response, outgoing.method.as_deref()) {
+                Some(pause) if tries < BUSY_TRIES => tokio::time::sleep(pause).await,
+                _ => return Ok(response),
+            }
+        }
+    }
+
     async fn answer(&self, id: u64, response: Response, opening: bool) {
         let kind = response
             .headers()
@@ -190,7 +225,7 @@ impl Http {
             .unwrap_or("")
             .to_owned();
         let failed = if kind.starts_with("text/event-stream") {
-            self.stream(response).await.err()
+            self.answer_stream(id, response).await.err()
         } else if response.status() == StatusCode::ACCEPTED || response.status() == StatusCode::NO_CONTENT {
             Some("it accepted the request but will not answer it".to_owned())
         } else {
@@ -200,7 +235,7 @@ impl Http {
                         if opening {
                             self.remember_revision(&message);
                         }
-                        self.link.incoming(message);
+                        self.link.incoming_on(Some(id), message);
                         None
                     }
                     Err(error) => Some(format!("its answer is {error}")),
@@ -213,8 +248,42 @@ impl Http {
         self.link.fail(id, CallError::Ended(reason, Outcome::Unknown));
     }
 
+    /// Reads the stream of an answer, and takes it up again where it breaks off before the answer
+    /// (`2025-11-25/basic/transports.mdx#resumability-and-redelivery`).
+    async fn answer_stream(&self, id: u64, response: Response) -> Result<(), String> {
+        let mut place = Place::default();
+        let mut broken = self.stream(Some(id), response, &mut place).await;
+        let mut tries = 0;
+        while !self.link.is_modern() && self.link.waits_for(id) && tries < RESUMES {
+            let Some(last) = place.last.clone() else { break };
+            tokio::time::sleep(place.retry.unwrap_or(RESUME_AFTER)).await;
+            let get = self
+                .session_headers(self.client.get(self.url.clone()).header("accept", "text/event-stream"))
+                .header("last-event-id", &last);
+            match get.send().await {
+                Ok(response) if response.status().is_success() => {
+                    broken = self.stream(Some(id), response, &mut place).await;
+                }
+                Ok(response) => {
+                    return Err(format!(
+                        "its answer broke off and HTTP {} came instead of the rest",
+                        response.status()
+                    ));
+                }
+                Err(error) => broken = Err(format!("its answer broke off: {}", plain(&error))),
+            }
+            tries = if place.last.as_deref() == Some(&last) { tries + 1 } else { 0 };
+        }
+        broken
+    }
+
     /// Reads an event stream to its end.
-    async fn stream(&self, mut response: Response) -> Result<(), String> {
+    async fn stream(
+        &self,
+        call: Option<u64>,
+        mut response: Response,
+        place: &mut Place,
+    ) -> Result<(), String> {
         let (mut reader, mut events) = (sse::Reader::default(), Vec::new());
         loop {
             let chunk =
@@ -223,6 +292,11 @@ impl Http {
             self.signs.saw();
             reader.push(&chunk, &mut events).map_err(|error| error.to_string())?;
             for event in events.drain(..) {
+                if let Some(id) = event.id {
+                    place.last = Some(id);
+                }
+                place.retry =
+                    event.retry.map(Duration::from_millis).map(|retry| retry.min(BUSY_WAIT)).or(place.retry);
                 if event.event.as_deref().is_some_and(|kind| kind != "message")
                     || event.data.trim().is_empty()
                 {
@@ -231,7 +305,7 @@ impl Http {
                 match Message::parse(&event.data) {
                     Ok(message) => {
                         self.remember_revision(&message);
-                        self.link.incoming(message);
+                        self.link.incoming_on(call, message);
                     }
                     Err(error) => self.log.noise(&format!("{error}: {}", head(&event.data))),
                 }
@@ -267,9 +341,13 @@ impl Http {
 
     /// Keeps a GET stream open, where the server has one, so that changes of its lists are heard.
     async fn listen(&self) {
+        let mut place = Place::default();
         loop {
             let mut get = self.client.get(self.url.clone()).header("accept", "text/event-stream");
             get = self.session_headers(get);
+            if let Some(last) = &place.last {
+                get = get.header("last-event-id", last);
+            }
             let opened = tokio::select! {
                 opened = get.send() => opened,
                 () = self.stop.cancelled() => return,
@@ -277,7 +355,7 @@ impl Http {
             match opened {
                 Ok(response) if response.status().is_success() => {
                     tokio::select! {
-                        _ = self.stream(response) => {}
+                        _ = self.stream(None, response, &mut place) => {}
                         () = self.stop.cancelled() => return,
                     }
                 }
@@ -286,7 +364,7 @@ impl Http {
                 Err(_) => {}
             }
             tokio::select! {
-                () = tokio::time::sleep(REOPEN) => {}
+                () = tokio::time::sleep(place.retry.unwrap_or(REOPEN)) => {}
                 () = self.stop.cancelled() => return,
             }
         }
@@ -300,14 +378,24 @@ impl Http {
         }
     }
 
-    fn post(&self, json: String) -> RequestBuilder {
-        let post = self
+    fn post(&self, outgoing: &Outgoing) -> RequestBuilder {
+        let mut post = self
             .client
             .post(self.url.clone())
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
-            .body(json);
-        self.session_headers(post)
+            .body(outgoing.json.clone());
+        if !self.link.is_modern() {
+            return self.session_headers(post);
+        }
+        post = post.header("mcp-protocol-version", era::MODERN);
+        if let Some(method) = &outgoing.method {
+            post = post.header("mcp-method", headers::encode(method));
+        }
+        if let Some(named) = &outgoing.named {
+            post = post.header("mcp-name", headers::encode(named));
+        }
+        outgoing.headers.iter().fold(post, |post, (name, value)| post.header(name, value))
     }
 
     fn session_headers(&self, mut request: RequestBuilder) -> RequestBuilder {
@@ -332,8 +420,31 @@ impl Http {
     }
 }
 
+/// How far a stream was read.
+#[derive(Debug, Default)]
+struct Place {
+    /// The id of its last event, where the server numbers them.
+    last: Option<String>,
+    /// How long the server wants us to wait before we take it up again.
+    retry: Option<Duration>,
+}
+
+/// How long to wait before a request is sent again that was provably not run; `None` where that is not certain.
+fn busy_for(response: &Response, method: Option<&str>) -> Option<Duration> {
+    let told =
+        response.headers().get("retry-after").and_then(|after| after.to_str().ok()?.trim().parse().ok());
+    let pause = told.map(Duration::from_secs);
+    match response.status() {
+        StatusCode::TOO_MANY_REQUESTS => Some(pause.unwrap_or(Duration::from_secs(1))),
+        // A call may have run before the server gave up on it.
+        StatusCode::SERVICE_UNAVAILABLE if method != Some("tools/call") => pause,
+        _ => None,
+    }
+    .filter(|pause| *pause <= BUSY_WAIT)
+}
+
 /// Reads a body up to the limit.
-async fn body(mut response: Response) -> Result<String, String> {
+pub(super) async fn body(mut response: Response) -> Result<String, String> {
     let mut bytes = Vec::new();
     while let Some(chunk) =
         response.chunk().await.map_err(|error| format!("its answer broke off: {}", plain(&error)))?
@@ -350,13 +461,13 @@ async fn body(mut response: Response) -> Result<String, String> {
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
-fn send_error(error: &reqwest::Error) -> CallError {
+pub(super) fn send_error(error: &reqwest::Error) -> CallError {
     let outcome = if error.is_connect() || error.is_builder() { Outcome::NotSent } else { Outcome::Unknown };
     CallError::Ended(format!("it cannot be reached: {}", plain(error)), outcome)
 }
 
 /// The innermost cause. The outer texts hold the address, and an address may hold a credential.
-fn plain(error: &reqwest::Error) -> String {
+pub(super) fn plain(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
         cause = source;
@@ -369,10 +480,10 @@ fn plain(error: &reqwest::Error) -> String {
     }
 }
 
-fn head(text: &str) -> String {
+pub(super) fn head(text: &str) -> String {
     text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

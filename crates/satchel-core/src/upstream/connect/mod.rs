@@ -1,6 +1,7 @@
 //! The ways to a server: a process, or an address.
 
 pub mod http;
+pub mod sse;
 pub mod stdio;
 
 use std::sync::{

@@ -1,0 +1,110 @@
+//! What a face needs that shows clients the servers themselves: their lists, their news, the resources they watch.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::{json, value::to_raw_value};
+use tokio::sync::{broadcast, watch};
+
+use super::{CallFailure, Hub, route::refused};
+use crate::{
+    bridge::caller,
+    catalog::{Catalog, Offer},
+    model::{Code, ServerName},
+    upstream::{Lease, News, Upstream},
+};
+
+/// Who watches which resources, counted.
+pub(super) type Watching = Mutex<HashMap<(ServerName, String), usize>>;
+
+impl Hub {
+    /// What a server offers. One that was never read is woken for it; any other is not.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where there is no such server, or it cannot be read.
+    pub async fn offer(&self, server: &ServerName) -> Result<Arc<Offer>, CallFailure> {
+        let registered = self.route_known_server(server)?;
+        if let Some(offer) = self.catalog().offer(server.as_str()) {
+            return Ok(offer.clone());
+        }
+        let lease = registered.upstream.lease().await.map_err(|error| refused(server, &error))?;
+        self.wait_for_offer(server).await;
+        drop(lease);
+        self.catalog().offer(server.as_str()).cloned().ok_or_else(|| {
+            let message = format!("\"{server}\" did not say what it offers");
+            let action = Code::HandshakeTimeout.action().to_owned();
+            CallFailure::not_sent(Some(server), None, message, action)
+        })
+    }
+
+    /// Follows what the enabled servers offer.
+    pub fn watch_catalog(&self) -> watch::Receiver<Catalog> {
+        self.inner.catalog.subscribe()
+    }
+
+    /// What servers say that belongs to no call.
+    pub fn news(&self) -> broadcast::Receiver<News> {
+        self.inner.around.news.subscribe()
+    }
+
+    /// Somebody wants log messages of a server from this severity on. One that sleeps is told with its next call.
+    pub async fn want_logs(&self, server: &ServerName, from: u8) {
+        let Ok(registered) = self.route_known_server(server) else { return };
+        let Some((link, hello)) = registered.upstream.seen().connected else { return };
+        if !link.is_modern() && hello.offers("logging") && link.lower_log(from) {
+            let params = to_raw_value(&json!({ "level": caller::level(from) })).ok();
+            let _ = link.request("logging/setLevel", params, super::call::LEVEL_TIME).await;
+        }
+    }
+
+    /// Hears of changes of a resource until the answer is dropped. Keeps its server awake for so long.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where the server cannot be had.
+    pub async fn watch_resource(&self, server: &ServerName, uri: &str) -> Result<Watched, CallFailure> {
+        let registered = self.route_known_server(server)?;
+        let lease = registered.upstream.lease().await.map_err(|error| refused(server, &error))?;
+        *self.watching().entry((server.clone(), uri.to_owned())).or_insert(0) += 1;
+        registered.upstream.watched().send_if_modified(|watched| watched.insert(uri.to_owned()));
+        Ok(Watched {
+            hub: self.clone(),
+            key: (server.clone(), uri.to_owned()),
+            upstream: registered.upstream,
+            _lease: lease,
+        })
+    }
+
+    fn watching(&self) -> MutexGuard<'_, HashMap<(ServerName, String), usize>> {
+        self.inner.watching.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A resource that somebody hears of.
+#[derive(Debug)]
+pub struct Watched {
+    hub: Hub,
+    key: (ServerName, String),
+    upstream: Upstream,
+    _lease: Lease,
+}
+
+impl Watched {
+    /// Which.
+    pub fn resource(&self) -> (&ServerName, &str) {
+        (&self.key.0, &self.key.1)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let mut watching = self.hub.watching();
+        let Some(count) = watching.get_mut(&self.key) else { return };
+        *count -= 1;
+        if *count == 0 {
+            watching.remove(&self.key);
+            self.upstream.watched().send_if_modified(|watched| watched.remove(&self.key.1));
+        }
+    }
+}

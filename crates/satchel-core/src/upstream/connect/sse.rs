@@ -1,0 +1,185 @@
+//! A server behind an address that speaks HTTP+SSE, the transport of 2024-11-05 (`2024-11-05/basic/transports.mdx`):
+//! one GET stream on which everything arrives, and an address named on it that everything is POSTed to.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use reqwest::{Client, Response, Url};
+use satchel_mcp::{Message, sse};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{
+    Connection, Signs,
+    http::{Address, client, head, plain, send_error},
+};
+use crate::upstream::{
+    lifecycle::Failure,
+    link::{CallError, Link, OnChange, Outbox, Outcome, Outgoing},
+    log::ServerLog,
+};
+
+/// How long the server may take to name the address for POSTs.
+const NAMING: Duration = Duration::from_secs(15);
+/// How long a POST may take to be accepted; its answer comes on the stream.
+const ACCEPT: Duration = Duration::from_secs(30);
+
+struct Sse {
+    client: Client,
+    url: Url,
+    link: Link,
+    log: ServerLog,
+    signs: Signs,
+    stop: CancellationToken,
+}
+
+/// Makes a link to an address. The stream is opened at once.
+///
+/// # Errors
+/// A [`Failure`] where the address or a header cannot be used.
+pub fn connect(
+    address: &Address,
+    changed: Box<dyn OnChange>,
+    log: ServerLog,
+    tracker: &TaskTracker,
+) -> Result<Connection, Failure> {
+    let (client, url) = client(address)?;
+    let (link, outbox) = Link::new(changed, log.clone());
+    let (stop, done, signs) = (CancellationToken::new(), CancellationToken::new(), Signs::default());
+    let sse =
+        Arc::new(Sse { client, url, link: link.clone(), log, signs: signs.clone(), stop: stop.clone() });
+    let finished = done.clone();
+    tracker.spawn(async move {
+        tokio::select! {
+            ended = sse.run(outbox) => sse.link.end(&ended),
+            () = sse.stop.cancelled() => sse.link.end("it was disconnected"),
+            _ = sse.link.wait_ended() => {}
+        }
+        finished.cancel();
+    });
+    Ok(Connection { link, pid: None, signs, stop, done })
+}
+
+impl Sse {
+    /// Says why it ended.
+    async fn run(&self, outbox: Outbox) -> String {
+        let response =
+            match self.client.get(self.url.clone()).header("accept", "text/event-stream").send().await {
+                Ok(response) => response,
+                Err(error) => return send_error(&error).to_string(),
+            };
+        let kind =
+            response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !response.status().is_success() || !kind.starts_with("text/event-stream") {
+            return format!("it offers no stream of events: HTTP {}", response.status());
+        }
+        let mut stream = Stream { response, reader: sse::Reader::default(), ready: Vec::new().into_iter() };
+        let place = match tokio::time::timeout(NAMING, self.place(&mut stream)).await {
+            Ok(Ok(place)) => place,
+            Ok(Err(reason)) => return reason,
+            Err(_) => return format!("it named no address for messages within {} s", NAMING.as_secs()),
+        };
+        tokio::select! {
+            reason = self.read(stream) => reason,
+            () = self.write(outbox, place) => "it was disconnected".to_owned(),
+        }
+    }
+
+    /// The address for POSTs. It must be of the same origin: our headers hold credentials.
+    async fn place(&self, stream: &mut Stream) -> Result<Url, String> {
+        loop {
+            let event = stream.next(&self.signs).await?;
+            if event.event.as_deref() != Some("endpoint") {
+                continue;
+            }
+            let place = self.url.join(event.data.trim());
+            return match place {
+                Ok(place) if place.origin() == self.url.origin() => Ok(place),
+                _ => Err("the address it named for messages is of another origin".to_owned()),
+            };
+        }
+    }
+
+    async fn read(&self, mut stream: Stream) -> String {
+        loop {
+            let event = match stream.next(&self.signs).await {
+                Ok(event) => event,
+                Err(reason) => return reason,
+            };
+            if event.event.as_deref().is_some_and(|kind| kind != "message") || event.data.trim().is_empty() {
+                continue;
+            }
+            match Message::parse(&event.data) {
+                Ok(message) => self.link.incoming(message),
+                Err(error) => self.log.noise(&format!("{error}: {}", head(&event.data))),
+            }
+        }
+    }
+
+    /// One after the other: this transport has no other order.
+    async fn write(&self, mut outbox: Outbox, place: Url) {
+        while let Some(outgoing) = outbox.recv().await {
+            let post = self
+                .client
+                .post(place.clone())
+                .header("content-type", "application/json")
+                .body(outgoing.json.clone());
+            outgoing.sent.store(true, Ordering::Release);
+            let refused = match tokio::time::timeout(ACCEPT, post.send()).await {
+                Ok(Ok(response)) if response.status().is_success() => continue,
+                Ok(Ok(response)) => refusal(&response),
+                Ok(Err(error)) => send_error(&error),
+                Err(_) => CallError::TimedOut(ACCEPT.as_secs(), Outcome::Unknown),
+            };
+            self.refuse(&outgoing, refused);
+        }
+    }
+
+    fn refuse(&self, outgoing: &Outgoing, error: CallError) {
+        match outgoing.id {
+            Some(id) => self.link.fail(id, error),
+            None => self.log.hub(&format!("a message was not accepted: {error}")),
+        }
+    }
+}
+
+fn refusal(response: &Response) -> CallError {
+    CallError::Ended(format!("it answered HTTP {}", response.status()), Outcome::NotExecuted)
+}
+
+/// The events of a body that does not end.
+struct Stream {
+    response: Response,
+    reader: sse::Reader,
+    ready: std::vec::IntoIter<sse::Event>,
+}
+
+impl Stream {
+    async fn next(&mut self, signs: &Signs) -> Result<sse::Event, String> {
+        loop {
+            if let Some(event) = self.ready.next() {
+                return Ok(event);
+            }
+            let chunk = self.response.chunk().await;
+            let chunk = chunk.map_err(|error| format!("its stream broke off: {}", plain(&error)))?;
+            let chunk = chunk.ok_or_else(|| "it ended its stream".to_owned())?;
+            signs.saw();
+            let mut events = Vec::new();
+            self.reader.push(&chunk, &mut events).map_err(|error| error.to_string())?;
+            self.ready = events.into_iter();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Code;
+
+    #[test]
+    fn a_bad_address_is_a_fault_of_the_configuration() {
+        let address = Address { url: "not an address".into(), headers: Default::default() };
+        assert_eq!(client(&address).unwrap_err().code, Code::ConfigInvalid);
+    }
+}

@@ -1,0 +1,95 @@
+//! Keeps a server told what news we want: changes of its lists, and of the resources that somebody watches.
+//!
+//! A legacy server tells of lists by itself and is asked for each resource (`resources/subscribe`); a stateless one
+//! answers one long request with a stream of news (`2026-07-28/basic/patterns/subscriptions.mdx`).
+
+use std::{collections::BTreeSet, time::Duration};
+
+use serde_json::{json, value::to_raw_value};
+use tokio::sync::watch;
+
+use super::link::{CallError, Event, Link};
+
+/// How long after a stream of news ended another is asked for.
+const REOPEN: Duration = Duration::from_secs(5);
+/// A stream of news is quiet for long; this only bounds one wait of many.
+const QUIET: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a server may take to take in that a resource is watched.
+const ANSWER: Duration = Duration::from_secs(30);
+
+/// How a stream of news came to its end.
+enum End {
+    /// The server will not have it.
+    Refused,
+    /// It broke off, or the server ended it.
+    Lost,
+    /// Somebody wants other news.
+    Changed,
+}
+
+/// Until the connection ends or nobody can want news any more.
+pub(super) async fn run(link: Link, mut wanted: watch::Receiver<BTreeSet<String>>) {
+    let ended = link.clone();
+    tokio::select! {
+        () = async { if link.is_modern() { stream(&link, &mut wanted).await } else { ask(&link, &mut wanted).await } } => {}
+        _ = ended.wait_ended() => {}
+    }
+}
+
+async fn ask(link: &Link, wanted: &mut watch::Receiver<BTreeSet<String>>) {
+    let mut told = BTreeSet::new();
+    loop {
+        let now = wanted.borrow_and_update().clone();
+        let changes = now.difference(&told).map(|uri| ("resources/subscribe", uri));
+        for (method, uri) in changes.chain(told.difference(&now).map(|uri| ("resources/unsubscribe", uri))) {
+            // A server that cannot do that says so; what it does not tell cannot be passed on.
+            let _ = link.request(method, to_raw_value(&json!({ "uri": uri })).ok(), ANSWER).await;
+        }
+        told = now;
+        if wanted.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn stream(link: &Link, wanted: &mut watch::Receiver<BTreeSet<String>>) {
+    loop {
+        let resources = wanted.borrow_and_update().clone();
+        let mut filter = json!({
+            "toolsListChanged": true,
+            "promptsListChanged": true,
+            "resourcesListChanged": true,
+        });
+        if !resources.is_empty() {
+            filter["resourceSubscriptions"] = json!(resources);
+        }
+        let params = to_raw_value(&json!({ "notifications": filter })).ok();
+        let end = match link.start("subscriptions/listen", params, ANSWER).await {
+            Err(_) => return,
+            Ok(mut call) => loop {
+                tokio::select! {
+                    event = call.next(QUIET) => match event {
+                        Event::Final(Err(CallError::Answered(_))) => break End::Refused,
+                        Event::Final(_) => break End::Lost,
+                        Event::Question { .. } | Event::Note { .. } => {}
+                    },
+                    // Another filter needs another request; dropping this one takes it back.
+                    changed = wanted.changed() => match changed {
+                        Ok(()) => break End::Changed,
+                        Err(_) => return,
+                    },
+                }
+            },
+        };
+        let pause = match end {
+            End::Changed => continue,
+            End::Lost => Some(REOPEN),
+            // It has no such stream. Somebody who wants a resource is a reason to try again.
+            End::Refused => None,
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause.unwrap_or(QUIET)) => {}
+            changed = wanted.changed() => if changed.is_err() { return },
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! HTTP+SSE, the transport of 2024-11-05, for clients that know nothing newer (`2024-11-05/basic/transports.mdx`):
+//! `GET /sse` opens a stream and names the address for messages; what is sent there is answered on the stream.
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{
+    body::{Body, Bytes},
+    http::{Method, Response, StatusCode, request::Parts},
+};
+use futures_util::{StreamExt, stream};
+use satchel_mcp::{ErrorObject, Message, RawObject, errors, sse};
+
+use crate::{
+    exchange::{self, Answer},
+    http::{self, App},
+    reply,
+    session::Session,
+    surface::Surface,
+};
+
+const STREAM: &str = "/sse";
+const MESSAGES: &str = "/messages";
+
+/// Is this one of the two addresses of that transport?
+pub(crate) fn is_path(path: &str) -> bool {
+    path == STREAM || path == MESSAGES
+}
+
+pub(crate) async fn answer(app: &Arc<App>, client: String, parts: &Parts, body: Body) -> Response<Body> {
+    match (parts.uri.path(), &parts.method) {
+        (STREAM, &Method::GET) => open(app, client, parts),
+        (MESSAGES, &Method::POST) => take(app, &client, parts, body).await,
+        _ => reply::empty(StatusCode::METHOD_NOT_ALLOWED),
+    }
+}
+
+fn open(app: &Arc<App>, client: String, parts: &Parts) -> Response<Body> {
+    if !http::accepts_events(&parts.headers) {
+        let error = ErrorObject::new(errors::INVALID_REQUEST, "a GET must accept text/event-stream");
+        return reply::error(StatusCode::NOT_ACCEPTABLE, None, error);
+    }
+    // What it can do it says with `initialize`; the session is there before that.
+    let owner = client.clone();
+    let session = Session::new(client, "2024-11-05", Surface::Router, vec![], &RawObject::new(), true);
+    let name = match app.sessions.open(session) {
+        Ok(name) => name,
+        Err(error) => {
+            let error = ErrorObject::new(errors::INTERNAL_ERROR, format!("cannot open a session: {error}"));
+            return reply::error(StatusCode::INTERNAL_SERVER_ERROR, None, error);
+        }
+    };
+    let Some(session) = app.sessions.get(&name, &owner) else {
+        return reply::empty(StatusCode::INTERNAL_SERVER_ERROR);
+    };
+    let place = sse::Event {
+        event: Some("endpoint".to_owned()),
+        ..sse::Event::message(format!("{MESSAGES}?sessionId={name}"))
+    };
+    let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(place.to_wire())) });
+    let ends = vec![session.ended.clone(), app.stopping()];
+    reply::events(Body::from_stream(first.chain(session.news.read(None, ends))))
+}
+
+async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Response<Body> {
+    let name = parts.uri.query().and_then(|query| {
+        query.split('&').find_map(|pair| pair.strip_prefix("sessionId=").map(ToOwned::to_owned))
+    });
+    let session = name.as_ref().and_then(|name| app.sessions.get(name, client));
+    let (Some(name), Some(session)) = (name, session.filter(|session| session.one_stream)) else {
+        let error =
+            ErrorObject::new(errors::INVALID_REQUEST, "there is no such session; open the stream again");
+        return reply::error(StatusCode::NOT_FOUND, None, error);
+    };
+    let bytes = match http::read_body(body).await {
+        Ok(bytes) => bytes,
+        Err(response) => return *response,
+    };
+    let message = std::str::from_utf8(&bytes).map_err(|_| "the body is not UTF-8".to_owned());
+    let message = message.and_then(|text| Message::parse_bounded(text).map_err(|error| error.to_string()));
+    match message {
+        Ok(Message::Notification { method, params }) => {
+            exchange::notified(&session, &method, params.as_deref());
+        }
+        Ok(Message::Response { id, outcome }) => session.answered(id.as_ref(), outcome),
+        Ok(Message::Request { id, method, params }) => {
+            let (app, session) = (app.clone(), session.clone());
+            let tracker = app.tracker.clone();
+            tracker.spawn(async move {
+                request(&app, &name, &session, Message::Request { id, method, params }).await;
+            });
+        }
+        Err(fault) => {
+            return reply::error(StatusCode::BAD_REQUEST, None, ErrorObject::new(errors::PARSE_ERROR, fault));
+        }
+    }
+    reply::empty(StatusCode::ACCEPTED)
+}
+
+/// Answers a request on the session's stream.
+async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Message) {
+    let Message::Request { id, method, params } = message else { return };
+    if method == "initialize" {
+        let opened =
+            http::open(app, session.client.clone(), session.surface.clone(), params.as_deref(), true).await;
+        let outcome = opened.map_err(|(_, error)| error).map(|(opened, result)| {
+            app.sessions.replace(name, opened.in_place_of(session));
+            result
+        });
+        session.news.push(Message::Response { id: Some(id), outcome }.to_json());
+        return;
+    }
+    let params = params.as_deref();
+    let request = exchange::Request { hub: &app.hub, session, id, method: &method, params, events: true };
+    if let Answer::Done(message) = request.answer(&app.tracker).await {
+        session.news.push(message.to_json());
+    }
+}

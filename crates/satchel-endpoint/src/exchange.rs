@@ -1,0 +1,268 @@
+//! A session's request and everything on the way to its answer: progress and log messages, what the server asks, the
+//! end of a connection in between. Plain JSON unless something has to go before the result.
+
+use std::{pin::pin, sync::Arc};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use satchel_core::{
+    bridge::Question,
+    hub::{Hub, Running, Step},
+};
+use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors};
+use tokio_util::task::TaskTracker;
+
+use crate::{
+    downstream::{self, Asker, Kind, Reply},
+    session::{Asked, InFlight, Session},
+    stream::Outlet,
+};
+
+/// JSON-RPC's range for implementations: the client itself took the request back.
+const CANCELLED: i64 = -32800;
+
+/// An answer: one message, or a stream of several of which the last is the response.
+pub(crate) enum Answer {
+    Done(Message),
+    Stream(Arc<Outlet>),
+}
+
+/// One request of a session.
+pub(crate) struct Request<'a> {
+    pub(crate) hub: &'a Hub,
+    pub(crate) session: &'a Arc<Session>,
+    pub(crate) id: Id,
+    pub(crate) method: &'a str,
+    pub(crate) params: Option<&'a Raw>,
+    /// Can the client take messages before the response?
+    pub(crate) events: bool,
+}
+
+impl Request<'_> {
+    pub(crate) async fn answer(self, tracker: &TaskTracker) -> Answer {
+        let (id, session) = (self.id.clone(), self.session.clone());
+        let in_flight = session.begin(&id);
+        let cancelled = in_flight.cancelled.clone();
+        tokio::select! {
+            answer = self.run(in_flight, tracker) => answer,
+            () = cancelled.cancelled() => Answer::Done(taken_back(id)),
+        }
+    }
+
+    async fn run(self, in_flight: InFlight, tracker: &TaskTracker) -> Answer {
+        let outcome = match own(self.hub, self.session, self.method, self.params).await {
+            Some(outcome) => outcome,
+            None => {
+                let asker = Asker {
+                    caller: self.session.caller(),
+                    surface: self.session.surface.clone(),
+                    servers: self.session.servers.clone(),
+                };
+                match downstream::answer(self.hub, &asker, self.method, self.params).await {
+                    Reply::Result(result) | Reply::List(result) => Ok(result),
+                    Reply::Error(error) => Err(error),
+                    Reply::Running(running, kind) => {
+                        let call = Call {
+                            running: *running,
+                            kind,
+                            id: self.id,
+                            token: downstream::token(self.params),
+                            session: self.session.clone(),
+                            in_flight,
+                        };
+                        return call.begin(self.events, tracker).await;
+                    }
+                }
+            }
+        };
+        Answer::Done(Message::Response { id: Some(self.id), outcome })
+    }
+}
+
+/// What a session itself is asked; `None` for everything else.
+async fn own(
+    hub: &Hub,
+    session: &Arc<Session>,
+    method: &str,
+    params: Option<&Raw>,
+) -> Option<Result<Box<Raw>, ErrorObject>> {
+    let fields = params.and_then(|params| RawObject::parse(params).ok()).unwrap_or_default();
+    let nothing = || Ok(RawObject::new().to_raw());
+    let bad = |message: &str| Err(ErrorObject::new(errors::INVALID_PARAMS, message));
+    if method == "ping" {
+        return Some(nothing());
+    }
+    if session.surface == crate::surface::Surface::Router {
+        return None;
+    }
+    match method {
+        "logging/setLevel" => {
+            let level = fields.text("level").and_then(|level| satchel_core::bridge::caller::severity(&level));
+            let Some(from) = level else {
+                return Some(bad("logging/setLevel needs a level from debug to emergency"));
+            };
+            session.set_log_level(from);
+            if let crate::surface::Surface::Server(server) = &session.surface {
+                hub.want_logs(server, from).await;
+            }
+            Some(nothing())
+        }
+        "resources/subscribe" | "resources/unsubscribe" => {
+            let Some(uri) = fields.text("uri") else { return Some(bad("a subscription needs a uri")) };
+            let Some((server, uri)) = downstream::owner(hub, &session.surface, &uri) else {
+                let message = format!("Resource not found: {uri}");
+                return Some(Err(ErrorObject::new(errors::RESOURCE_NOT_FOUND, message)));
+            };
+            if method == "resources/unsubscribe" {
+                session.unwatch(&server, &uri);
+                return Some(nothing());
+            }
+            Some(match hub.watch_resource(&server, &uri).await {
+                Ok(watched) => match session.watch(watched) {
+                    Ok(()) => nothing(),
+                    Err(message) => Err(ErrorObject::new(errors::INVALID_REQUEST, message)),
+                },
+                Err(failure) => Err(downstream::refusal(&failure)),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Takes in a notification.
+pub(crate) fn notified(session: &Session, method: &str, params: Option<&Raw>) {
+    if method == "notifications/cancelled"
+        && let Some(id) =
+            params.and_then(|raw| RawObject::parse(raw).ok()).and_then(|params| params.read("requestId"))
+    {
+        session.cancel(&id);
+    }
+}
+
+/// A call under way. Dropping it cancels it.
+struct Call {
+    running: Running,
+    kind: Kind,
+    id: Id,
+    token: Option<Box<Raw>>,
+    session: Arc<Session>,
+    in_flight: InFlight,
+}
+
+impl Call {
+    /// Until something has to go before the response; the rest is done beside the connection, because a connection
+    /// that breaks off does not take the request back (`2025-11-25/basic/transports.mdx`).
+    async fn begin(mut self, events: bool, tracker: &TaskTracker) -> Answer {
+        loop {
+            let first = match self.running.next().await {
+                Step::End(end) => return Answer::Done(self.response(end)),
+                Step::Note { method, params } if events => {
+                    let note = downstream::note(self.token.as_deref(), &method, params.as_deref());
+                    note.map(|note| First::Message(note))
+                }
+                Step::Question(question) if events => Some(First::Question(question)),
+                Step::Question(question) => {
+                    let message = "the client cannot be asked: it does not accept text/event-stream";
+                    let error = ErrorObject::new(errors::METHOD_NOT_FOUND, message);
+                    self.running.answer(&question.key, Err(error));
+                    None
+                }
+                Step::Note { .. } => None,
+            };
+            let Some(first) = first else { continue };
+            let outlet = self.session.open_stream();
+            if self.session.revision == satchel_mcp::era::LEGACY[0] && !self.session.one_stream {
+                outlet.prime();
+            }
+            tracker.spawn(self.stream(first, outlet.clone()));
+            return Answer::Stream(outlet);
+        }
+    }
+
+    async fn stream(mut self, first: First, outlet: Arc<Outlet>) {
+        let mut asked = FuturesUnordered::new();
+        match first {
+            First::Message(message) => outlet.push(message.to_json()),
+            First::Question(question) => asked.push(self.ask(question, &outlet)),
+        }
+        let cancelled = self.in_flight.cancelled.clone();
+        let mut abandoned = pin!(outlet.abandoned());
+        let last = loop {
+            tokio::select! {
+                () = outlet.room() => {}
+                () = cancelled.cancelled() => break Some(taken_back(self.id.clone())),
+                () = &mut abandoned => break None,
+            }
+            tokio::select! {
+                step = self.running.next() => match step {
+                    Step::End(end) => break Some(self.response(end)),
+                    Step::Note { method, params } => {
+                        if let Some(note) = downstream::note(self.token.as_deref(), &method, params.as_deref()) {
+                            outlet.push(note.to_json());
+                        }
+                    }
+                    Step::Question(question) => {
+                        let asking = self.ask(question, &outlet);
+                        asked.push(asking);
+                    }
+                },
+                Some((key, outcome)) = asked.next() => self.running.answer(&key, outcome),
+                () = cancelled.cancelled() => break Some(taken_back(self.id.clone())),
+                () = &mut abandoned => break None,
+            }
+        };
+        if let Some(last) = last {
+            outlet.push(last.to_json());
+        }
+        if !self.session.one_stream {
+            outlet.end();
+        }
+    }
+
+    /// Asks the client; the answer comes by a request of its own.
+    fn ask(
+        &self,
+        question: Question,
+        outlet: &Outlet,
+    ) -> impl Future<Output = (String, crate::session::Outcome)> + use<> {
+        let Question { key, method, params } = question;
+        let (message, asked): (Message, Asked) = self.session.ask(&method, with_id(&method, params));
+        outlet.push(message.to_json());
+        async move {
+            let ended = || Err(ErrorObject::new(errors::INVALID_REQUEST, "the client's session ended"));
+            let outcome = asked.answer().await.unwrap_or_else(ended);
+            (key, outcome)
+        }
+    }
+
+    fn response(&self, end: Result<Box<Raw>, satchel_core::hub::Failed>) -> Message {
+        let outcome = downstream::end(self.kind, self.running.server(), end);
+        Message::Response { id: Some(self.id.clone()), outcome }
+    }
+}
+
+enum First {
+    Message(Message),
+    Question(Question),
+}
+
+fn taken_back(id: Id) -> Message {
+    Message::error(Some(id), ErrorObject::new(CANCELLED, "the request was cancelled"))
+}
+
+/// A question to visit an address has an id in the revisions with sessions, and none in the stateless ones.
+fn with_id(method: &str, params: Option<Box<Raw>>) -> Option<Box<Raw>> {
+    let fields = params.as_deref().and_then(|raw| RawObject::parse(raw).ok());
+    let Some(mut fields) = fields.filter(|fields| {
+        method == "elicitation/create"
+            && fields.text("mode").as_deref() == Some("url")
+            && fields.get("elicitationId").is_none()
+    }) else {
+        return params;
+    };
+    let mut random = [0u8; 12];
+    // Without randomness it is the same for each; it names nothing that we look up.
+    let _ = getrandom::fill(&mut random);
+    let _ = fields.put("elicitationId", &URL_SAFE_NO_PAD.encode(random));
+    Some(fields.to_raw())
+}

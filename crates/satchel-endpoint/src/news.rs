@@ -1,0 +1,167 @@
+//! What is said to clients unasked: lists that changed, resources that changed, and whatever a server says that belongs
+//! to no call. Sessions get it on their stream for news, stateless clients on one they asked for with a filter.
+
+use std::{collections::BTreeMap, pin::pin, sync::Arc};
+
+use satchel_core::{catalog::Catalog, hub::Hub, model::ServerName, upstream::News};
+use satchel_mcp::{Message, Raw, RawObject};
+use serde_json::{json, value::to_raw_value};
+use tokio::sync::{broadcast, watch};
+
+use crate::{
+    session::Session,
+    surface::{Flat, Surface, items_of},
+};
+
+/// The lists that can change, by the name that `notifications/<name>/list_changed` has for them.
+pub(crate) const LISTS: [&str; 3] = ["tools", "resources", "prompts"];
+
+/// What there is to tell.
+pub(crate) enum Told {
+    /// A list changed: one of [`LISTS`].
+    List(&'static str),
+    /// A server said something.
+    News(News),
+}
+
+/// Everything that happens on one surface.
+pub(crate) struct Follower {
+    surface: Surface,
+    news: broadcast::Receiver<News>,
+    catalog: watch::Receiver<Catalog>,
+    seen: BTreeMap<&'static str, String>,
+    pending: Vec<&'static str>,
+}
+
+impl Follower {
+    pub(crate) fn new(hub: &Hub, surface: Surface) -> Self {
+        let mut catalog = hub.watch_catalog();
+        let seen = lists(&surface, &catalog.borrow_and_update());
+        Self { surface, news: hub.news(), catalog, seen, pending: vec![] }
+    }
+
+    /// The next thing to tell; `None` when the hub ends.
+    pub(crate) async fn next(&mut self) -> Option<Told> {
+        loop {
+            if let Some(list) = self.pending.pop() {
+                return Some(Told::List(list));
+            }
+            tokio::select! {
+                changed = self.catalog.changed() => {
+                    changed.ok()?;
+                    let now = lists(&self.surface, &self.catalog.borrow_and_update());
+                    self.pending = LISTS.into_iter().filter(|list| now.get(list) != self.seen.get(list)).collect();
+                    self.seen = now;
+                }
+                news = self.news.recv() => match news {
+                    Ok(news) if self.is_here(&news.server) => return Some(Told::News(news)),
+                    // Somebody else's, or we were too slow: what was missed is gone.
+                    Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+                    Err(broadcast::error::RecvError::Closed) => return None,
+                },
+            }
+        }
+    }
+
+    fn is_here(&self, server: &ServerName) -> bool {
+        match &self.surface {
+            Surface::Router => false,
+            Surface::Direct => true,
+            Surface::Server(own) => own == server,
+        }
+    }
+}
+
+/// Each list as one text, to see whether it changed.
+fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, String> {
+    let text = |items: Vec<Box<Raw>>| items.iter().map(|item| item.get()).collect::<Vec<_>>().join(",");
+    let of = |method: &str| match surface {
+        Surface::Router => String::new(),
+        Surface::Direct => text(Flat::of(catalog).items(method)),
+        Surface::Server(server) => {
+            catalog.offer(server.as_str()).map(|offer| text(items_of(offer, method))).unwrap_or_default()
+        }
+    };
+    BTreeMap::from([
+        ("tools", of("tools/list")),
+        ("resources", of("resources/list") + &of("resources/templates/list")),
+        ("prompts", of("prompts/list")),
+    ])
+}
+
+/// `notifications/<list>/list_changed`.
+pub(crate) fn list_changed(list: &str) -> Message {
+    Message::notification(&format!("notifications/{list}/list_changed"), None)
+}
+
+/// The address of the resource that changed, where the news says so.
+pub(crate) fn updated(news: &News) -> Option<String> {
+    if &*news.method != "notifications/resources/updated" {
+        return None;
+    }
+    fields(news).text("uri")
+}
+
+/// The parameters of the news.
+pub(crate) fn fields(news: &News) -> RawObject {
+    news.params.as_deref().and_then(|params| serde_json::from_str(params).ok()).unwrap_or_default()
+}
+
+/// The news as a message, word for word.
+pub(crate) fn as_said(news: &News) -> Message {
+    let params = news.params.as_deref().and_then(|params| Raw::from_string(params.to_owned()).ok());
+    Message::notification(&news.method, params)
+}
+
+/// Passes news on to a session until it ends, or until nobody has read them for a while.
+pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>) {
+    let mut follower = Follower::new(&hub, session.surface.clone());
+    let mut abandoned = pin!(session.news.abandoned());
+    loop {
+        let told = tokio::select! {
+            told = follower.next() => told,
+            () = session.ended.cancelled() => None,
+            () = &mut abandoned => None,
+        };
+        match told {
+            None => break,
+            Some(Told::List(list)) => session.news.push(list_changed(list).to_json()),
+            Some(Told::News(news)) => {
+                if let Some(message) = for_session(&session, &news) {
+                    session.news.push(message.to_json());
+                }
+            }
+        }
+    }
+    session.unwatch_all();
+    session.follows.store(false, std::sync::atomic::Ordering::Release);
+}
+
+fn for_session(session: &Session, news: &News) -> Option<Message> {
+    if let Some(uri) = updated(news) {
+        return session.watches(&news.server, &uri).then(|| as_said(news));
+    }
+    match &*news.method {
+        "notifications/message" => {
+            let message = as_said(news);
+            let Message::Notification { params, .. } = &message else { return None };
+            session.caller().wants_log(params.as_deref()).then_some(message)
+        }
+        // Ours to a server that speaks a stateless revision; nothing to a session.
+        "notifications/subscriptions/acknowledged" => None,
+        // All of a server's news are for a client that sees the server itself; a summary of many servers has none.
+        _ => matches!(session.surface, Surface::Server(_)).then(|| as_said(news)),
+    }
+}
+
+/// A notification that says which stream of news it belongs to.
+pub(crate) fn tagged(message: Message, subscription: &satchel_mcp::Id) -> Message {
+    let Message::Notification { method, params } = message else { return message };
+    let mut params = params.and_then(|params| RawObject::parse(&params).ok()).unwrap_or_default();
+    let mut meta = satchel_mcp::meta::of(&params);
+    if let Ok(id) = to_raw_value(&json!(subscription)) {
+        meta.set(satchel_mcp::meta::SUBSCRIPTION, id);
+    }
+    params.set("_meta", meta.to_raw());
+    Message::Notification { method, params: Some(params.to_raw()) }
+}

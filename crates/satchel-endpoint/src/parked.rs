@@ -1,0 +1,215 @@
+//! Calls that wait for their stateless client to come back with an answer: the server has asked something in the middle
+//! of a call, the client has been told, and its next request goes on where this one stopped
+//! (`2026-07-28/basic/patterns/mrtr.mdx`).
+//!
+//! `requestState` is a random handle and nothing else: whatever a client changes in it names no call. It is good once,
+//! for the same client, surface, method and parameters, and for a limited time.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use satchel_core::{bridge::Question, hub::Running};
+use satchel_mcp::{Raw, RawObject};
+use serde_json::json;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{downstream::Kind, surface::Surface};
+
+/// How our handles begin, so that a server's own state is told from them.
+const MARK: &str = "satchel-";
+/// How long a call waits for its client.
+const AGE: Duration = Duration::from_secs(10 * 60);
+/// Calls that wait, in all and of one client.
+const ALL: usize = 256;
+const PER_CLIENT: usize = 32;
+
+/// A call and what its server wants to know.
+pub(crate) struct Parked {
+    pub(crate) running: Running,
+    pub(crate) kind: Kind,
+    pub(crate) questions: Vec<Question>,
+    pub(crate) belongs: Belongs,
+}
+
+/// Whose a call is, and which: a handle is good for nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Belongs {
+    client: String,
+    surface: Surface,
+    method: String,
+    params: String,
+}
+
+impl Belongs {
+    /// `params` without what a retry adds and what may differ between requests.
+    pub(crate) fn new(client: &str, surface: &Surface, method: &str, params: Option<&Raw>) -> Self {
+        let mut fields = params.and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+        for key in ["inputResponses", "requestState", "_meta"] {
+            fields.remove(key);
+        }
+        // Written again by another hand the same values may be spaced or ordered otherwise.
+        let value: serde_json::Value = serde_json::from_str(fields.to_raw().get()).unwrap_or_default();
+        Self {
+            client: client.to_owned(),
+            surface: surface.clone(),
+            method: method.to_owned(),
+            params: sorted(&value).to_string(),
+        }
+    }
+}
+
+fn sorted(value: &serde_json::Value) -> serde_json::Value {
+    match value {
+        serde_json::Value::Object(fields) => {
+            let fields: std::collections::BTreeMap<_, _> =
+                fields.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+            json!(fields)
+        }
+        serde_json::Value::Array(items) => json!(items.iter().map(sorted).collect::<Vec<_>>()),
+        other => other.clone(),
+    }
+}
+
+/// All calls that wait.
+#[derive(Default)]
+pub(crate) struct ParkedCalls {
+    waiting: Arc<Mutex<HashMap<String, Parked>>>,
+}
+
+impl std::fmt::Debug for ParkedCalls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ParkedCalls").field("waiting", &self.lock().len()).finish()
+    }
+}
+
+/// What a `requestState` names.
+pub(crate) enum Found {
+    /// Nothing of ours: a server's own state, which is for the server to judge.
+    NotOurs,
+    /// A handle that is not good: changed, used, too old, or another request's.
+    Bad,
+    /// The call that waits.
+    Call(Box<Parked>),
+}
+
+impl ParkedCalls {
+    /// Lets a call wait; says what to answer its client. Nothing where too many wait already; the call is over then.
+    pub(crate) fn park(
+        &self,
+        parked: Parked,
+        tracker: &TaskTracker,
+        stop: CancellationToken,
+    ) -> Option<Box<Raw>> {
+        let mut random = [0u8; 24];
+        getrandom::fill(&mut random).ok()?;
+        let handle = format!("{MARK}{}", URL_SAFE_NO_PAD.encode(random));
+        let mut requests = RawObject::new();
+        for question in &parked.questions {
+            requests.set(&question.key, request(question));
+        }
+        let mut result = RawObject::new();
+        result.put("resultType", &"input_required").ok()?;
+        result.set("inputRequests", requests.to_raw());
+        result.put("requestState", &handle).ok()?;
+        {
+            let mut waiting = self.lock();
+            let of_client =
+                waiting.values().filter(|other| other.belongs.client == parked.belongs.client).count();
+            if waiting.len() >= ALL || of_client >= PER_CLIENT {
+                return None;
+            }
+            waiting.insert(handle.clone(), parked);
+        }
+        let waiting = Arc::downgrade(&self.waiting);
+        tracker.spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(AGE) => {}
+                () = stop.cancelled() => {}
+            }
+            let gone = waiting.upgrade().and_then(|waiting| lock(&waiting).remove(&handle));
+            // Dropping it takes the call back from its server.
+            drop(gone);
+        });
+        Some(result.to_raw())
+    }
+
+    /// Takes the call out that a request goes on with.
+    pub(crate) fn take(&self, params: Option<&Raw>, belongs: &Belongs) -> Found {
+        let state = params.and_then(|raw| RawObject::parse(raw).ok()?.text("requestState"));
+        let Some(state) = state.filter(|state| state.starts_with(MARK)) else { return Found::NotOurs };
+        let mut waiting = self.lock();
+        match waiting.get(&state) {
+            Some(parked) if parked.belongs == *belongs => {
+                waiting.remove(&state).map_or(Found::Bad, |parked| Found::Call(Box::new(parked)))
+            }
+            _ => Found::Bad,
+        }
+    }
+
+    /// Ends all of them.
+    pub(crate) fn clear(&self) {
+        let gone = std::mem::take(&mut *self.lock());
+        drop(gone);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Parked>> {
+        lock(&self.waiting)
+    }
+}
+
+fn lock(waiting: &Mutex<HashMap<String, Parked>>) -> MutexGuard<'_, HashMap<String, Parked>> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A question as a stateless client gets it: without the id that only sessions have for addresses to visit.
+fn request(question: &Question) -> Box<Raw> {
+    let mut params =
+        question.params.as_deref().and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+    params.remove("elicitationId");
+    let mut request = RawObject::new();
+    // A string always serializes.
+    let _ = request.put("method", &question.method);
+    request.set("params", params.to_raw());
+    request.to_raw()
+}
+
+impl Parked {
+    /// Hands the client's answers on. What it left out is still to be asked.
+    pub(crate) fn take_answers(&mut self, params: Option<&Raw>) {
+        let responses = params
+            .and_then(|raw| RawObject::parse(RawObject::parse(raw).ok()?.get("inputResponses")?).ok())
+            .unwrap_or_default();
+        let running = &mut self.running;
+        self.questions.retain(|question| match responses.get(&question.key) {
+            Some(answer) if answer.get().starts_with('{') => {
+                running.answer(&question.key, Ok(answer.to_owned()));
+                false
+            }
+            _ => true,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_is_good_for_the_same_request_alone() {
+        let raw = |json: &str| Raw::from_string(json.to_owned()).unwrap();
+        let of = |client: &str, method: &str, params: &str| {
+            Belongs::new(client, &Surface::Router, method, Some(&raw(params)))
+        };
+        let first = of("a", "tools/call", r#"{"name":"t","arguments":{"x":1,"y":2}}"#);
+        let again =
+            r#"{"name":"t", "arguments":{"y":2,"x":1},"_meta":{},"inputResponses":{},"requestState":"s"}"#;
+        assert_eq!(first, of("a", "tools/call", again));
+        assert_ne!(first, of("b", "tools/call", again));
+        assert_ne!(first, of("a", "prompts/get", again));
+        assert_ne!(first, of("a", "tools/call", r#"{"name":"t","arguments":{"x":1,"y":3}}"#));
+    }
+}

@@ -1,0 +1,188 @@
+//! What requests and results carry for one family of revisions and not for the other, added and taken away by splicing
+//! (`2026-07-28/basic/index.mdx#_meta`). Everything that is not named here travels on as it was written.
+
+use serde_json::{json, value::to_raw_value};
+
+use crate::{ErrorObject, Raw, RawObject, era, errors};
+
+/// Metadata keys of the protocol itself begin so. What is said under them is between two neighbours.
+const OWN: &str = "io.modelcontextprotocol/";
+/// What the client can answer, in every request of the stateless revisions.
+pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// Who the client is.
+pub const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+/// How much a request wants to be told.
+pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+/// Who the server is, in every result.
+pub const SERVER: &str = "io.modelcontextprotocol/serverInfo";
+/// Which stream of news a notification belongs to.
+pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// The `_meta` of parameters or of a result; empty where there is none.
+pub fn of(fields: &RawObject) -> RawObject {
+    fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default()
+}
+
+/// Takes what was said between the sender and us alone out of the parameters of a request.
+pub fn strip(params: &mut RawObject) {
+    let Some(raw) = params.get("_meta") else { return };
+    let Ok(mut meta) = RawObject::parse(raw) else { return };
+    let own: Vec<String> =
+        meta.iter().map(|(key, _)| key.to_owned()).filter(|key| key.starts_with(OWN)).collect();
+    if own.is_empty() {
+        return;
+    }
+    for key in own {
+        meta.remove(&key);
+    }
+    if meta.is_empty() {
+        params.remove("_meta");
+    } else {
+        params.set("_meta", meta.to_raw());
+    }
+}
+
+/// Adds what every request of the stateless revisions must say; what is there already stays.
+pub fn complete_request(params: &mut RawObject, client: &Raw, capabilities: &Raw) {
+    let mut meta = of(params);
+    for (key, value) in [(CLIENT, client), (CAPABILITIES, capabilities)] {
+        if meta.get(key).is_none() {
+            meta.set(key, value.to_owned());
+        }
+    }
+    // A string always serializes.
+    let _ = meta.put(era::VERSION_META, &era::MODERN);
+    params.set("_meta", meta.to_raw());
+}
+
+/// A result of a stateless revision as an older one has it. What a server means for the client's cache says nothing
+/// there, and a structured value that is no object is not allowed.
+pub fn legacy_result(result: &Raw) -> Box<Raw> {
+    let Ok(mut fields) = RawObject::parse(result) else { return result.to_owned() };
+    for key in ["resultType", "ttlMs", "cacheScope"] {
+        fields.remove(key);
+    }
+    strip(&mut fields);
+    if fields.get("structuredContent").is_some_and(|value| !value.get().starts_with('{')) {
+        fields.remove("structuredContent");
+    }
+    fields.to_raw()
+}
+
+/// How long a client may keep a result, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ttl(pub u64);
+
+/// A result as the stateless revisions have it; what the server wrote itself stays. `ttl` for results that may be
+/// kept.
+pub fn modern_result(result: &Raw, server: &Raw, ttl: Option<Ttl>) -> Box<Raw> {
+    let Ok(mut fields) = RawObject::parse(result) else { return result.to_owned() };
+    let set = |fields: &mut RawObject, key: &str, value: serde_json::Value| {
+        if fields.get(key).is_none()
+            && let Ok(raw) = to_raw_value(&value)
+        {
+            fields.set(key, raw);
+        }
+    };
+    set(&mut fields, "resultType", json!("complete"));
+    let complete = fields.text("resultType").as_deref() == Some("complete");
+    if let Some(Ttl(ttl)) = ttl.filter(|_| complete) {
+        set(&mut fields, "ttlMs", json!(ttl));
+        set(&mut fields, "cacheScope", json!("private"));
+    }
+    let mut meta = of(&fields);
+    if meta.get(SERVER).is_none() {
+        meta.set(SERVER, server.to_owned());
+    }
+    fields.set("_meta", meta.to_raw());
+    fields.to_raw()
+}
+
+/// Does a result ask for input instead of being one (`2026-07-28/basic/patterns/mrtr.mdx`)?
+pub fn asks_for_input(result: &Raw) -> bool {
+    result.get().contains("input_required")
+        && RawObject::parse(result)
+            .is_ok_and(|fields| fields.text("resultType").as_deref() == Some("input_required"))
+}
+
+/// An error under the code the stateless revisions have for it (`2026-07-28/basic/index.mdx#error-codes`).
+pub fn modern_error(error: ErrorObject) -> ErrorObject {
+    match error.code {
+        errors::RESOURCE_NOT_FOUND => ErrorObject { code: errors::INVALID_PARAMS, ..error },
+        _ => error,
+    }
+}
+
+/// An error of a stateless server for an older client. Errors about our own request say nothing to it.
+pub fn legacy_error(method: &str, error: ErrorObject) -> ErrorObject {
+    match error.code {
+        errors::INVALID_PARAMS if method == "resources/read" => {
+            ErrorObject { code: errors::RESOURCE_NOT_FOUND, ..error }
+        }
+        errors::HEADER_MISMATCH | errors::MISSING_CAPABILITY | errors::UNSUPPORTED_PROTOCOL_VERSION => {
+            ErrorObject { code: errors::INTERNAL_ERROR, ..error }
+        }
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> Box<Raw> {
+        Raw::from_string(json.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn what_is_between_neighbours_goes_and_the_rest_stays_in_its_place() {
+        let mut params = RawObject::parse(&raw(
+            r#"{"name":"a","_meta":{"traceparent":"00-1","io.modelcontextprotocol/logLevel":"debug","x":1.0}}"#,
+        ))
+        .unwrap();
+        strip(&mut params);
+        assert_eq!(params.to_raw().get(), r#"{"name":"a","_meta":{"traceparent":"00-1","x":1.0}}"#);
+        let mut only =
+            RawObject::parse(&raw(r#"{"_meta":{"io.modelcontextprotocol/clientInfo":{}}}"#)).unwrap();
+        strip(&mut only);
+        assert_eq!(only.to_raw().get(), "{}");
+    }
+
+    #[test]
+    fn a_request_gets_what_it_must_say_and_keeps_what_it_says() {
+        let mut params = RawObject::parse(&raw(
+            r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{"roots":{}},"progressToken":1}}"#,
+        ))
+        .unwrap();
+        complete_request(&mut params, &raw(r#"{"name":"h"}"#), &raw("{}"));
+        let meta = of(&params);
+        assert_eq!(meta.get(CAPABILITIES).unwrap().get(), r#"{"roots":{}}"#);
+        assert_eq!(meta.get(CLIENT).unwrap().get(), r#"{"name":"h"}"#);
+        assert_eq!(meta.text(era::VERSION_META).as_deref(), Some(era::MODERN));
+    }
+
+    #[test]
+    fn a_result_changes_family_and_loses_nothing_else() {
+        let server = raw(r#"{"name":"s"}"#);
+        let written = r#"{"content":[],"x":2,"_meta":{"a":1.0}}"#;
+        let modern = modern_result(&raw(written), &server, Some(Ttl(5)));
+        assert!(modern.get().contains(r#""resultType":"complete","ttlMs":5,"cacheScope":"private""#));
+        assert_eq!(legacy_result(&modern).get(), written);
+        let asking = modern_result(&raw(r#"{"resultType":"input_required"}"#), &server, Some(Ttl(5)));
+        assert!(!asking.get().contains("ttlMs") && asks_for_input(&asking) && !asks_for_input(&modern));
+        assert_eq!(
+            legacy_result(&raw(r#"{"structuredContent":[1],"content":[]}"#)).get(),
+            r#"{"content":[]}"#
+        );
+    }
+
+    #[test]
+    fn errors_get_the_code_of_the_family() {
+        let coded = |code| ErrorObject::new(code, "no");
+        assert_eq!(modern_error(coded(-32002)).code, -32602);
+        assert_eq!(legacy_error("resources/read", coded(-32602)).code, -32002);
+        assert_eq!(legacy_error("tools/call", coded(-32602)).code, -32602);
+        assert_eq!(legacy_error("tools/call", coded(-32021)).code, -32603);
+        assert_eq!(legacy_error("tools/call", coded(-7)).code, -7);
+    }
+}
