@@ -84,8 +84,11 @@ const DOORS: &[(&str, &[&str])] = &[
 ];
 const CORE_KEYCHAIN: &str = "crates/satchel-core/src/secrets/keychain.rs";
 const CORE_VAULT: &str = "crates/satchel-core/src/secrets/vault.rs";
-const HTTP_CLIENTS: &[&str] =
-    &["crates/satchel-core/src/upstream/connect/http.rs", "crates/satchel-cli/src/control.rs"];
+const HTTP_CLIENTS: &[&str] = &[
+    "crates/satchel-core/src/upstream/connect/http.rs",
+    "crates/satchel-core/src/upstream/connect/sse.rs",
+    "crates/satchel-cli/src/control.rs",
+];
 const LOGS: &[&str] = &["crates/satchel-cli/src/logging.rs", "src-tauri/src/logging.rs"];
 
 /// Words that every room may speak; `tokio` within the bounds below.

@@ -158,7 +158,7 @@ impl Call {
                 Step::End(end) => return Answer::Done(self.response(end)),
                 Step::Note { method, params } if events => {
                     let note = downstream::note(self.token.as_deref(), &method, params.as_deref());
-                    note.map(|note| First::Message(note))
+                    note.map(First::Message)
                 }
                 Step::Question(question) if events => Some(First::Question(question)),
                 Step::Question(question) => {
