@@ -79,7 +79,7 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
     let message = message.and_then(|text| Message::parse_bounded(text).map_err(|error| error.to_string()));
     match message {
         Ok(Message::Notification { method, params }) => {
-            exchange::notified(&session, &method, params.as_deref());
+            exchange::notified(&app.hub, &session, &method, params.as_deref());
         }
         Ok(Message::Response { id, outcome }) => session.answered(id.as_ref(), outcome),
         Ok(Message::Request { id, method, params }) => {

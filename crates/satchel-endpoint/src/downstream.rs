@@ -6,7 +6,7 @@ use satchel_core::{
     hub::{CallFailure, Failed, Hub, Running},
     model::ServerName,
 };
-use satchel_mcp::{ErrorObject, Message, Raw, RawObject, errors, meta as metadata};
+use satchel_mcp::{ErrorObject, Message, Raw, RawObject, era, errors, meta as metadata};
 use serde_json::{json, value::to_raw_value};
 
 use crate::{
@@ -183,7 +183,11 @@ async fn server_itself(
 ) -> Reply {
     if let Some(key) = surface::list_key(method) {
         return match hub.offer(server).await {
-            Ok(offer) => Reply::List(surface::list(key, &surface::items_of(&offer, method))),
+            Ok(offer) => {
+                let list = surface::list_of(&offer, method, key);
+                let newer = offer.hello.as_ref().is_some_and(|said| !era::is_legacy(&said.revision));
+                Reply::List(if newer && !asker.caller.modern { metadata::legacy_result(&list) } else { list })
+            }
             Err(failure) => Reply::Error(refusal(&failure)),
         };
     }

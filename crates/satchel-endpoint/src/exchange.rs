@@ -16,6 +16,7 @@ use crate::{
     downstream::{self, Asker, Kind, Reply},
     session::{Asked, InFlight, Session},
     stream::Outlet,
+    surface::Surface,
 };
 
 /// JSON-RPC's range for implementations: the client itself took the request back.
@@ -92,7 +93,7 @@ async fn own(
     if method == "ping" {
         return Some(nothing());
     }
-    if session.surface == crate::surface::Surface::Router {
+    if session.surface == Surface::Router {
         return None;
     }
     match method {
@@ -102,7 +103,7 @@ async fn own(
                 return Some(bad("logging/setLevel needs a level from debug to emergency"));
             };
             session.set_log_level(from);
-            if let crate::surface::Surface::Server(server) = &session.surface {
+            if let Surface::Server(server) = &session.surface {
                 hub.want_logs(server, from).await;
             }
             Some(nothing())
@@ -130,7 +131,15 @@ async fn own(
 }
 
 /// Takes in a notification.
-pub(crate) fn notified(session: &Session, method: &str, params: Option<&Raw>) {
+pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Option<&Raw>) {
+    if let Surface::Server(server) = &session.surface
+        && !matches!(
+            method,
+            "notifications/initialized" | "notifications/cancelled" | "notifications/progress"
+        )
+    {
+        hub.tell(server, method, params);
+    }
     if method == "notifications/cancelled"
         && let Some(id) =
             params.and_then(|raw| RawObject::parse(raw).ok()).and_then(|params| params.read("requestId"))

@@ -266,7 +266,7 @@ fn session(
 async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, events: bool) -> Response<Body> {
     match message {
         Message::Notification { method, params } => {
-            exchange::notified(session, &method, params.as_deref());
+            exchange::notified(&app.hub, session, &method, params.as_deref());
             reply::empty(StatusCode::ACCEPTED)
         }
         Message::Response { id, outcome } => {
@@ -344,7 +344,7 @@ async fn batch(
                 }
             }
             Ok(Message::Notification { method, params }) => {
-                exchange::notified(&session, &method, params.as_deref());
+                exchange::notified(&app.hub, &session, &method, params.as_deref());
             }
             Ok(Message::Response { id, outcome }) => session.answered(id.as_ref(), outcome),
             Err(error) => {

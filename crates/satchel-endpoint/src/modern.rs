@@ -74,7 +74,12 @@ pub(crate) async fn answer(
 ) -> Response<Body> {
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
-        Message::Notification { .. } => return reply::empty(StatusCode::ACCEPTED),
+        Message::Notification { method, params } => {
+            if let Surface::Server(server) = &surface {
+                app.hub.tell(server, &method, params.as_deref());
+            }
+            return reply::empty(StatusCode::ACCEPTED);
+        }
         Message::Response { .. } => {
             let error =
                 ErrorObject::new(errors::INVALID_REQUEST, "this revision has no answers from clients");
@@ -107,6 +112,7 @@ pub(crate) async fn answer(
             let parked = match app.parked.take(params, &belongs) {
                 Found::NotOurs => None,
                 Found::Call(mut parked) => {
+                    parked.running.park(false);
                     parked.take_answers(params);
                     Some(*parked)
                 }
@@ -212,8 +218,10 @@ impl Call {
     }
 
     fn park(&mut self) -> Option<Happened> {
+        let running = self.running.take()?;
+        running.park(true);
         let parked = Parked {
-            running: self.running.take()?,
+            running,
             kind: self.kind,
             questions: std::mem::take(&mut self.questions),
             belongs: self.belongs.clone(),

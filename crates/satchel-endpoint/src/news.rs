@@ -1,7 +1,11 @@
 //! What is said to clients unasked: lists that changed, resources that changed, and whatever a server says that belongs
 //! to no call. Sessions get it on their stream for news, stateless clients on one they asked for with a filter.
 
-use std::{collections::BTreeMap, pin::pin, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    pin::pin,
+    sync::Arc,
+};
 
 use satchel_core::{catalog::Catalog, hub::Hub, model::ServerName, upstream::News};
 use satchel_mcp::{Message, Raw, RawObject};
@@ -31,13 +35,15 @@ pub(crate) struct Follower {
     catalog: watch::Receiver<Catalog>,
     seen: BTreeMap<&'static str, String>,
     pending: Vec<&'static str>,
+    /// Lists whose change was seen before their server said so.
+    ahead: BTreeSet<&'static str>,
 }
 
 impl Follower {
     pub(crate) fn new(hub: &Hub, surface: Surface) -> Self {
         let mut catalog = hub.watch_catalog();
         let seen = lists(&surface, &catalog.borrow_and_update());
-        Self { surface, news: hub.news(), catalog, seen, pending: vec![] }
+        Self { surface, news: hub.news(), catalog, seen, pending: vec![], ahead: BTreeSet::new() }
     }
 
     /// The next thing to tell; `None` when the hub ends.
@@ -49,18 +55,35 @@ impl Follower {
             tokio::select! {
                 changed = self.catalog.changed() => {
                     changed.ok()?;
-                    let now = lists(&self.surface, &self.catalog.borrow_and_update());
-                    self.pending = LISTS.into_iter().filter(|list| now.get(list) != self.seen.get(list)).collect();
-                    self.seen = now;
+                    self.pending = self.compare();
+                    self.ahead.extend(&self.pending);
                 }
                 news = self.news.recv() => match news {
-                    Ok(news) if self.is_here(&news.server) => return Some(Told::News(news)),
+                    Ok(news) if self.is_here(&news.server) => match changed_list(&news) {
+                        None => return Some(Told::News(news)),
+                        Some(list) => {
+                            let others = self.compare();
+                            // Otherwise it was said already, when it was seen.
+                            if others.contains(&list) || !self.ahead.remove(list) {
+                                self.pending = vec![list];
+                            }
+                            self.pending.extend(others.into_iter().filter(|other| *other != list));
+                        }
+                    },
                     // Somebody else's, or we were too slow: what was missed is gone.
                     Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
                     Err(broadcast::error::RecvError::Closed) => return None,
                 },
             }
         }
+    }
+
+    /// The lists that are not as they were.
+    fn compare(&mut self) -> Vec<&'static str> {
+        let now = lists(&self.surface, &self.catalog.borrow_and_update());
+        let changed = LISTS.into_iter().filter(|list| now.get(list) != self.seen.get(list)).collect();
+        self.seen = now;
+        changed
     }
 
     fn is_here(&self, server: &ServerName) -> bool {
@@ -70,6 +93,12 @@ impl Follower {
             Surface::Server(own) => own == server,
         }
     }
+}
+
+/// The list that the news says has changed.
+fn changed_list(news: &News) -> Option<&'static str> {
+    let named = news.method.strip_prefix("notifications/")?.strip_suffix("/list_changed")?;
+    LISTS.into_iter().find(|list| *list == named)
 }
 
 /// Each list as one text, to see whether it changed.

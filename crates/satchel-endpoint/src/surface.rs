@@ -121,6 +121,15 @@ pub(crate) fn list(key: &str, items: &[Box<Raw>]) -> Box<Raw> {
     list.to_raw()
 }
 
+/// One of a server's lists as it answered itself, with the items of all its pages.
+pub(crate) fn list_of(offer: &Offer, method: &str, key: &str) -> Box<Raw> {
+    let mut list =
+        offer.frames.get(method).and_then(|frame| RawObject::parse(frame).ok()).unwrap_or_default();
+    // Raw values always serialize.
+    let _ = list.put(key, &items_of(offer, method));
+    list.to_raw()
+}
+
 /// The items of one of a server's lists, as it wrote them.
 pub(crate) fn items_of(offer: &Offer, method: &str) -> Vec<Box<Raw>> {
     match method {

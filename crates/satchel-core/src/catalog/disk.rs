@@ -1,7 +1,7 @@
 //! What every server offered when its lists were last read, one file a server, so that a sleeping server's tools are
 //! known and a restart of the hub starts nothing. A damaged file is set aside and read anew from the server.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use satchel_mcp::{Raw, RawObject};
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,8 @@ struct Stored {
     instructions: Option<String>,
     #[serde(default)]
     hello: Option<Said>,
+    #[serde(default)]
+    frames: BTreeMap<String, Box<Raw>>,
     tokens: Option<usize>,
     tool_tokens: Vec<Option<usize>>,
     tools: Vec<Box<Raw>>,
@@ -37,6 +39,7 @@ pub fn write(path: &Path, offer: &Offer) -> std::io::Result<()> {
         title: offer.title.clone(),
         instructions: offer.instructions.clone(),
         hello: offer.hello.clone(),
+        frames: offer.frames.clone(),
         tokens: offer.tokens.get().copied(),
         tool_tokens: offer.tools.iter().map(|tool| tool.tokens.get().copied()).collect(),
         tools: offer.tools.iter().map(|tool| tool.raw.clone()).collect(),
@@ -88,6 +91,7 @@ fn offer(stored: Stored) -> Offer {
         title: stored.title,
         instructions: stored.instructions,
         hello: stored.hello,
+        frames: stored.frames,
         tools,
         resources: entries(stored.resources, "uri"),
         templates: entries(stored.templates, "uriTemplate"),

@@ -1,6 +1,6 @@
 //! What one server offers: its tools, resources and prompts, raw as it wrote them, with what we read out of them.
 
-use std::sync::OnceLock;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use satchel_mcp::{Raw, RawObject};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,8 @@ pub struct Offer {
     pub instructions: Option<String>,
     /// What it said of itself when it was connected; `None` where that was not kept.
     pub hello: Option<Said>,
+    /// The first answer of each list, by its method, without the items: what stood beside them.
+    pub frames: BTreeMap<String, Box<Raw>>,
     /// Its tools, in its order.
     pub tools: Vec<ToolEntry>,
     /// Its resources.
@@ -60,7 +62,9 @@ impl Offer {
             let said = offer.hello.as_ref().map(|said| {
                 (said.revision.clone(), said.server_info.get().to_owned(), said.capabilities.get().to_owned())
             });
-            let words = (offer.setup.clone(), offer.title.clone(), offer.instructions.clone(), said);
+            let frames: Vec<_> =
+                offer.frames.iter().map(|(method, frame)| (method.clone(), frame.get().to_owned())).collect();
+            let words = (offer.setup.clone(), offer.title.clone(), offer.instructions.clone(), said, frames);
             (raws, sizes, words, offer.skipped.clone())
         };
         tools(self) == tools(other) && rest(self) == rest(other)

@@ -25,6 +25,19 @@ pub enum ListError {
 struct List {
     items: Vec<Box<Raw>>,
     skipped: Vec<String>,
+    /// What stood beside the items on the first page.
+    frame: Option<Box<Raw>>,
+}
+
+impl List {
+    /// Keeps what stood beside the items, and gives the items.
+    fn unframed(self, method: &str, offer: &mut Offer) -> Self {
+        match &self.frame {
+            Some(frame) => offer.frames.insert(method.to_owned(), frame.clone()),
+            None => offer.frames.remove(method),
+        };
+        self
+    }
 }
 
 /// The lists a server can have, in the order in which they are worth having.
@@ -50,6 +63,7 @@ pub async fn read(link: &Link, hello: &Hello, list: &str, offer: &mut Offer) -> 
     match list {
         "tools" => {
             let list = if offered { all_pages(link, "tools/list", "tools").await? } else { List::default() };
+            let list = list.unframed("tools/list", offer);
             let (tools, skipped) = validate::tools(list.items);
             offer.tools = tools;
             offer.skipped = [list.skipped, skipped].concat();
@@ -58,14 +72,17 @@ pub async fn read(link: &Link, hello: &Hello, list: &str, offer: &mut Offer) -> 
             let list = all_pages_if_known(link, "resources/list", "resources").await?;
             // Templates came later than resources; many servers do not know the method.
             let templates = all_pages_if_known(link, "resources/templates/list", "resourceTemplates").await?;
-            offer.resources = resources(list, "uri");
-            offer.templates = resources(templates, "uriTemplate");
+            offer.resources = resources(list.unframed("resources/list", offer), "uri");
+            offer.templates = resources(templates.unframed("resources/templates/list", offer), "uriTemplate");
         }
         "resources" => {
             offer.resources.clear();
             offer.templates.clear();
         }
-        _ if offered => offer.prompts = all_pages_if_known(link, "prompts/list", "prompts").await?.items,
+        _ if offered => {
+            let list = all_pages_if_known(link, "prompts/list", "prompts").await?;
+            offer.prompts = list.unframed("prompts/list", offer).items;
+        }
         _ => offer.prompts.clear(),
     }
     Ok(())
@@ -79,6 +96,17 @@ async fn all_pages_if_known(link: &Link, method: &'static str, key: &'static str
         }
         read => read,
     }
+}
+
+/// An answer without its items, which keep their place in it; `None` where it has nothing else.
+fn frame(fields: &RawObject, key: &str) -> Option<Box<Raw>> {
+    let mut frame = fields.clone();
+    frame.remove("nextCursor");
+    if frame.iter().all(|(name, _)| name == key) {
+        return None;
+    }
+    frame.set(key, Raw::from_string("[]".to_owned()).ok()?);
+    Some(frame.to_raw())
 }
 
 fn title(hello: &Hello) -> Option<String> {
@@ -97,7 +125,7 @@ fn resources(list: List, key: &str) -> Vec<ResourceEntry> {
 /// Follows `nextCursor` to its end, the limit, or the first cursor that comes again. An empty cursor is a cursor
 /// (`2025-11-25/server/utilities/pagination.mdx`).
 async fn all_pages(link: &Link, method: &'static str, key: &'static str) -> Result<List, ListError> {
-    let mut list = List { items: vec![], skipped: vec![] };
+    let mut list = List::default();
     let (mut cursor, mut seen): (Option<String>, HashSet<String>) = (None, HashSet::new());
     let mut bytes = 0;
     for page in 0.. {
@@ -113,6 +141,9 @@ async fn all_pages(link: &Link, method: &'static str, key: &'static str) -> Resu
         let fields = RawObject::parse(&result).map_err(|_| ListError::Shape(method, key))?;
         let items: Vec<Box<Raw>> = fields.read(key).ok_or(ListError::Shape(method, key))?;
         bytes += result.get().len();
+        if page == 0 {
+            list.frame = frame(&fields, key);
+        }
         list.items.extend(items);
         if list.items.len() > limits::TOOLS_PER_SERVER || bytes > limits::DEFINITIONS_BYTES {
             list.skipped.push(format!("{key} after page {}: the list is larger than is kept", page + 1));

@@ -96,12 +96,27 @@ pub struct Running {
     asked_in_all: usize,
     /// Since when an answer is waited for.
     waiting_since: Option<Instant>,
+    /// The tool runs only as a task (`2025-11-25/basic/utilities/tasks.mdx`) and the caller did not ask for one, so we
+    /// keep it: begun, then waited for.
+    task: Option<Task>,
     /// What the server asked for and the caller cannot do.
     lacking: serde_json::Map<String, Value>,
     quiet: Duration,
     deadline: Instant,
     _permits: (OwnedSemaphorePermit, OwnedSemaphorePermit),
 }
+
+/// A task that we keep for a caller that knows none.
+#[derive(Debug)]
+enum Task {
+    /// The call asks for it.
+    Asked,
+    /// It runs; its result is waited for.
+    Running(String),
+}
+
+/// How long a server is to keep a task that we wait for, in milliseconds.
+const TASK_TTL_MS: u64 = 30 * 60 * 1000;
 
 /// Where a running call stands.
 #[derive(Debug)]
@@ -162,9 +177,10 @@ impl Hub {
         for (key, value) in params.iter().filter(|(key, _)| *key != "name") {
             named.set(key, value.to_owned());
         }
-        let running = self.run(caller, path.server.clone(), registered, "tools/call", named).await?;
+        let mut running = self.run(caller, path.server.clone(), registered, "tools/call", named).await?;
         // Why a server cannot be had is its lifecycle's to remember, not this tool's.
-        Ok(Running { tool: Some(path), ..running })
+        running.tool = Some(path);
+        Ok(running)
     }
 
     /// Makes any request to one server.
@@ -256,6 +272,7 @@ impl Hub {
             asked: HashMap::new(),
             asked_in_all: 0,
             waiting_since: None,
+            task: None,
             lacking: serde_json::Map::new(),
             quiet,
             deadline: Instant::now() + link::LONGEST_CALL,
@@ -281,7 +298,11 @@ impl Running {
         if self.caller.asks_logs && !modern {
             self.ask_for_logs(&lease).await;
         }
-        let params = self.caller.parameters(&self.params, modern);
+        let mut params = self.caller.parameters(&self.params, modern);
+        if !modern && params.get("task").is_none() && self.needs_task() {
+            let _ = params.put("task", &json!({ "ttl": TASK_TTL_MS }));
+            self.task = Some(Task::Asked);
+        }
         let request = link::Request {
             method: self.method.clone(),
             headers: if modern { self.param_headers(&params) } else { vec![] },
@@ -326,6 +347,51 @@ impl Running {
             serde_json::from_str(schema.get()).ok().and_then(|schema| param_headers::wanted(&schema).ok());
         let arguments = params.read::<Value>("arguments").unwrap_or_default();
         wanted.map(|wanted| param_headers::of_call(&wanted, &arguments)).unwrap_or_default()
+    }
+
+    /// Can the tool only be called as a task?
+    fn needs_task(&self) -> bool {
+        let Some(path) = self.tool_called() else { return false };
+        let catalog = self.hub.catalog();
+        let raw = catalog.tool(&path).map(|tool| &tool.raw).filter(|raw| raw.get().contains("taskSupport"));
+        let execution =
+            raw.and_then(|raw| RawObject::parse(RawObject::parse(raw).ok()?.get("execution")?).ok());
+        execution.and_then(|execution| execution.text("taskSupport")).as_deref() == Some("required")
+    }
+
+    /// The server began the task: waits for its result on the same connection, which is where it asks, too.
+    async fn wait_for_task(&mut self, begun: &Raw) -> Option<Step> {
+        let id = RawObject::parse(begun)
+            .ok()
+            .and_then(|fields| RawObject::parse(fields.get("task")?).ok()?.text("taskId"));
+        let (Some(id), Stage::Sent(_, lease)) = (id, std::mem::replace(&mut self.stage, Stage::Over)) else {
+            let message = format!("\"{}\" did not say which task it began", self.server);
+            return Some(self.end(Err(Failed::Hub(self.failed_round(message)))));
+        };
+        let mut params = RawObject::new();
+        let _ = params.put("taskId", &id);
+        if let Some(own) = self.caller.parameters(&self.params, false).get("_meta") {
+            params.set("_meta", own.to_owned());
+        }
+        let request = link::Request {
+            method: "tasks/result".to_owned(),
+            headers: vec![],
+            params: Some(params.to_raw()),
+            owner: Some(self.caller.client.clone()),
+        };
+        // A task may take as long as it takes, up to what any call may.
+        self.quiet = link::LONGEST_CALL;
+        self.task = Some(Task::Running(id));
+        match lease.link().begin(request, self.quiet).await {
+            Ok(call) => {
+                self.stage = Stage::Sent(call, lease);
+                None
+            }
+            Err(error) => {
+                let failure = self.explain(&error);
+                Some(self.end(Err(Failed::Hub(failure))))
+            }
+        }
     }
 
     fn tool_called(&self) -> Option<ToolPath> {
@@ -386,6 +452,13 @@ impl Running {
                                 }
                                 continue;
                             }
+                            if matches!(self.task, Some(Task::Asked)) {
+                                if let Some(step) = self.wait_for_task(&result).await {
+                                    return step;
+                                }
+                                continue;
+                            }
+                            self.task = None;
                             return self.ended(result, modern);
                         }
                         Event::Final(Err(CallError::Answered(error))) => {
@@ -498,6 +571,13 @@ impl Running {
         }
     }
 
+    /// Its client has gone to find an answer, or is back with it: what the server asks meanwhile is about other calls.
+    pub fn park(&self, parked: bool) {
+        if let Stage::Sent(call, _) = &self.stage {
+            call.park(parked);
+        }
+    }
+
     /// Answers a [`Step::Question`]. An answer to anything else is dropped.
     pub fn answer(&mut self, key: &str, outcome: Result<Box<Raw>, ErrorObject>) {
         match &mut self.stage {
@@ -570,6 +650,15 @@ impl Running {
     /// The server it runs on.
     pub fn server(&self) -> &ServerName {
         &self.server
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A task goes on when the request that waits for it is taken back.
+        if let (Some(Task::Running(id)), Stage::Sent(call, _)) = (&self.task, &self.stage) {
+            call.cancel_task(id);
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
     catalog::{Catalog, Offer, disk, fetch, tokens},
     model::ServerName,
     upstream::{
-        Dirty, Hello, Link, Upstream,
+        Dirty, Hello, Link, News, Upstream,
         breaker::{Breaker, DISCOVERY},
     },
 };
@@ -79,9 +79,13 @@ impl Reader {
                 tokio::time::sleep(pause).await;
             }
             let lists = self.upstream.dirty().take();
+            let told = self.upstream.dirty().take_told(lists);
             let Some((link, hello)) = self.upstream.seen().connected else { continue };
             let read = self.read(&link, &hello, lists).await;
             pace.read(Instant::now());
+            if read.is_ok() {
+                self.tell(told);
+            }
             // A server that died tells so by itself, and is read anew when it is back.
             breaker.record(read.is_ok() || link.ended().is_some(), Instant::now());
             if let Err((failed, error)) = read {
@@ -96,6 +100,15 @@ impl Reader {
 
     /// Reads the lists named by `lists`, all where none is known. Tools come first and do not wait for the others,
     /// which may fail without them. The lists that could not be read come back with the last error.
+    /// Passes on that lists changed, now that they are known.
+    fn tell(&self, lists: u8) {
+        for list in fetch::LISTS.into_iter().filter(|list| lists & Dirty::bit(list) != 0) {
+            let method = format!("notifications/{list}/list_changed").into();
+            // Nobody may be listening.
+            let _ = self.hub.inner.around.news.send(News { server: self.name.clone(), method, params: None });
+        }
+    }
+
     async fn read(&self, link: &Link, hello: &Hello, lists: u8) -> Result<(), (u8, fetch::ListError)> {
         let known = self.hub.offers().get(&self.name).cloned().filter(|known| known.setup == self.setup);
         let lists = if known.is_some() { lists } else { Dirty::ALL };

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use satchel_mcp::{Raw, RawObject, meta};
 use serde_json::{json, value::to_raw_value};
 use tokio::sync::{broadcast, watch};
 
@@ -47,6 +48,21 @@ impl Hub {
     /// What servers say that belongs to no call.
     pub fn news(&self) -> broadcast::Receiver<News> {
         self.inner.around.news.subscribe()
+    }
+
+    /// Passes a client's notification on to a server that runs; one that sleeps has nothing to do with it.
+    pub fn tell(&self, server: &ServerName, method: &str, params: Option<&Raw>) {
+        let Ok(registered) = self.route_known_server(server) else { return };
+        let Some((link, _)) = registered.upstream.seen().connected else { return };
+        // Stateless servers ask for roots anew in each call.
+        if link.is_modern() && method == "notifications/roots/list_changed" {
+            return;
+        }
+        let params = params.and_then(|params| RawObject::parse(params).ok()).map(|mut params| {
+            meta::strip(&mut params);
+            params.to_raw()
+        });
+        link.notify(method, params);
     }
 
     /// Somebody wants log messages of a server from this severity on. One that sleeps is told with its next call.

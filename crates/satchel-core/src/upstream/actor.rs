@@ -89,6 +89,8 @@ pub struct News {
 #[derive(Debug, Default)]
 pub struct Dirty {
     lists: AtomicU8,
+    /// Those of which the server itself said so.
+    told: AtomicU8,
     wake: Notify,
 }
 
@@ -120,6 +122,17 @@ impl Dirty {
         }
     }
 
+    /// The server says that a list changed. Clients are told when it has been read again.
+    pub fn tell(&self, lists: u8) {
+        self.told.fetch_or(lists, Ordering::AcqRel);
+        self.mark(lists);
+    }
+
+    /// Takes what the server said of these lists.
+    pub fn take_told(&self, lists: u8) -> u8 {
+        self.told.fetch_and(!lists, Ordering::AcqRel) & lists
+    }
+
     /// Takes the marks.
     pub fn take(&self) -> u8 {
         self.lists.swap(0, Ordering::AcqRel)
@@ -135,7 +148,7 @@ struct Ears {
 
 impl OnChange for Ears {
     fn list_changed(&self, list: &str) {
-        self.dirty.mark(Dirty::bit(list));
+        self.dirty.tell(Dirty::bit(list));
     }
 
     fn told(&self, method: &str, params: Option<&Raw>) {

@@ -171,6 +171,8 @@ struct Pending {
     notes: Arc<AtomicUsize>,
     questions: Arc<AtomicUsize>,
     sent: Arc<AtomicBool>,
+    /// Its client has been told what the server asks and may come back, or not.
+    parked: Arc<AtomicBool>,
     owner: Option<Arc<str>>,
 }
 
@@ -193,6 +195,7 @@ pub struct Call {
     /// Asked and not yet answered.
     open: Vec<Id>,
     sent: Arc<AtomicBool>,
+    parked: Arc<AtomicBool>,
     gone: CancellationToken,
     may_cancel: bool,
     done: bool,
@@ -259,8 +262,15 @@ impl Link {
         let (events, receiver) = mpsc::unbounded_channel();
         let (notes, sent) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let (questions, gone) = (Arc::new(AtomicUsize::new(0)), CancellationToken::new());
-        let pending =
-            Pending { events, notes: notes.clone(), questions: questions.clone(), sent: sent.clone(), owner };
+        let parked = Arc::new(AtomicBool::new(false));
+        let pending = Pending {
+            events,
+            notes: notes.clone(),
+            questions: questions.clone(),
+            sent: sent.clone(),
+            parked: parked.clone(),
+            owner,
+        };
         self.pending().insert(id, pending);
         let call = Call {
             link: self.clone(),
@@ -270,6 +280,7 @@ impl Link {
             questions,
             open: vec![],
             sent: sent.clone(),
+            parked,
             gone: gone.clone(),
             may_cancel: method != "initialize",
             done: false,
@@ -453,7 +464,12 @@ impl Link {
         if let Some(call) = call {
             return pending.get(&call).map(Pending::handle);
         }
-        let mut owned = pending.iter().filter(|(_, call)| call.owner.is_some());
+        // One that waits for its client does nothing, so nothing new is about it; unless it is the only one.
+        let running =
+            pending.values().any(|call| call.owner.is_some() && !call.parked.load(Ordering::Relaxed));
+        let mut owned = pending
+            .iter()
+            .filter(|(_, call)| call.owner.is_some() && !(running && call.parked.load(Ordering::Relaxed)));
         let (mut latest, first) = owned.next()?;
         for (id, call) in owned {
             if call.owner != first.owner {
@@ -540,6 +556,7 @@ impl Pending {
             notes: self.notes.clone(),
             questions: self.questions.clone(),
             sent: self.sent.clone(),
+            parked: self.parked.clone(),
             owner: self.owner.clone(),
         }
     }
@@ -586,6 +603,19 @@ impl Call {
         self.open.swap_remove(at);
         self.questions.fetch_sub(1, Ordering::Relaxed);
         self.link.respond(id, outcome);
+    }
+
+    /// The client has gone to find an answer, or is back with it.
+    pub fn park(&self, parked: bool) {
+        self.parked.store(parked, Ordering::Relaxed);
+    }
+
+    /// Nobody wants the task any more that this call waits for. Its answer is of no interest.
+    pub fn cancel_task(&self, task: &str) {
+        let id = self.link.inner.next.fetch_add(1, Ordering::Relaxed);
+        let params = to_raw_value(&json!({ "taskId": task })).ok();
+        self.link
+            .post(Message::request(id, "tasks/cancel", params).to_json(), Some("tasks/cancel".to_owned()));
     }
 
     /// Does the server speak a stateless revision?
@@ -790,6 +820,15 @@ mod tests {
         );
         second.answer(71.into(), Ok(RawObject::new().to_raw()));
         assert!(outbox.recv().await.unwrap().json.contains(r#""id":71,"result":{}"#));
+        second.park(true);
+        link.incoming(ask(73));
+        assert!(
+            matches!(first.next(WAIT).await, Event::Question { .. }),
+            "the one that waits asks nothing new"
+        );
+        first.answer(73.into(), Ok(RawObject::new().to_raw()));
+        assert!(outbox.recv().await.unwrap().json.contains(r#""id":73,"result":{}"#));
+        second.park(false);
         let _other = link.begin(request_of("b"), WAIT).await.unwrap();
         outbox.recv().await.unwrap();
         link.incoming(ask(72));
