@@ -27,6 +27,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::bridge", 4),
     // Lies in upstream; the crate's root gives it to programs, which start themselves again as a warden.
     ("satchel_core::warden", 3),
+    ("satchel_core::leash", 3),
     ("satchel_core::catalog", 4),
     // Likewise, for the process that counts.
     ("satchel_core::tokens", 4),
@@ -58,7 +59,11 @@ const DOORS: &[(&str, &[&str])] = &[
     ("memory_stats", &["crates/satchel-toolbox/src/tools/query/"]),
     (
         "nix",
-        &["crates/satchel-core/src/upstream/connect/stdio.rs", "crates/satchel-core/src/upstream/warden.rs"],
+        &[
+            "crates/satchel-core/src/upstream/connect/stdio.rs",
+            "crates/satchel-core/src/upstream/leash.rs",
+            "crates/satchel-core/src/upstream/warden.rs",
+        ],
     ),
     ("percent_encoding", &["crates/satchel-endpoint/src/surface.rs"]),
     ("notify", &["crates/satchel-core/src/config/watch.rs"]),
@@ -78,6 +83,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("unicode_width", &["crates/satchel-cli/src/output.rs"]),
     ("uuid", &["crates/satchel-toolbox/src/tools/"]),
     ("sysinfo", &["crates/satchel-core/src/stats/"]),
+    ("windows", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),
     ("windows_native_keyring_store", &[CORE_KEYCHAIN]),
     ("zbus_secret_service_keyring_store", &[CORE_KEYCHAIN]),
     ("zeroize", &["crates/satchel-core/src/secrets/"]),

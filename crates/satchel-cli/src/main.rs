@@ -17,9 +17,10 @@ use clap::Parser;
 use satchel_core::files::Places;
 
 fn main() -> ExitCode {
-    // The hub starts this program in two other roles. They must be light and own their standard streams.
+    // The hub starts this program in other roles. They must be light and own their standard streams.
     match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
         Some("toolbox") => return satchel_toolbox::main(),
+        Some("leash") => return satchel_core::leash::main(),
         Some("warden") => return satchel_core::warden::main(),
         Some("tokens") => return satchel_core::tokens::main(),
         _ => {}

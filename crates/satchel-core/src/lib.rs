@@ -20,4 +20,4 @@ pub mod stats;
 pub mod upstream;
 
 pub use catalog::tokens;
-pub use upstream::warden;
+pub use upstream::{leash, warden};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
 /// What one tree uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -24,7 +24,11 @@ pub struct Meter {
 impl Meter {
     /// The trees below these processes. A process that is gone has no tree; where the system cannot be asked, none has.
     pub fn measure(&mut self, roots: &[u32]) -> HashMap<u32, Tree> {
-        let wanted = ProcessRefreshKind::nothing().with_memory().with_cpu().without_tasks();
+        let wanted = ProcessRefreshKind::nothing()
+            .with_memory()
+            .with_cpu()
+            .with_exe(UpdateKind::OnlyIfNotSet)
+            .without_tasks();
         if self.system.is_none() {
             self.system = System::new().ok();
         }
@@ -37,8 +41,17 @@ impl Meter {
                 children.entry(parent).or_default().push(*pid);
             }
         }
+        // A leash is ours and no cost of the server.
+        let ours = std::env::current_exe().ok();
+        let is_leash = |pid: Pid| {
+            ours.is_some()
+                && children.contains_key(&pid)
+                && system.process(pid).is_some_and(|process| process.exe() == ours.as_deref())
+        };
         let tree = |root: &u32| {
-            let (mut tree, mut open) = (Tree::default(), vec![Pid::from_u32(*root)]);
+            let root_pid = Pid::from_u32(*root);
+            let first = if is_leash(root_pid) { children[&root_pid].clone() } else { vec![root_pid] };
+            let (mut tree, mut open) = (Tree::default(), first);
             while let Some(pid) = open.pop() {
                 let Some(process) = system.process(pid) else { continue };
                 tree.processes += 1;

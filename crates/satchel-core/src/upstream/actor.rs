@@ -737,8 +737,12 @@ impl Start {
         }
         env.extend(own);
         env.insert(MARK.into(), self.mark.clone());
-        let cwd = cwd.or(home);
-        Ok(stdio::Program { program, args, env, cwd: cwd.filter(|cwd| !cwd.as_os_str().is_empty()) })
+        let cwd = cwd.or(home).filter(|cwd| !cwd.as_os_str().is_empty());
+        // The embedded server starts nothing that could get away.
+        let leash = (cfg!(target_os = "linux") && command != OWN_COMMAND)
+            .then(|| self.around.own_program.clone())
+            .filter(|leash| leash.is_file());
+        Ok(stdio::Program { program, args, env, cwd, leash })
     }
 }
 

@@ -6,7 +6,10 @@ pub mod connect;
 pub mod environment;
 mod handshake;
 pub mod lease;
+pub mod leash;
 pub mod lifecycle;
+#[cfg(test)]
+mod lifecycle_model;
 pub mod link;
 mod listen;
 pub mod log;

@@ -32,7 +32,7 @@ use crate::{
 /// How long a server may take to end by itself after its input closed, and again after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long the exit status may lag behind the end of the output.
-const STATUS_LAG: Duration = Duration::from_millis(500);
+const STATUS_LAG: Duration = Duration::from_secs(1);
 
 /// Everything needed to start a process. The environment is complete: nothing is inherited.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub struct Program {
     pub env: BTreeMap<String, String>,
     /// Its working directory.
     pub cwd: Option<PathBuf>,
+    /// The program that keeps what it starts within reach, where there is one ([`crate::upstream::leash`]).
+    pub leash: Option<PathBuf>,
 }
 
 /// Starts a process and a link to it. The protocol's handshake is still to come.
@@ -87,7 +89,11 @@ pub fn connect(
 }
 
 fn spawn(program: &Program) -> Result<Box<dyn ChildWrapper>, Failure> {
-    let mut command = CommandWrap::with_new(&program.program, |command| {
+    let file = program.leash.as_ref().unwrap_or(&program.program);
+    let mut command = CommandWrap::with_new(file, |command| {
+        if program.leash.is_some() {
+            command.arg("leash").arg(&program.program);
+        }
         command.args(&program.args).env_clear().envs(&program.env);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = &program.cwd {
@@ -98,9 +104,10 @@ fn spawn(program: &Program) -> Result<Box<dyn ChildWrapper>, Failure> {
     command.wrap(process_wrap::tokio::ProcessGroup::leader());
     #[cfg(windows)]
     {
-        // No console window may flash up for each server.
-        const CREATE_NO_WINDOW: u32 = 0x0800_0000;
-        command.command_mut().creation_flags(CREATE_NO_WINDOW);
+        // No console window may flash up for each server. The job object sets flags of its own, and keeps only those
+        // that it is told of in this way.
+        use windows::Win32::System::Threading::CREATE_NO_WINDOW;
+        command.wrap(process_wrap::tokio::CreationFlags(CREATE_NO_WINDOW));
         command.wrap(process_wrap::tokio::JobObject);
     }
     command.wrap(KillOnDrop);
@@ -265,7 +272,7 @@ impl Keeper {
     /// Input closed → wait → ask → wait → kill. At most `2 × GRACE` for a process that resists.
     #[cfg(unix)]
     async fn end_tree(mut self, mark: Option<String>) {
-        use super::super::warden::{kill_group, kill_marked, signal_group};
+        use super::super::warden::{kill_below, kill_group, kill_marked, signal_group};
         use nix::sys::signal::Signal;
         if let Some(group) = self.group
             && !self.gone(group).await
@@ -273,6 +280,8 @@ impl Keeper {
             signal_group(group, Signal::SIGTERM);
             if !self.gone(group).await {
                 self.log.hub("it did not end when asked to, and was killed");
+                // First what is held by the leash: without it there is nothing to find it by.
+                let _ = tokio::task::spawn_blocking(move || kill_below(group, None)).await;
                 kill_group(group);
             }
         }
