@@ -31,7 +31,7 @@ async fn a_server_that_never_reads_fills_no_memory_and_its_callers_are_told() {
     let mut calls = JoinSet::new();
     for _ in 0..8 {
         let client = Client::open(&connection, "2025-11-25").await;
-        for _ in 0..sized(50, 500) {
+        for _ in 0..sized(20, 500) {
             let (client, text) = (client.clone(), text.clone());
             calls.spawn(async move {
                 let answer = client.execute("deaf:echo", json!({ "text": *text })).await;
@@ -62,7 +62,7 @@ async fn a_client_that_asks_without_end_is_told_it_is_too_much() {
     let client = hub.client("greedy").await;
     let before = memory(hub.pid);
     let mut calls = JoinSet::new();
-    for _ in 0..sized(400, 5_000) {
+    for _ in 0..sized(300, 5_000) {
         let client = client.clone();
         calls.spawn(async move {
             let answer = client.execute("slow:sleep", json!({ "ms": 1_500 })).await;
@@ -86,7 +86,7 @@ async fn a_client_that_asks_without_end_is_told_it_is_too_much() {
 #[tokio::test]
 async fn a_client_that_never_reads_its_stream_costs_bounded_memory() {
     let mut arena = Arena::new().await;
-    arena.add("flood", Chaos::mode("progress_flood").with("n", sized(30_000, 300_000)));
+    arena.add("flood", Chaos::mode("progress_flood").with("n", sized(20_000, 300_000)));
     arena.add("fine", Chaos::new());
     let hub = arena.open().await;
     known(&arena.home, &["flood".to_owned(), "fine".to_owned()]).await;

@@ -28,7 +28,7 @@ async fn calls_taken_back_leave_nothing_behind_and_disturb_nobody() {
     let hub = arena.open().await;
     known(&arena.home, &names).await;
     let (seed, mut generator) = random();
-    let cancels_each = sized(1_000, 10_000) / CALLERS;
+    let cancels_each = sized(400, 10_000) / CALLERS;
     let connection = Arc::new(hub.connection("fickle").await);
     let mut callers = JoinSet::new();
     for at in 0..CALLERS {

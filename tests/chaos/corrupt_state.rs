@@ -52,11 +52,12 @@ const DAMAGES: [&str; 11] = [
 #[tokio::test]
 async fn damaged_files_never_stop_the_hub_for_long_and_are_never_lost() {
     let (seed, mut random) = random();
-    let cases = sized(FILES.len() * DAMAGES.len(), 500);
+    let cases = sized(28, 500);
     let golden = golden().await;
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for case in 0..cases {
-        let (file, damage) = (FILES[case % FILES.len()], DAMAGES[case / FILES.len() % DAMAGES.len()]);
+        let (file, damage) =
+            (FILES[case % FILES.len()], DAMAGES[(case / FILES.len() + case) % DAMAGES.len()]);
         let arena = Arena::new().await;
         lay_out(&golden, arena.home.path());
         let path = arena.home.file(file);

@@ -40,7 +40,7 @@ async fn with_a_full_disk_calls_go_on_and_changes_are_refused_clearly() {
     let client = arena.client("one").await;
     client.execute("s:echo", json!({ "text": "before" })).await.text();
     let config = arena.home.config_text();
-    let rounds = sized(3, 30);
+    let rounds = sized(2, 30);
     for round in 0..rounds {
         // Nothing at all can be written, then a little, so that files break in the middle.
         let room = [0, 100, 4_096][round % 3];

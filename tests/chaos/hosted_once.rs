@@ -45,7 +45,7 @@ const BURST: usize = 10;
 async fn a_call_runs_at_most_once_and_safe_retries_succeed() {
     let mut arena = Arena::new().await;
     let hosted = arena.host().await;
-    let wanted = sized(30, 1_000);
+    let wanted = sized(20, 1_000);
     for (mode, promise) in MODES {
         for name in entries(mode, *promise, wanted) {
             arena.add_entry(&name, hosted.entry(mode));

@@ -57,7 +57,7 @@ async fn servers_that_cannot_live_are_left_alone_with_their_reason() {
     }
     let most = starts(&before).iter().map(|(_, starts)| *starts).max().unwrap_or(0);
     assert!((1..=5).contains(&most), "at most five starts: {:?}", starts(&before));
-    let seconds = sized(5, 60);
+    let seconds = sized(3, 60);
     let time = processor_time(hub.pid);
     tokio::time::sleep(Duration::from_secs(seconds as u64)).await;
     let share = (processor_time(hub.pid) - time) / seconds as f64 * 100.0;

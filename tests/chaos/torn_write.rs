@@ -29,7 +29,7 @@ async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
     let arena = Arena::new().await;
     arena.home.write_config(&json!({ "padding": "x".repeat(PADDING), "mcpServers": {} }));
     let (seed, mut random) = random();
-    let rounds = sized(100, 1_000);
+    let rounds = sized(25, 1_000);
     let (mut acknowledged, mut changes, mut most_temporary) = (0, 0, 0);
     for round in 0..rounds {
         let hub = arena.home.start_hub().await;
@@ -94,7 +94,7 @@ async fn every_token_that_was_given_out_works_after_a_kill() {
     let arena = Arena::new().await;
     arena.configure();
     let (seed, mut random) = random();
-    let rounds = sized(30, 300);
+    let rounds = sized(8, 300);
     let mut given: Vec<(usize, Connection)> = Vec::new();
     let mut number = 0;
     for _ in 0..rounds {
