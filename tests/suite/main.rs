@@ -8,6 +8,7 @@ mod doors;
 mod floors;
 mod hosted;
 mod hubs;
+mod limits;
 mod mishaps;
 mod resources;
 mod results;

@@ -71,7 +71,7 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
             ErrorObject::new(errors::INVALID_REQUEST, "there is no such session; open the stream again");
         return reply::error(StatusCode::NOT_FOUND, None, error);
     };
-    let bytes = match http::read_body(body).await {
+    let bytes = match http::read_body(body, app.hub.request_bytes()).await {
         Ok(bytes) => bytes,
         Err(response) => return *response,
     };

@@ -12,7 +12,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts},
 };
 use satchel_core::hub::Hub;
-use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors, limits};
+use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -23,6 +23,7 @@ use crate::{
     modern, news,
     parked::ParkedCalls,
     reply,
+    serve::HEADER_BYTES,
     session::{Session, Sessions},
     stream::place,
     surface::Surface,
@@ -79,6 +80,9 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 
 async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
+    if head_bytes(&parts) > HEADER_BYTES {
+        return reply::empty(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+    }
     if let Err(refused) = app.guard.check(&parts.uri, &parts.headers) {
         let message = match refused {
             Refused::Host => {
@@ -115,6 +119,12 @@ async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body>
     }
 }
 
+/// What the head of a request was in bytes. The reader of the connection bounds it only roughly.
+fn head_bytes(parts: &Parts) -> usize {
+    let fields = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    fields.sum::<usize>() + parts.uri.path().len() + parts.uri.query().map_or(0, str::len)
+}
+
 fn no_token() -> Response<Body> {
     let error = ErrorObject::new(
         BAD_REQUEST,
@@ -140,7 +150,7 @@ async fn post(app: &Arc<App>, client: String, surface: Surface, parts: &Parts, b
         let error = ErrorObject::new(errors::INVALID_REQUEST, "the Content-Type must be application/json");
         return reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, error);
     }
-    let bytes = match read_body(body).await {
+    let bytes = match read_body(body, app.hub.request_bytes()).await {
         Ok(bytes) => bytes,
         Err(response) => return *response,
     };
@@ -405,20 +415,22 @@ fn delete(app: &Arc<App>, client: &str, headers: &HeaderMap) -> Response<Body> {
     }
 }
 
-pub(crate) async fn read_body(body: Body) -> Result<Bytes, Box<Response<Body>>> {
+pub(crate) async fn read_body(body: Body, most: usize) -> Result<Bytes, Box<Response<Body>>> {
     let refuse = |status, message: String| {
         Box::new(reply::error(status, None, ErrorObject::new(errors::INVALID_REQUEST, message)))
     };
-    match tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, limits::BODY_BYTES)).await {
+    match tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, most)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) => {
             let text =
                 std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
             if text.contains("length limit") {
-                let most = limits::BODY_BYTES / 1024 / 1024;
+                let most = most / 1024 / 1024;
                 return Err(refuse(
                     StatusCode::PAYLOAD_TOO_LARGE,
-                    format!("the body is larger than {most} MiB"),
+                    format!(
+                        "the body is larger than {most} MiB; \"maxRequestMiB\" in the configuration allows more"
+                    ),
                 ));
             }
             Err(refuse(StatusCode::BAD_REQUEST, format!("the body cannot be read: {text}")))

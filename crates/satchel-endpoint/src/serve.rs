@@ -30,7 +30,7 @@ const FALLBACKS: u16 = 9;
 const CONNECTIONS: usize = 512;
 const HEADER_TIME: Duration = Duration::from_secs(10);
 const HEADERS: usize = 100;
-const HEADER_BYTES: usize = 32 * 1024;
+pub(crate) const HEADER_BYTES: usize = 32 * 1024;
 /// How long calls in flight may go on when the hub ends. Servers need up to four seconds more, and a desktop that logs
 /// out waits about five.
 const DRAIN: Duration = Duration::from_secs(1);

@@ -2,8 +2,10 @@
 
 /// Largest message from a server, in bytes.
 pub const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
-/// Largest request body from a client, in bytes.
+/// Largest request body from a client, in bytes, unless the configuration says otherwise.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
+/// The most that the configuration may say.
+pub const BODY_BYTES_MOST: usize = 64 * 1024 * 1024;
 /// Deepest nesting of arrays and objects.
 pub const JSON_DEPTH: usize = 128;
 /// Most tools kept of one server.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-use satchel_mcp::{Raw, object::fields};
+use satchel_mcp::{Raw, limits, object::fields};
 use serde_json::{Map, Value};
 
 use crate::model::{
@@ -12,6 +12,8 @@ use crate::model::{
 
 /// The block's key.
 pub const SERVERS: &str = "mcpServers";
+/// The largest request of a client, in MiB.
+const MAX_REQUEST: &str = "maxRequestMiB";
 /// The command that always means our own program.
 pub const OWN_COMMAND: &str = "satchel";
 
@@ -32,11 +34,16 @@ pub struct ConfigError {
 pub struct Config {
     document: Value,
     servers: BTreeMap<ServerName, ServerConfig>,
+    request_bytes: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { document: Value::Object(Map::new()), servers: BTreeMap::new() }
+        Self {
+            document: Value::Object(Map::new()),
+            servers: BTreeMap::new(),
+            request_bytes: limits::BODY_BYTES,
+        }
     }
 }
 
@@ -60,8 +67,11 @@ impl Config {
         let reader = Reader { text };
         // Syntax first: the whole document, so that the error has the place where reading stopped.
         let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
-        let mut servers = BTreeMap::new();
+        let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
         for (key, value) in reader.object(text, "the configuration")? {
+            if key == MAX_REQUEST {
+                request_bytes = reader.request_bytes(value)?;
+            }
             if key != SERVERS {
                 continue;
             }
@@ -71,7 +81,7 @@ impl Config {
                 servers.insert(parsed, reader.server(&name, entry)?);
             }
         }
-        Ok(Self { document, servers })
+        Ok(Self { document, servers, request_bytes })
     }
 
     /// The configuration as it is written to disk.
@@ -84,6 +94,11 @@ impl Config {
     /// What the user wants of every server.
     pub fn servers(&self) -> &BTreeMap<ServerName, ServerConfig> {
         &self.servers
+    }
+
+    /// The largest request of a client, in bytes.
+    pub fn request_bytes(&self) -> usize {
+        self.request_bytes
     }
 
     /// A copy with the entries of `mcpServers` edited as JSON, read again so that it is valid or refused.
@@ -173,6 +188,17 @@ impl<'a> Reader<'a> {
             request_timeout: duration("requestTimeout")?
                 .unwrap_or(REQUEST_TIMEOUT)
                 .max(REQUEST_TIMEOUT_FLOOR),
+        })
+    }
+
+    fn request_bytes(&self, value: &Raw) -> Result<usize, ConfigError> {
+        const MIB: usize = 1024 * 1024;
+        let (least, most) = (limits::BODY_BYTES / MIB, limits::BODY_BYTES_MOST / MIB);
+        let asked =
+            serde_json::from_str::<usize>(value.get()).ok().filter(|asked| (least..=most).contains(asked));
+        asked.map(|asked| asked * MIB).ok_or_else(|| {
+            let message = format!("\"{MAX_REQUEST}\" must be a whole number from {least} to {most}");
+            self.at(value.get(), message)
         })
     }
 
@@ -308,6 +334,20 @@ mod tests {
     fn server(entry: &str) -> ServerConfig {
         let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
         config.servers()["x"].clone()
+    }
+
+    #[test]
+    fn larger_requests_are_accepted_where_the_configuration_says_so_within_a_bound() {
+        let bytes = |text: &str| Config::parse(text).map(|config| config.request_bytes() / 1024 / 1024);
+        assert_eq!(bytes("{}"), Ok(4));
+        for (asked, mib) in [("4", 4), ("64", 64)] {
+            assert_eq!(bytes(&format!(r#"{{"maxRequestMiB": {asked}}}"#)), Ok(mib));
+        }
+        for wrong in ["3", "65", "-1", "4.5", "\"8\"", "null"] {
+            let error = bytes(&format!(r#"{{"maxRequestMiB": {wrong}}}"#)).unwrap_err();
+            assert_eq!((error.line, error.column), (1, 19), "{wrong}");
+            assert!(error.message.contains("from 4 to 64"), "{error}");
+        }
     }
 
     #[test]

@@ -196,6 +196,11 @@ impl Hub {
         &self.inner.options.places
     }
 
+    /// The largest request of a client, in bytes.
+    pub fn request_bytes(&self) -> usize {
+        self.inner.config.borrow().request_bytes()
+    }
+
     /// Whose token this is, where it is anybody's.
     pub fn client_of(&self, token: &str) -> Option<String> {
         self.inner.tokens.owner(token)
