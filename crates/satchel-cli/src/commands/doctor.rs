@@ -26,6 +26,14 @@ use crate::{
 /// The name of a secret that nobody has.
 const PROBE: &str = "satchel-doctor";
 
+/// Programs that come together or replace each other: one that is there tells where the missing one should be.
+const FAMILIES: [&[&str]; 4] = [
+    &["node", "npx", "npm", "pnpm", "yarn", "bun", "bunx", "deno"],
+    &["uv", "uvx", "pipx"],
+    &["python", "python3"],
+    &["docker", "podman"],
+];
+
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Finding {
@@ -179,8 +187,27 @@ fn look_for(command: &str, cwd: Option<&str>, path: &[PathBuf]) -> (bool, String
     match environment::find_program(command, path, cwd.map(Path::new)) {
         Found::At(program) => (true, program.display().to_string()),
         Found::NotExecutable(file) => (false, format!("{} may not be executed", file.display())),
-        Found::Nowhere => (false, format!("{command} was not found in PATH")),
+        Found::Nowhere => (false, nowhere(command, path)),
     }
+}
+
+/// Where was looked, and what is there instead: another program of the same family.
+fn nowhere(command: &str, path: &[PathBuf]) -> String {
+    let looked: Vec<String> = path.iter().map(|dir| dir.display().to_string()).collect();
+    let family = FAMILIES.iter().find(|family| family.contains(&command)).copied().unwrap_or_default();
+    let instead: Vec<String> = family
+        .iter()
+        .filter(|other| **other != command)
+        .filter_map(|other| match environment::find_program(other, path, None) {
+            Found::At(place) => Some(place.display().to_string()),
+            Found::NotExecutable(_) | Found::Nowhere => None,
+        })
+        .collect();
+    let instead = match instead.is_empty() {
+        true => String::new(),
+        false => format!("; found instead: {}", instead.join(", ")),
+    };
+    format!("{command} was not found in PATH{instead}; looked in {}", looked.join(", "))
 }
 
 fn in_words(findings: &[Finding]) -> String {
@@ -247,7 +274,11 @@ mod tests {
                 r#"{"command": "gone"}"#,
                 ServerState::Off,
                 Verdict::Note,
-                "Off · hidden from clients; gone was not found in PATH".into(),
+                format!(
+                    "Off · hidden from clients; gone was not found in PATH; looked in {}, {}",
+                    path[0].display(),
+                    path[1].display()
+                ),
             ),
             (
                 r#"{"command": "satchel", "args": ["toolbox"]}"#,
@@ -267,6 +298,27 @@ mod tests {
         }
         let needs = ServerState::NeedsCredential { names: vec!["T".into()], message: String::new() };
         assert_eq!(looked(r#"{"command": "known"}"#, needs, &path).0, Verdict::Wrong);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_there_instead_of_a_missing_program_is_named() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let node = directory.path().join("node");
+        fs::write(&node, "").unwrap();
+        fs::set_permissions(&node, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = [directory.path().to_owned()];
+        let said = nowhere("npx", &path);
+        assert_eq!(
+            said,
+            format!(
+                "npx was not found in PATH; found instead: {}; looked in {}",
+                node.display(),
+                directory.path().display()
+            )
+        );
+        assert!(!nowhere("uvx", &path).contains("instead"));
     }
 
     #[test]
