@@ -12,6 +12,9 @@ use crate::model::{Code, Startup};
 
 const LENGTH: usize = 40;
 
+/// A fault that is planted: what becomes of the effects that were decided.
+type Spoil = fn(Vec<Effect>) -> Vec<Effect>;
+
 /// One step of a history. Numbers choose among what there is at that moment, so that every part of a history is one.
 #[derive(Debug, Clone, Copy)]
 enum Step {
@@ -50,7 +53,7 @@ struct World {
     process: Option<(u64, Phase)>,
     waiters: usize,
     leases: Vec<u64>,
-    spoil: fn(Vec<Effect>) -> Vec<Effect>,
+    spoil: Spoil,
 }
 
 const FAILURES: [(Code, bool); 6] = [
@@ -91,7 +94,7 @@ fn random_step(random: &mut fastrand::Rng) -> Step {
 }
 
 impl World {
-    fn new(first: usize, spoil: fn(Vec<Effect>) -> Vec<Effect>) -> Self {
+    fn new(first: usize, spoil: Spoil) -> Self {
         let policy = policy(first);
         let lifecycle = Lifecycle::new(policy, first as u64);
         Self { lifecycle, policy, now: Instant::now(), process: None, waiters: 0, leases: vec![], spoil }
@@ -252,12 +255,7 @@ impl World {
 }
 
 /// Plays one history and lets it settle.
-fn play(
-    first: usize,
-    steps: &[Step],
-    seed: u64,
-    spoil: fn(Vec<Effect>) -> Vec<Effect>,
-) -> Result<(), String> {
+fn play(first: usize, steps: &[Step], seed: u64, spoil: Spoil) -> Result<(), String> {
     let mut world = World::new(first, spoil);
     let told = |world: &World, fault: String| format!("{fault}; seen: {:?}", world.lifecycle.state());
     let wanted = world.policy;
@@ -269,7 +267,7 @@ fn play(
 }
 
 /// The shortest part of a history that still fails.
-fn shrunk(first: usize, mut steps: Vec<Step>, seed: u64, spoil: fn(Vec<Effect>) -> Vec<Effect>) -> Vec<Step> {
+fn shrunk(first: usize, mut steps: Vec<Step>, seed: u64, spoil: Spoil) -> Vec<Step> {
     let mut at = 0;
     while at < steps.len() {
         let mut shorter = steps.clone();
@@ -284,7 +282,7 @@ fn shrunk(first: usize, mut steps: Vec<Step>, seed: u64, spoil: fn(Vec<Effect>) 
 }
 
 /// Plays histories until one fails.
-fn search(histories: u64, from: u64, spoil: fn(Vec<Effect>) -> Vec<Effect>) -> Result<(), String> {
+fn search(histories: u64, from: u64, spoil: Spoil) -> Result<(), String> {
     for seed in from..from + histories {
         let mut random = fastrand::Rng::with_seed(seed);
         let first = random.usize(..);
@@ -312,7 +310,7 @@ fn planted_faults_are_found() {
     fn without(effects: Vec<Effect>, gone: fn(&Effect) -> bool) -> Vec<Effect> {
         effects.into_iter().filter(|effect| !gone(effect)).collect()
     }
-    let faults: [(&str, fn(Vec<Effect>) -> Vec<Effect>); 5] = [
+    let faults: [(&str, Spoil); 5] = [
         ("a process is not stopped", |effects| without(effects, |effect| matches!(effect, Effect::Stop(_)))),
         ("callers are not refused", |effects| without(effects, |effect| matches!(effect, Effect::Refuse(_)))),
         ("callers are not served", |effects| without(effects, |effect| matches!(effect, Effect::Grant(_)))),
