@@ -188,6 +188,15 @@ impl<'a> Reader<'a> {
             request_timeout: duration("requestTimeout")?
                 .unwrap_or(REQUEST_TIMEOUT)
                 .max(REQUEST_TIMEOUT_FLOOR),
+            tool_timeouts: field(&["toolTimeouts"]).map_or(Ok(BTreeMap::new()), |(key, value)| {
+                self.object(value.get(), &format!("\"{key}\""))?
+                    .into_iter()
+                    .map(|(tool, value)| {
+                        let timeout = self.duration(&tool, value)?.max(REQUEST_TIMEOUT_FLOOR);
+                        Ok((tool, timeout))
+                    })
+                    .collect()
+            })?,
         })
     }
 
@@ -334,6 +343,20 @@ mod tests {
     fn server(entry: &str) -> ServerConfig {
         let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
         config.servers()["x"].clone()
+    }
+
+    #[test]
+    fn how_long_a_request_may_take_has_a_floor_and_may_differ_by_tool() {
+        let entry = r#"{"command": "x", "requestTimeout": 1, "toolTimeouts": {"slow": "5m", "hasty": 2}}"#;
+        let config = server(entry);
+        let seconds = |timeout: Option<&Duration>| timeout.map(Duration::as_secs);
+        assert_eq!(config.request_timeout, REQUEST_TIMEOUT_FLOOR);
+        assert_eq!(seconds(config.tool_timeouts.get("slow")), Some(300));
+        assert_eq!(seconds(config.tool_timeouts.get("hasty")), Some(5));
+        assert_eq!(server(r#"{"command": "x"}"#).request_timeout, Duration::from_secs(60));
+        let wrong =
+            Config::parse(r#"{"mcpServers": {"x": {"command": "x", "toolTimeouts": {"a": "soon"}}}}"#);
+        assert!(wrong.unwrap_err().message.contains("\"a\" must be a number of seconds"));
     }
 
     #[test]

@@ -22,13 +22,16 @@ use tokio::{
 use super::{Hub, registry::Registered, route::refused};
 use crate::{
     bridge::{Caller, Question, Round, caller},
-    model::{Code, ServerName, ToolPath},
+    model::{Code, ServerConfig, ServerName, ToolPath, server::REQUEST_TIMEOUT_FLOOR},
     upstream::{
         CallError, Event, Lease, Outcome,
         breaker::{Breaker, EXECUTION},
         link,
     },
 };
+
+/// Where a caller says in `_meta` how many seconds without progress its call may take.
+const TIMEOUT_META: &str = "dev.satchel/timeout";
 
 /// A failure that the hub has to explain. It says whether the call may have run.
 #[derive(Debug, Clone, Serialize, thiserror::Error)]
@@ -177,9 +180,11 @@ impl Hub {
         for (key, value) in params.iter().filter(|(key, _)| *key != "name") {
             named.set(key, value.to_owned());
         }
+        let quiet = patience(&named, &registered.config, &path.tool);
         let mut running = self.run(caller, path.server.clone(), registered, "tools/call", named).await?;
         // Why a server cannot be had is its lifecycle's to remember, not this tool's.
         running.tool = Some(path);
+        running.quiet = quiet;
         Ok(running)
     }
 
@@ -281,6 +286,16 @@ impl Hub {
         running.begin().await?;
         Ok(running)
     }
+}
+
+/// How long this call may take without progress: what the caller says (`_meta`, in seconds), else what the
+/// configuration says of the tool, else of the server.
+fn patience(params: &RawObject, config: &ServerConfig, tool: &str) -> Duration {
+    let meta = params.get("_meta").and_then(|meta| RawObject::parse(meta).ok());
+    let asked = meta.and_then(|meta| meta.read::<f64>(TIMEOUT_META));
+    let asked = asked.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let configured = || config.tool_timeouts.get(tool).copied().unwrap_or(config.request_timeout);
+    asked.unwrap_or_else(configured).clamp(REQUEST_TIMEOUT_FLOOR, link::LONGEST_CALL)
 }
 
 /// Refuses at once instead of queueing: a queue only moves the wait to where nobody can see it.
@@ -680,4 +695,28 @@ fn must_visit(error: &ErrorObject) -> Option<Box<Raw>> {
     let asks = !requests.is_empty();
     let result = json!({ "resultType": "input_required", "inputRequests": requests });
     asks.then(|| to_raw_value(&result).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn the_caller_the_tool_and_the_server_say_how_long_a_call_may_take_in_this_order() {
+        let text =
+            r#"{"mcpServers": {"s": {"command": "x", "requestTimeout": 30, "toolTimeouts": {"slow": 300}}}}"#;
+        let config = Config::parse(text).unwrap().servers()["s"].clone();
+        let seconds = |params: &str, tool: &str| {
+            let params = RawObject::parse(&Raw::from_string(params.to_owned()).unwrap()).unwrap();
+            patience(&params, &config, tool).as_secs()
+        };
+        assert_eq!((seconds("{}", "usual"), seconds("{}", "slow")), (30, 300));
+        for (asked, expected) in
+            [("120", 120), ("0.5", 5), ("5", 5), ("600", 600), ("601", 600), ("-1", 300), ("\"x\"", 300)]
+        {
+            let params = format!(r#"{{"_meta": {{"dev.satchel/timeout": {asked}}}}}"#);
+            assert_eq!(seconds(&params, "slow"), expected, "{asked}");
+        }
+    }
 }

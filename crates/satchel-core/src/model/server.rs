@@ -62,4 +62,6 @@ pub struct ServerConfig {
     pub idle_timeout: Duration,
     /// How long a request may take without progress.
     pub request_timeout: Duration,
+    /// The same for calls of single tools.
+    pub tool_timeouts: BTreeMap<String, Duration>,
 }

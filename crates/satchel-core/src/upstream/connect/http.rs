@@ -41,6 +41,10 @@ const RESUME_AFTER: Duration = Duration::from_millis(500);
 const BUSY_TRIES: usize = 3;
 const BUSY_WAIT: Duration = Duration::from_secs(30);
 
+/// How often a request is sent again in a new session, and how long opening one may take.
+const RENEWALS: usize = 2;
+const RENEWAL_TIME: Duration = Duration::from_secs(10);
+
 /// Where a server is, with every reference filled in.
 #[derive(Debug)]
 pub struct Address {
@@ -56,6 +60,11 @@ struct Http {
     client: Client,
     url: reqwest::Url,
     session: Mutex<Option<String>>,
+    /// How the session was opened, so that it can be opened again.
+    opening: Mutex<Option<String>>,
+    /// Held while another session is opened.
+    renewing: tokio::sync::Mutex<()>,
+    renewed: tokio::sync::Notify,
     revision: Mutex<Option<String>>,
     link: Link,
     log: ServerLog,
@@ -81,6 +90,9 @@ pub fn connect(
         client,
         url,
         session: Mutex::default(),
+        opening: Mutex::default(),
+        renewing: tokio::sync::Mutex::default(),
+        renewed: tokio::sync::Notify::new(),
         revision: Mutex::default(),
         link: link.clone(),
         log,
@@ -180,10 +192,26 @@ impl Http {
     async fn request(&self, outgoing: Outgoing) {
         let Some(id) = outgoing.id else { return };
         let opening = outgoing.method.as_deref() == Some("initialize");
+        if opening {
+            *lock(&self.opening) = Some(outgoing.json.clone());
+        }
         outgoing.sent.store(true, Ordering::Release);
-        let response = match self.send(&outgoing).await {
-            Ok(response) => response,
-            Err(error) => return self.link.fail(id, send_error(&error)),
+        let mut renewals = 0;
+        let response = loop {
+            let session = lock(&self.session).clone();
+            let response = match self.send(&outgoing).await {
+                Ok(response) => response,
+                Err(error) => return self.link.fail(id, send_error(&error)),
+            };
+            if response.status() != StatusCode::NOT_FOUND || session.is_none() {
+                break response;
+            }
+            // The session is gone; the request was not run (`2025-11-25/basic/transports.mdx#session-management`).
+            if opening || renewals == RENEWALS || !self.renew(session).await {
+                self.link.fail(id, CallError::Ended("its session expired".into(), Outcome::NotExecuted));
+                return self.link.end("its session expired");
+            }
+            renewals += 1;
         };
         self.signs.saw();
         if opening
@@ -192,16 +220,56 @@ impl Http {
             *lock(&self.session) = Some(session.to_owned());
         }
         let status = response.status();
-        if status == StatusCode::NOT_FOUND && lock(&self.session).is_some() {
-            // The session is gone; the request was not run (`2025-11-25/basic/transports.mdx`).
-            self.link.fail(id, CallError::Ended("its session expired".into(), Outcome::NotExecuted));
-            return self.link.end("its session expired");
-        }
         if status.is_success() {
             self.answer(id, response, opening).await;
         } else {
             self.refusal(id, status, response).await;
         }
+    }
+
+    /// Opens another session in the place of one that the server has forgotten. Requests that learn of it at the same
+    /// time share the new one; false where there is none to be had.
+    async fn renew(&self, forgotten: Option<String>) -> bool {
+        let _turn = self.renewing.lock().await;
+        if *lock(&self.session) != forgotten {
+            return true;
+        }
+        let Some(opening) = lock(&self.opening).clone() else { return false };
+        let session = match tokio::time::timeout(RENEWAL_TIME, self.open_again(opening)).await {
+            Ok(Some(session)) => session,
+            Ok(None) | Err(_) => return false,
+        };
+        *lock(&self.session) = Some(session);
+        self.log.hub("it had forgotten its session; another was opened");
+        let initialized = Message::notification("notifications/initialized", None).to_json();
+        let told = self.session_headers(self.plain_post(initialized)).send();
+        let _ = tokio::time::timeout(RENEWAL_TIME, told).await;
+        self.renewed.notify_waiters();
+        // A server that forgets is often one that was started anew, perhaps in another version.
+        for list in ["tools", "resources", "prompts"] {
+            let method = format!("notifications/{list}/list_changed");
+            self.link.incoming(Message::Notification { method, params: None });
+        }
+        true
+    }
+
+    /// Sends `initialize` once more; the new session's name, where the server still speaks the same revision.
+    async fn open_again(&self, opening: String) -> Option<String> {
+        let response = self.plain_post(opening).send().await.ok()?;
+        if !response.status().is_success() {
+            return None;
+        }
+        let session = response.headers().get("mcp-session-id")?.to_str().ok()?.to_owned();
+        let text = body(response).await.ok()?;
+        // Plain JSON, or an event stream with one event.
+        let mut parts =
+            std::iter::once(text.as_str()).chain(text.lines().filter_map(|line| line.strip_prefix("data:")));
+        let answer = parts.find_map(|part| match Message::parse(part.trim()) {
+            Ok(Message::Response { outcome: Ok(result), .. }) => Some(result),
+            _ => None,
+        })?;
+        let revision = satchel_mcp::RawObject::parse(&answer).ok()?.text("protocolVersion");
+        (revision == *lock(&self.revision)).then_some(session)
     }
 
     /// Sends a request, and again where the server said that it did not take it.
@@ -359,8 +427,13 @@ impl Http {
                         () = self.stop.cancelled() => return,
                     }
                 }
-                // No such stream here: allowed, and not worth asking again.
-                Ok(_) => return,
+                // No such stream here: allowed, and not worth asking again in this session.
+                Ok(_) => {
+                    tokio::select! {
+                        () = self.renewed.notified() => continue,
+                        () = self.stop.cancelled() => return,
+                    }
+                }
                 Err(_) => {}
             }
             tokio::select! {
@@ -378,13 +451,16 @@ impl Http {
         }
     }
 
-    fn post(&self, outgoing: &Outgoing) -> RequestBuilder {
-        let mut post = self
-            .client
+    fn plain_post(&self, json: String) -> RequestBuilder {
+        self.client
             .post(self.url.clone())
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
-            .body(outgoing.json.clone());
+            .body(json)
+    }
+
+    fn post(&self, outgoing: &Outgoing) -> RequestBuilder {
+        let mut post = self.plain_post(outgoing.json.clone());
         if !self.link.is_modern() {
             return self.session_headers(post);
         }
