@@ -52,6 +52,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("fuse_rust", &["crates/satchel-core/src/catalog/search/"]),
     ("futures_util", &["crates/satchel-endpoint/"]),
     ("hyper*", &["crates/satchel-endpoint/"]),
+    ("jsonc_parser", &["crates/satchel-core/src/clients/edit/json.rs"]),
     ("jaq_*", &["crates/satchel-toolbox/src/tools/query/"]),
     ("jiff", &["crates/satchel-toolbox/src/tools/time.rs"]),
     ("keyring*", &[CORE_KEYCHAIN]),
@@ -72,11 +73,13 @@ const DOORS: &[(&str, &[&str])] = &[
     ("rpassword", &["crates/satchel-cli/src/commands/secrets.rs"]),
     ("rustls", HTTP_CLIENTS),
     ("sha1", &["crates/satchel-toolbox/src/tools/hash.rs"]),
-    ("similar", &["crates/satchel-toolbox/src/tools/diff.rs"]),
+    ("saphyr_parser", &["crates/satchel-core/src/clients/edit/yaml.rs"]),
+    ("similar", &["crates/satchel-core/src/clients/connect.rs", "crates/satchel-toolbox/src/tools/diff.rs"]),
     ("snowball_stemmers_rs", &["crates/satchel-core/src/catalog/search/words.rs"]),
     ("subtle", &["crates/satchel-core/src/clients/token.rs"]),
     ("tauri*", &["src-tauri/"]),
     ("tiktoken_rs", &["crates/satchel-core/src/catalog/tokens.rs"]),
+    ("toml_edit", &["crates/satchel-core/src/clients/edit/toml.rs"]),
     ("tower*", &["crates/satchel-endpoint/"]),
     ("tracing_appender", LOGS),
     ("tracing_subscriber", LOGS),
@@ -109,6 +112,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "crates/satchel-core/src/upstream/breaker.rs",
     "crates/satchel-core/src/catalog/search/",
     "crates/satchel-core/src/config/change.rs",
+    "crates/satchel-core/src/clients/edit/",
 ];
 
 /// A file as the rules see it.

@@ -1,6 +1,7 @@
 //! The house: real processes, real HTTP, no window. Few tests, each a story.
 
 mod bridge;
+mod clients;
 mod cli;
 mod config;
 mod costs;

@@ -1,3 +1,10 @@
-//! The programs that connect to us: who they are, by the token each was given.
+//! The programs that connect to us: who they are, what is in their files, and how ours gets in and out of there.
 
+pub mod connect;
+pub mod document;
+pub mod edit;
+pub mod machine;
+pub mod references;
+pub mod table;
+pub mod template;
 pub mod token;

@@ -1,0 +1,118 @@
+//! Another program's file, as bytes and as text.
+
+use std::{io, path::Path};
+
+use sha2::{Digest, Sha256};
+
+/// The largest file we look into.
+pub const LARGEST: u64 = 10 * 1024 * 1024;
+
+/// The mark that some editors write before UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// How a text was encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8, with or without the mark.
+    Utf8 {
+        /// With it.
+        mark: bool,
+    },
+    /// Two bytes a character. Read, never written.
+    Utf16,
+}
+
+/// A file's text, with what is needed to write it as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// Without the mark.
+    pub text: String,
+    /// As it was on disk.
+    pub encoding: Encoding,
+}
+
+/// Why a file cannot be taken as text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    /// It cannot be read.
+    #[error("cannot read it: {0}")]
+    Unreadable(String),
+    /// It is larger than any such file.
+    #[error("it is larger than {} MB", LARGEST / 1024 / 1024)]
+    TooLarge,
+    /// It is no text.
+    #[error("it is not valid UTF-8 (byte {0})")]
+    NotText(usize),
+}
+
+/// The bytes of a file; `None` where there is none.
+pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, DocumentError> {
+    let unreadable = |error: &io::Error| DocumentError::Unreadable(error.to_string());
+    match std::fs::metadata(path) {
+        Ok(about) if about.len() > LARGEST => return Err(DocumentError::TooLarge),
+        Ok(about) if !about.is_file() => return Err(DocumentError::Unreadable("it is no file".into())),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(&error)),
+    }
+    std::fs::read(path).map(Some).map_err(|error| unreadable(&error))
+}
+
+impl Document {
+    /// Reads bytes as text: UTF-8, or UTF-16 where the file says so.
+    ///
+    /// # Errors
+    /// [`DocumentError::NotText`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, DocumentError> {
+        let wide = |big_endian: bool| {
+            let pairs = bytes[2..].chunks(2).map(|pair| {
+                let pair = [pair[0], pair.get(1).copied().unwrap_or(0)];
+                if big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
+            });
+            let text = char::decode_utf16(pairs).collect::<Result<String, _>>();
+            text.map(|text| Self { text, encoding: Encoding::Utf16 }).map_err(|_| DocumentError::NotText(2))
+        };
+        match bytes {
+            [0xff, 0xfe, ..] => return wide(false),
+            [0xfe, 0xff, ..] => return wide(true),
+            _ => {}
+        }
+        let (mark, rest) = match bytes.strip_prefix(MARK) {
+            Some(rest) => (true, rest),
+            None => (false, bytes),
+        };
+        let text = std::str::from_utf8(rest).map_err(|error| DocumentError::NotText(error.valid_up_to()))?;
+        Ok(Self { text: text.to_owned(), encoding: Encoding::Utf8 { mark } })
+    }
+
+    /// The bytes of a changed text, encoded as the file was.
+    pub fn encode(&self, text: &str) -> Vec<u8> {
+        match self.encoding {
+            Encoding::Utf8 { mark: true } => [MARK, text.as_bytes()].concat(),
+            Encoding::Utf8 { mark: false } | Encoding::Utf16 => text.as_bytes().to_vec(),
+        }
+    }
+}
+
+/// What tells one content from another.
+pub fn fingerprint(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_encoding_is_read_and_the_mark_is_written_again() {
+        let marked = Document::decode(b"\xef\xbb\xbf{}").unwrap();
+        assert_eq!((marked.text.as_str(), marked.encoding), ("{}", Encoding::Utf8 { mark: true }));
+        assert_eq!(marked.encode("{1}"), b"\xef\xbb\xbf{1}");
+        assert_eq!(Document::decode("ü".as_bytes()).unwrap().encode("ü"), "ü".as_bytes());
+        for bytes in [&b"\xff\xfe{\0}\0"[..], b"\xfe\xff\0{\0}"] {
+            let wide = Document::decode(bytes).unwrap();
+            assert_eq!((wide.text.as_str(), wide.encoding), ("{}", Encoding::Utf16));
+        }
+        assert_eq!(Document::decode(b"ab\xff"), Err(DocumentError::NotText(2)));
+    }
+}

@@ -1,0 +1,62 @@
+//! A document as a tree in which every part knows where it stands in the text.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+/// One value of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Node {
+    /// Bytes of the text.
+    pub(super) range: Range<usize>,
+    pub(super) kind: Kind,
+    /// YAML: written inside brackets. JSON is always written so.
+    pub(super) flow: bool,
+    /// YAML: other places refer to it, or it refers to another.
+    pub(super) shared: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    Scalar(Value),
+    List(Vec<Node>),
+    Map(Vec<Member>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Member {
+    pub(super) key: String,
+    pub(super) key_range: Range<usize>,
+    pub(super) value: Node,
+}
+
+impl Node {
+    pub(super) fn to_value(&self) -> Value {
+        match &self.kind {
+            Kind::Scalar(value) => value.clone(),
+            Kind::List(items) => Value::Array(items.iter().map(Node::to_value).collect()),
+            Kind::Map(members) => {
+                let mut map = Map::new();
+                for member in members {
+                    // Of keys that occur twice the last one counts, as in every program that reads such files.
+                    map.insert(member.key.clone(), member.value.to_value());
+                }
+                Value::Object(map)
+            }
+        }
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        matches!(&self.kind, Kind::Scalar(Value::Null))
+    }
+
+    /// The text of an item's name, where the item is a map.
+    pub(super) fn text_of(&self, field: &str) -> Option<&str> {
+        let Kind::Map(members) = &self.kind else { return None };
+        let member = members.iter().rfind(|member| member.key == field)?;
+        match &member.value.kind {
+            Kind::Scalar(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The placeholders of other programs, translated into one spelling: `${env:X}`, `${env:X:-default}`, `${input:x}`,
+//! `${file:path}`, `${secret:X}`, `${host:name}` and `${cmd:text}`. Nothing is filled in and no command is run.
+
+use std::collections::BTreeSet;
+
+/// A spelling that some clients understand, by its name in the table.
+const SYNTAXES: &[(&str, fn(&str) -> Option<(usize, String)>)] = &[
+    ("mcphubCmd", |_| None),
+    ("ghSecret", gh_secret),
+    ("input", |text| word_in(text, "${input:", "}", dotted_name).map(|(n, x)| (n, format!("${{input:{x}}}")))),
+    ("dollarEnvColon", |text| word_in(text, "${env:", "}", name).map(env)),
+    ("dollarFile", |text| word_in(text, "${file:", "}", anything).map(|(n, x)| (n, format!("${{file:{x}}}")))),
+    ("workspace", |text| word_in(text, "${", "}", host_name).map(|(n, x)| (n, format!("${{host:{x}}}")))),
+    ("bracedDefault", braced_default),
+    ("braced", |text| word_in(text, "${", "}", name).map(env)),
+    ("curlyEnv", |text| word_in(text, "{env:", "}", name).map(env)),
+    ("curlyFile", |text| word_in(text, "{file:", "}", anything).map(|(n, x)| (n, format!("${{file:{x}}}")))),
+    ("shellCmd", |text| word_in(text, "$(", ")", command).map(|(n, x)| (n, format!("${{cmd:{x}}}")))),
+    ("bare", bare),
+    ("percent", |text| word_in(text, "%", "%", name).map(env)),
+];
+
+/// Translates the placeholders of one client.
+#[derive(Debug)]
+pub struct References<'a> {
+    understood: &'a [String],
+    /// `%X%` is a variable on Windows only; elsewhere it is part of an encoded address.
+    windows: bool,
+    /// Every placeholder met, in the one spelling.
+    pub found: BTreeSet<String>,
+}
+
+impl<'a> References<'a> {
+    /// Those that the client understands.
+    pub fn of(understood: &'a [String], windows: bool) -> Self {
+        Self { understood, windows, found: BTreeSet::new() }
+    }
+
+    /// The text in the one spelling. What the client does not understand stays as it is.
+    pub fn translate(&mut self, text: &str) -> String {
+        if self.understands("mcphubCmd")
+            && let Some(command) = text.strip_prefix("$: ")
+        {
+            return self.note(format!("${{cmd:{command}}}"));
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(next) = rest.chars().next() {
+            let matched = match next {
+                '$' | '{' | '%' => SYNTAXES
+                    .iter()
+                    .filter(|(name, _)| self.understands(name))
+                    .find_map(|(_, reads)| reads(rest)),
+                _ => None,
+            };
+            let length = match matched {
+                Some((length, canonical)) => {
+                    out.push_str(&self.note(canonical));
+                    length
+                }
+                None => {
+                    out.push(next);
+                    next.len_utf8()
+                }
+            };
+            rest = &rest[length..];
+        }
+        out
+    }
+
+    /// Remembers a placeholder and gives it back.
+    pub fn note(&mut self, canonical: String) -> String {
+        self.found.insert(canonical.clone());
+        canonical
+    }
+
+    fn understands(&self, name: &str) -> bool {
+        (name != "percent" || self.windows) && self.understood.iter().any(|known| known == name)
+    }
+}
+
+/// Are all of these spellings known?
+pub fn known(names: &[String]) -> bool {
+    names.iter().all(|name| SYNTAXES.iter().any(|(known, _)| known == name))
+}
+
+/// Does the text hold a placeholder in the one spelling?
+pub fn holds_reference(text: &str) -> bool {
+    ["${env:", "${input:", "${file:", "${secret:", "${host:", "${cmd:"].iter().any(|start| text.contains(start))
+}
+
+fn env((length, name): (usize, &str)) -> (usize, String) {
+    (length, format!("${{env:{name}}}"))
+}
+
+/// What stands between `start` and `end` at the beginning of the text, and the length of all three.
+fn word_in<'a>(text: &'a str, start: &str, end: &str, is: fn(&str) -> bool) -> Option<(usize, &'a str)> {
+    let inside = text.strip_prefix(start)?;
+    let length = inside.find(end)?;
+    let word = &inside[..length];
+    is(word).then_some((start.len() + length + end.len(), word))
+}
+
+fn name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn dotted_name(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+}
+
+fn host_name(word: &str) -> bool {
+    matches!(word, "workspaceFolder" | "workspaceFolderBasename" | "userHome" | "pathSeparator" | "/")
+}
+
+fn anything(word: &str) -> bool {
+    !word.is_empty()
+}
+
+fn command(_: &str) -> bool {
+    true
+}
+
+fn gh_secret(text: &str) -> Option<(usize, String)> {
+    let (length, inside) = word_in(text, "${{", "}}", anything)?;
+    let name = inside.trim().strip_prefix("secrets.")?;
+    let fits = !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-'));
+    fits.then(|| (length, format!("${{secret:{name}}}")))
+}
+
+fn braced_default(text: &str) -> Option<(usize, String)> {
+    let (length, inside) = word_in(text, "${", "}", anything)?;
+    let (variable, default) = inside.split_once(":-")?;
+    name(variable).then(|| (length, format!("${{env:{variable}:-{default}}}")))
+}
+
+fn bare(text: &str) -> Option<(usize, String)> {
+    let inside = text.strip_prefix('$')?;
+    let length = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(inside.len());
+    let word = &inside[..length];
+    name(word).then(|| (1 + length, format!("${{env:{word}}}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_client_understands_is_translated() {
+        let check = |understood: &[&str], windows: bool, text: &str, expected: &str| {
+            let understood: Vec<String> = understood.iter().map(|name| (*name).to_owned()).collect();
+            assert!(known(&understood));
+            assert_eq!(References::of(&understood, windows).translate(text), expected, "{text}");
+        };
+        let claude = &["bracedDefault", "braced"];
+        check(claude, false, "Bearer ${TOKEN}!", "Bearer ${env:TOKEN}!");
+        check(claude, false, "${A:-b c}/${env:X}$Y", "${env:A:-b c}/${env:X}$Y");
+        check(&["bare", "braced"], false, "$A-${B}$1$", "${env:A}-${env:B}$1$");
+        check(&["percent"], true, "%HOME%\\x", "${env:HOME}\\x");
+        check(&["percent"], false, "%C3%A4", "%C3%A4");
+        check(&["curlyEnv", "curlyFile"], false, "{env:A}{file:~/x}{b}", "${env:A}${file:~/x}{b}");
+        check(&["ghSecret"], false, "Bearer ${{ secrets.GH }}", "Bearer ${secret:GH}");
+        check(&["input"], false, "${input:gh-pat}", "${input:gh-pat}");
+        check(&["workspace"], false, "${workspaceFolder}/ü", "${host:workspaceFolder}/ü");
+        check(&["shellCmd"], false, "a$(pass show x)", "a${cmd:pass show x}");
+        check(&["mcphubCmd"], false, "$: cmd:op read x", "${cmd:cmd:op read x}");
+        check(&[], false, "${A} $B", "${A} $B");
+    }
+}
