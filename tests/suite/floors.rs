@@ -74,6 +74,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("rustls", HTTP_CLIENTS),
     ("sha1", &["crates/satchel-toolbox/src/tools/hash.rs"]),
     ("saphyr_parser", &["crates/satchel-core/src/clients/edit/yaml.rs"]),
+    ("shlex", &["crates/satchel-core/src/clients/import/paste.rs"]),
     ("similar", &["crates/satchel-core/src/clients/connect.rs", "crates/satchel-toolbox/src/tools/diff.rs"]),
     ("snowball_stemmers_rs", &["crates/satchel-core/src/catalog/search/words.rs"]),
     ("subtle", &["crates/satchel-core/src/clients/token.rs"]),

@@ -1,8 +1,8 @@
 //! The house: real processes, real HTTP, no window. Few tests, each a story.
 
 mod bridge;
-mod clients;
 mod cli;
+mod clients;
 mod config;
 mod costs;
 mod doors;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{cases, json, name};
 
 fn ourselves(about: &Value, os: &str) -> (Ourselves, String) {
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let text = |value: &Value| value.as_str().expect("it is a text").to_owned();
     let ourselves = Ourselves {
         name: "hub".into(),
         url: text(&about["hub"]["HUB_URL"]),
@@ -62,13 +62,7 @@ fn every_file_gets_exactly_the_expected_bytes_and_gives_them_back() {
 }
 
 /// What is wrong when the entry is taken out again: with the copy, and without it as after a change by the client.
-fn undone(
-    label: &str,
-    case: &Value,
-    client: &Client,
-    plan: &Plan,
-    before: Option<&[u8]>,
-) -> Vec<String> {
+fn undone(label: &str, case: &Value, client: &Client, plan: &Plan, before: Option<&[u8]>) -> Vec<String> {
     let mut wrong = Vec::new();
     let written = |after: &str| Written {
         path: plan.path.clone(),
@@ -85,7 +79,8 @@ fn undone(
         None => Without::Deleted,
     };
     let restored =
-        connect::without(client, &written(&untouched), Some(&plan.after), before.map(<[u8]>::to_vec)).unwrap();
+        connect::without(client, &written(&untouched), Some(&plan.after), before.map(<[u8]>::to_vec))
+            .expect("it comes out");
     if restored != expected {
         wrong.push(format!("{label}: not restored: {restored:?}"));
     }
@@ -93,11 +88,17 @@ fn undone(
     if case["undoByteExact"] == false {
         return wrong;
     }
-    match (connect::without(client, &written("other"), Some(&plan.after), None).unwrap(), before) {
+    match (
+        connect::without(client, &written("other"), Some(&plan.after), None).expect("it comes out"),
+        before,
+    ) {
         (Without::Removed(now), Some(before)) if now == before => {}
-        (Without::Removed(now), Some(before)) if label == "codex/no-final-newline-crlf" || label == "cline/compact" => {
+        (Without::Removed(now), Some(before))
+            if label == "codex/no-final-newline-crlf" || label == "cline/compact" =>
+        {
             // A line ending or the place inside the brackets is not remembered; what the file says is.
-            let read = |bytes: &[u8]| client.format.read(std::str::from_utf8(bytes).unwrap()).unwrap();
+            let read =
+                |bytes: &[u8]| client.format.read(&String::from_utf8_lossy(bytes)).expect("it can be read");
             assert_eq!(read(&now), read(before), "{label}");
         }
         (Without::Deleted, None) => {}
@@ -148,7 +149,8 @@ fn every_client_that_has_a_file_gets_an_entry_in_a_new_one_and_loses_it_again() 
                 Format::Toml => assert!(found.is_some(), "{}", client.id),
                 Format::Json | Format::Yaml => assert_eq!(found, Some(&plan.entry), "{}", client.id),
             }
-            let again = connect::plan(client, &ourselves, over, &token, path, Some(plan.after.clone())).unwrap();
+            let again =
+                connect::plan(client, &ourselves, over, &token, path, Some(plan.after.clone())).unwrap();
             assert!(again.changes_nothing(), "{}: {}", client.id, again.diff());
             let written = Written {
                 path: path.to_owned(),

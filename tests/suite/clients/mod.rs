@@ -1,6 +1,7 @@
 //! What other programs' files become when we read, change and leave them. The cases are data: tests/clients.
 
 mod connect;
+mod import;
 
 use std::{
     fs,
@@ -22,12 +23,15 @@ fn json(path: &Path) -> Value {
 }
 
 fn folders(inside: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> =
-        fs::read_dir(inside).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    let mut found: Vec<PathBuf> = fs::read_dir(inside)
+        .expect("the cases are there")
+        .map(|entry| entry.expect("it can be listed").path())
+        .filter(|path| path.is_dir())
+        .collect();
     found.sort();
     found
 }
 
 fn name(path: &Path) -> &str {
-    path.file_name().and_then(|name| name.to_str()).unwrap()
+    path.file_name().and_then(|name| name.to_str()).expect("it has a name")
 }

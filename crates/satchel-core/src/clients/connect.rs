@@ -164,8 +164,8 @@ pub fn plan(
 }
 
 fn decode(path: &Path, bytes: &[u8]) -> Result<Document, ConnectError> {
-    let document = Document::decode(bytes)
-        .map_err(|error| ConnectError::Document { path: path.to_owned(), error })?;
+    let document =
+        Document::decode(bytes).map_err(|error| ConnectError::Document { path: path.to_owned(), error })?;
     match document.encoding {
         Encoding::Utf8 { .. } => Ok(document),
         Encoding::Utf16 => Err(ConnectError::Wide(path.to_owned())),
@@ -338,7 +338,8 @@ fn only_the_container(document: &Value, keys: &[String]) -> bool {
         _ => false,
     };
     let alone = |value: &Value| value.as_object().is_some_and(|map| map.len() == 1);
-    container(document, keys).is_some_and(empty) && (0..keys.len()).all(|depth| container(document, &keys[..depth]).is_some_and(alone))
+    container(document, keys).is_some_and(empty)
+        && (0..keys.len()).all(|depth| container(document, &keys[..depth]).is_some_and(alone))
 }
 
 /// The text a person can paste.

@@ -3,6 +3,7 @@
 pub mod connect;
 pub mod document;
 pub mod edit;
+pub mod import;
 pub mod machine;
 pub mod references;
 pub mod table;

@@ -3,13 +3,20 @@
 
 use std::collections::BTreeSet;
 
+/// Reads a placeholder at the beginning of a text: its length there, and the one spelling of it.
+type Reads = fn(&str) -> Option<(usize, String)>;
+
 /// A spelling that some clients understand, by its name in the table.
-const SYNTAXES: &[(&str, fn(&str) -> Option<(usize, String)>)] = &[
+const SYNTAXES: &[(&str, Reads)] = &[
     ("mcphubCmd", |_| None),
     ("ghSecret", gh_secret),
-    ("input", |text| word_in(text, "${input:", "}", dotted_name).map(|(n, x)| (n, format!("${{input:{x}}}")))),
+    ("input", |text| {
+        word_in(text, "${input:", "}", dotted_name).map(|(n, x)| (n, format!("${{input:{x}}}")))
+    }),
     ("dollarEnvColon", |text| word_in(text, "${env:", "}", name).map(env)),
-    ("dollarFile", |text| word_in(text, "${file:", "}", anything).map(|(n, x)| (n, format!("${{file:{x}}}")))),
+    ("dollarFile", |text| {
+        word_in(text, "${file:", "}", anything).map(|(n, x)| (n, format!("${{file:{x}}}")))
+    }),
     ("workspace", |text| word_in(text, "${", "}", host_name).map(|(n, x)| (n, format!("${{host:{x}}}")))),
     ("bracedDefault", braced_default),
     ("braced", |text| word_in(text, "${", "}", name).map(env)),
@@ -86,7 +93,9 @@ pub fn known(names: &[String]) -> bool {
 
 /// Does the text hold a placeholder in the one spelling?
 pub fn holds_reference(text: &str) -> bool {
-    ["${env:", "${input:", "${file:", "${secret:", "${host:", "${cmd:"].iter().any(|start| text.contains(start))
+    ["${env:", "${input:", "${file:", "${secret:", "${host:", "${cmd:"]
+        .iter()
+        .any(|start| text.contains(start))
 }
 
 fn env((length, name): (usize, &str)) -> (usize, String) {

@@ -179,6 +179,8 @@ pub struct Shape {
     pub timeout_in_seconds: bool,
     /// Only these tools.
     pub tools_allow: Option<String>,
+    /// An empty list of them means none at all.
+    pub empty_allows_none: bool,
     /// Not these tools.
     pub tools_deny: Option<String>,
     /// Tools that run without a question.
@@ -227,6 +229,7 @@ impl Default for Shape {
             timeout_field: None,
             timeout_in_seconds: false,
             tools_allow: None,
+            empty_allows_none: false,
             tools_deny: None,
             auto_approve: None,
             nested_transport: None,

@@ -304,7 +304,8 @@ impl Tail {
             let rest = &text[at..until];
             let length = if rest.starts_with("//") {
                 tail.comments = true;
-                rest.find('\n').map_or(rest.len(), |newline| newline - usize::from(rest[..newline].ends_with('\r')))
+                rest.find('\n')
+                    .map_or(rest.len(), |newline| newline - usize::from(rest[..newline].ends_with('\r')))
             } else if rest.starts_with("/*") {
                 tail.comments = true;
                 rest.find("*/").map_or(rest.len(), |end| end + 2)

@@ -107,7 +107,8 @@ impl Format {
     /// [`EditError`]; the text must not be written then.
     pub fn put(self, text: &str, spot: &Spot<'_>, entry: &Value) -> Result<Edited, EditError> {
         let before = self.read(text)?;
-        if at(&before, spot).is_some_and(|there| *there == *entry || self == Format::Toml && *there == without_nulls(entry))
+        if at(&before, spot)
+            .is_some_and(|there| *there == *entry || self == Format::Toml && *there == without_nulls(entry))
         {
             return Ok(Edited { text: text.to_owned(), created: 0 });
         }
@@ -144,7 +145,8 @@ impl Format {
         // In TOML a container is only the way to its entries and goes with the last of them.
         let most = if self == Format::Toml { spot.container.len() } else { created };
         // A container with somebody's comments in it stays, empty.
-        let wanted: Vec<Value> = (0..=most).map(|created| with(before.clone(), spot, None, created)).collect();
+        let wanted: Vec<Value> =
+            (0..=most).map(|created| with(before.clone(), spot, None, created)).collect();
         self.faithful(text, ways, &wanted).map(Some)
     }
 

@@ -75,7 +75,8 @@ pub(super) fn put(text: &str, spot: &Spot<'_>, entry: &Value) -> Result<(Ways, u
             }
         }
     }
-    let created = usize::from(table.get(spot.name).is_none() && document.as_table().get(&spot.container[0]).is_none());
+    let created =
+        usize::from(table.get(spot.name).is_none() && document.as_table().get(&spot.container[0]).is_none());
     let mut new = String::new();
     if !text.is_empty() && !text.ends_with('\n') {
         new.push_str(nl);

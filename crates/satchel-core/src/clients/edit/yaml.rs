@@ -114,9 +114,9 @@ impl<'a> Reader<'a> {
                     }
                     let name = match key.kind {
                         Kind::Scalar(Value::String(name)) => name,
-                        other => {
-                            Node { kind: other, range: 0..0, flow: true, shared: false }.to_value().to_string()
-                        }
+                        other => Node { kind: other, range: 0..0, flow: true, shared: false }
+                            .to_value()
+                            .to_string(),
                     };
                     members.push(Member { key: name, key_range: key.range, value });
                 };
@@ -236,7 +236,8 @@ pub(super) fn put(text: &str, spot: &Spot<'_>, entry: &Value) -> Result<(Ways, u
             let step = step_of(text, &root);
             let lines = nested_lines(spot, missing, entry, key_indent + step, step).join(nl);
             let written = member.value.range.clone();
-            let written_start = written.start - (text[..written.start].len() - text[..written.start].trim_end_matches(' ').len());
+            let written_start = written.start
+                - (text[..written.start].len() - text[..written.start].trim_end_matches(' ').len());
             let end = line_end(text, written.end);
             let patches = vec![
                 Patch::new(written_start.min(written.start)..written.end, ""),
@@ -463,7 +464,13 @@ fn nested_value(spot: &Spot<'_>, missing: &[String], entry: &Value) -> Value {
     missing.iter().rev().fold(innermost, |inner, key| Value::Object(Map::from_iter([(key.clone(), inner)])))
 }
 
-fn nested_lines(spot: &Spot<'_>, missing: &[String], entry: &Value, indent: usize, step: usize) -> Vec<String> {
+fn nested_lines(
+    spot: &Spot<'_>,
+    missing: &[String],
+    entry: &Value,
+    indent: usize,
+    step: usize,
+) -> Vec<String> {
     match missing.split_first() {
         None => entry_lines(spot, entry, indent, step),
         Some((key, rest)) => {

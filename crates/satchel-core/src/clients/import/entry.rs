@@ -1,0 +1,342 @@
+//! One entry of one client, read by the table's description of that client.
+
+use serde_json::{Map, Value};
+
+use super::{Found, Kind, Target, Unwrap, secrets};
+use crate::clients::{
+    references::References,
+    table::{Shape, Untyped},
+};
+
+type Fields = Map<String, Value>;
+
+/// Reads an entry.
+///
+/// # Errors
+/// The stable word for why it is no server for us.
+pub(super) fn read(
+    shape: &Shape,
+    name: &str,
+    fields: &Fields,
+    references: &mut References<'_>,
+) -> Result<Found, String> {
+    let entry = Entry::new(shape, fields);
+    let kind = entry.kind()?;
+    let target = match kind {
+        Kind::Stdio => entry.program(references),
+        Kind::Http | Kind::Sse => entry.address(references)?,
+    };
+    let secret_fields = secrets::plain(&target);
+    let unwrap = unwrap(&target);
+    Ok(Found {
+        name: name.to_owned(),
+        transport: kind,
+        enabled: entry.enabled(),
+        secret_fields,
+        unwrap,
+        target,
+        timeout_ms: entry.timeout(),
+        tools_allow: entry.tools_allow(),
+        tools_deny: entry.list(shape.tools_deny.as_deref()),
+        auto_approve: match entry.outer(shape.auto_approve.as_deref()) {
+            Some(Value::Bool(true)) => vec!["*".into()],
+            _ => entry.list(shape.auto_approve.as_deref()),
+        },
+        refs: references.found.iter().cloned().collect(),
+        keychain_env: entry.list(shape.keychain_env.as_deref()),
+        scope: None,
+        project: None,
+        disabled_in_projects: vec![],
+        unknown: entry.unknown(),
+    })
+}
+
+struct Entry<'a> {
+    shape: &'a Shape,
+    fields: &'a Fields,
+    /// The transport's fields, which some clients wrap in an object of their own.
+    inner: &'a Fields,
+}
+
+impl<'a> Entry<'a> {
+    fn new(shape: &'a Shape, fields: &'a Fields) -> Self {
+        let nested = shape.nested_transport.as_deref().and_then(|field| fields.get(field));
+        let inner = nested.and_then(Value::as_object).unwrap_or(fields);
+        Self { shape, fields, inner }
+    }
+
+    fn kind(&self) -> Result<Kind, String> {
+        let shape = self.shape;
+        let word =
+            shape.type_field.as_deref().and_then(|field| self.inner.get(field)).and_then(Value::as_str);
+        let (has_command, has_url) = (self.has_command(), self.url().is_some());
+        if let Some(word) = word {
+            let is = |words: &[String]| words.iter().any(|known| known == word);
+            if is(&shape.host_internal_types) {
+                return Err(format!("host-internal:{word}"));
+            }
+            let kind = if is(&shape.stdio_types) {
+                Kind::Stdio
+            } else if is(&shape.http_types) {
+                Kind::Http
+            } else if is(&shape.sse_types) {
+                Kind::Sse
+            } else {
+                return Err(format!("unsupported-transport:{word}"));
+            };
+            // The arguments of such programs stand where addresses stand otherwise.
+            let only_program = kind == Kind::Stdio && shape.stdio_args_in_url;
+            if has_command && has_url && !only_program {
+                return Err("command-and-url".into());
+            }
+            return match (kind, has_command, has_url) {
+                (Kind::Stdio, true, _) | (Kind::Http | Kind::Sse, _, true) => {
+                    let always_http = kind != Kind::Stdio && self.has_http_url();
+                    Ok(if always_http { Kind::Http } else { kind })
+                }
+                _ => Err(self.nothing()),
+            };
+        }
+        match (has_command, has_url) {
+            (true, true) if shape.stdio_args_in_url => Ok(Kind::Stdio),
+            (true, true) => Err("command-and-url".into()),
+            (true, false) => Ok(Kind::Stdio),
+            (false, false) => Err(self.nothing()),
+            (false, true) if self.has_http_url() => Ok(Kind::Http),
+            (false, true) => match shape.url_without_type {
+                Untyped::Http => Ok(Kind::Http),
+                Untyped::Sse => Ok(Kind::Sse),
+                Untyped::Skip => Err("url-without-type".into()),
+                Untyped::Unsupported => Err("unsupported-transport:http".into()),
+            },
+        }
+    }
+
+    /// Why an entry without a program and an address is there.
+    fn nothing(&self) -> String {
+        let switches = [&self.shape.enabled_field, &self.shape.disabled_field];
+        let is_switch = |key: &String| switches.iter().any(|known| known.as_ref() == Some(key));
+        match &self.shape.settings_only {
+            Some(reason) if self.fields.contains_key("settings") => reason.clone(),
+            _ if self.shape.enablement_only && self.fields.keys().all(is_switch) => "enablement-only".into(),
+            _ => "no-command-or-url".into(),
+        }
+    }
+
+    fn has_command(&self) -> bool {
+        match self.inner.get(&self.shape.command) {
+            Some(Value::String(command)) => !command.trim().is_empty(),
+            Some(Value::Array(words)) => words.first().is_some_and(Value::is_string),
+            Some(Value::Object(nested)) => {
+                self.shape.nested_command && nested.get("path").is_some_and(Value::is_string)
+            }
+            _ => false,
+        }
+    }
+
+    fn has_http_url(&self) -> bool {
+        let key = self.shape.http_url_key.as_deref();
+        key.and_then(|key| self.inner.get(key)).and_then(Value::as_str).is_some_and(|url| !url.is_empty())
+    }
+
+    fn url(&self) -> Option<&'a str> {
+        let urls = self.shape.url.iter().filter_map(|field| self.inner.get(field)?.as_str());
+        urls.into_iter().find(|url| !url.trim().is_empty())
+    }
+
+    fn program(&self, references: &mut References<'_>) -> Target {
+        let shape = self.shape;
+        let (command, mut args, own_env) = match self.inner.get(&shape.command) {
+            Some(Value::Array(words)) => {
+                let mut words = strings(words).into_iter();
+                (words.next().unwrap_or_default(), words.collect(), None)
+            }
+            Some(Value::Object(nested)) => (
+                nested.get("path").and_then(Value::as_str).unwrap_or_default().to_owned(),
+                nested.get("args").and_then(Value::as_array).map(|args| strings(args)).unwrap_or_default(),
+                nested.get("env").and_then(Value::as_object),
+            ),
+            other => (other.and_then(Value::as_str).unwrap_or_default().to_owned(), vec![], None),
+        };
+        if shape.stdio_args_in_url {
+            let words = self.url().unwrap_or_default().split(' ').filter(|word| !word.is_empty());
+            args.extend(words.map(ToOwned::to_owned));
+        } else if let Some(Value::Array(more)) = self.inner.get(&shape.args) {
+            args.extend(strings(more));
+        }
+        let mut env = Map::new();
+        let given = own_env.or_else(|| self.inner.get(&shape.env).and_then(Value::as_object));
+        for (key, value) in given.into_iter().flatten() {
+            let value = match value {
+                Value::Null if shape.empty_env_means_inherit => String::new(),
+                Value::Null => continue,
+                value => text(value),
+            };
+            let value = match shape.empty_env_means_inherit && value.is_empty() {
+                true => references.note(format!("${{env:{key}}}")),
+                false => references.translate(&value),
+            };
+            env.insert(key.clone(), value.into());
+        }
+        for name in self.list(shape.env_vars.as_deref()) {
+            let value = references.note(format!("${{env:{name}}}"));
+            env.insert(name, value.into());
+        }
+        let mut translated = |key: &str| {
+            let value = self.inner.get(key).or_else(|| self.fields.get(key)).and_then(Value::as_str);
+            value.map(|value| references.translate(value))
+        };
+        let (cwd, env_file) = (translated(&shape.cwd), translated("envFile"));
+        Target::Program {
+            command: references.translate(&command),
+            args: args.iter().map(|arg| references.translate(arg)).collect(),
+            env,
+            cwd,
+            env_file,
+        }
+    }
+
+    fn address(&self, references: &mut References<'_>) -> Result<Target, String> {
+        let shape = self.shape;
+        let url = references.translate(self.url().unwrap_or_default().trim());
+        let lower = url.to_ascii_lowercase();
+        if !["http://", "https://", "${"].iter().any(|start| lower.starts_with(start)) {
+            let scheme = lower.split("://").next().filter(|scheme| scheme.len() < lower.len());
+            return Err(match scheme {
+                Some(scheme) => format!("unsupported-url-scheme:{scheme}"),
+                None => "invalid-url".into(),
+            });
+        }
+        let mut headers = Map::new();
+        let given = shape.headers.iter().find_map(|path| {
+            let mut parts = path.split('.');
+            let first = parts.next()?;
+            let first = self.inner.get(first).or_else(|| self.fields.get(first))?;
+            parts.try_fold(first, |value, key| value.get(key))?.as_object()
+        });
+        for (key, value) in given.into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+            headers.insert(key.clone(), references.translate(&text(value)).into());
+        }
+        let text_of = |field: &Option<String>| {
+            field.as_deref().and_then(|field| self.inner.get(field)).and_then(Value::as_str)
+        };
+        if let Some(variable) = text_of(&shape.bearer_env) {
+            let reference = references.note(format!("${{env:{variable}}}"));
+            headers.insert("Authorization".into(), format!("Bearer {reference}").into());
+        }
+        if let Some(key) = text_of(&shape.api_key_bearer) {
+            headers.insert("Authorization".into(), format!("Bearer {}", references.translate(key)).into());
+        }
+        let variables =
+            shape.env_headers.as_deref().and_then(|field| self.inner.get(field)).and_then(Value::as_object);
+        for (key, variable) in variables.into_iter().flatten() {
+            let reference = references.note(format!("${{env:{}}}", text(variable)));
+            headers.insert(key.clone(), reference.into());
+        }
+        Ok(Target::Address { url, headers })
+    }
+
+    fn enabled(&self) -> bool {
+        let switch = |field: &Option<String>| self.outer(field.as_deref()).and_then(Value::as_bool);
+        let state = self.outer(self.shape.state_field.as_deref()).and_then(Value::as_str);
+        !switch(&self.shape.disabled_field).unwrap_or(false)
+            && switch(&self.shape.enabled_field).unwrap_or(true)
+            && state.is_none_or(|state| state == "enabled")
+    }
+
+    fn timeout(&self) -> Option<u64> {
+        let number = self.outer(self.shape.timeout_field.as_deref())?.as_f64()?;
+        let ms = if self.shape.timeout_in_seconds { number * 1000.0 } else { number };
+        // A time that is no time, or longer than a year, is none.
+        (ms > 0.0 && ms < 31_536_000_000.0).then(|| ms.round() as u64)
+    }
+
+    fn tools_allow(&self) -> Option<Vec<String>> {
+        let field = self.shape.tools_allow.as_deref();
+        self.outer(field)?.as_array()?;
+        let list = self.list(field);
+        let all = list.iter().any(|tool| tool == "*") || (list.is_empty() && !self.shape.empty_allows_none);
+        (!all).then_some(list)
+    }
+
+    fn outer(&self, field: Option<&str>) -> Option<&'a Value> {
+        field.and_then(|field| self.fields.get(field).or_else(|| self.inner.get(field)))
+    }
+
+    fn list(&self, field: Option<&str>) -> Vec<String> {
+        self.outer(field).and_then(Value::as_array).map(|items| strings(items)).unwrap_or_default()
+    }
+
+    fn unknown(&self) -> Map<String, Value> {
+        let shape = self.shape;
+        let first = |path: &String| path.split('.').next().unwrap_or(path).to_owned();
+        let options = [
+            &shape.name_field,
+            &shape.name_fallback,
+            &shape.type_field,
+            &shape.env_vars,
+            &shape.keychain_env,
+            &shape.env_headers,
+            &shape.bearer_env,
+            &shape.api_key_bearer,
+            &shape.disabled_field,
+            &shape.enabled_field,
+            &shape.state_field,
+            &shape.timeout_field,
+            &shape.tools_allow,
+            &shape.tools_deny,
+            &shape.auto_approve,
+            &shape.nested_transport,
+        ];
+        let mut known: Vec<String> = options.into_iter().flatten().cloned().collect();
+        known.extend([&shape.command, &shape.args, &shape.env, &shape.cwd].into_iter().cloned());
+        known.extend(shape.url.iter().cloned());
+        known.extend(shape.headers.iter().map(first));
+        known.extend(["type", "envFile", "source"].map(ToOwned::to_owned));
+        let unknown = self.fields.iter().filter(|(key, _)| !known.contains(key));
+        unknown.map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+}
+
+fn strings(values: &[Value]) -> Vec<String> {
+    values.iter().filter(|value| !value.is_null()).map(text).collect()
+}
+
+/// `npx mcp-remote URL` and its like only pass on what a hosted server says.
+fn unwrap(target: &Target) -> Option<Unwrap> {
+    let Target::Program { command, args, env, .. } = target else { return None };
+    let runner = |word: &str| {
+        let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+        let name = name.strip_suffix(".cmd").or_else(|| name.strip_suffix(".exe")).unwrap_or(name);
+        matches!(name, "npx" | "bunx" | "pnpx" | "pnpm" | "yarn" | "bun")
+    };
+    let is_remote = |word: &str| word == "mcp-remote" || word.starts_with("mcp-remote@");
+    let direct = is_remote(command.rsplit(['/', '\\']).next().unwrap_or(command));
+    let rest = match args.iter().position(|word| is_remote(word)) {
+        Some(at) if runner(command) || args[..at].iter().any(|word| runner(word)) => &args[at + 1..],
+        None if direct => args,
+        _ => return None,
+    };
+    let url = rest.iter().find(|word| word.starts_with("http://") || word.starts_with("https://"))?;
+    let after = |flag: &str| rest.iter().position(|word| word == flag).and_then(|at| rest.get(at + 1));
+    let sse = after("--transport").is_some_and(|word| word.starts_with("sse"));
+    let mut headers = Map::new();
+    for pair in rest.windows(2).filter(|pair| pair[0] == "--header") {
+        if let Some((name, value)) = pair[1].split_once(':') {
+            headers.insert(name.trim().to_owned(), filled(value.trim(), env).into());
+        }
+    }
+    let transport = if sse { Kind::Sse } else { Kind::Http };
+    Some(Unwrap { via: "mcp-remote".into(), transport, url: url.clone(), headers })
+}
+
+/// The value with the entry's own variables.
+fn filled(value: &str, env: &Map<String, Value>) -> String {
+    env.iter().fold(value.to_owned(), |value, (name, inside)| {
+        value.replace(&format!("${{{name}}}"), inside.as_str().unwrap_or_default())
+    })
+}

@@ -1,0 +1,180 @@
+//! The same server in several places, shown once.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde_json::Value;
+
+use super::{Found, Kind, Target};
+
+/// Where a server was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The client's id.
+    pub client: String,
+    /// The file; empty for a pasted text.
+    pub path: PathBuf,
+    /// `user`, `project` and so on.
+    pub scope: String,
+    /// What it is called there.
+    pub name: String,
+}
+
+/// One server, wherever it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// What it would be called with us.
+    pub name: String,
+    /// As it is in the first place, on where it is on in any.
+    pub server: Found,
+    /// All places.
+    pub origins: Vec<Origin>,
+    /// The name of the same server with us, where we have it.
+    pub known: Option<String>,
+}
+
+/// What tells whether two servers are the same: the same program with the same arguments, or the same address.
+pub fn identity(server: &Found) -> String {
+    match &server.target {
+        Target::Program { command, args, .. } => {
+            let words: Vec<&str> =
+                std::iter::once(plain_program(command)).chain(args.iter().map(String::as_str)).collect();
+            format!("stdio {}", Value::from(words))
+        }
+        Target::Address { url, .. } => {
+            let kind = if server.transport == Kind::Sse { "sse" } else { "http" };
+            format!("{kind} {}", plain_address(url))
+        }
+    }
+}
+
+/// A bare name for the usual runners, which differ only by where they are installed.
+fn plain_program(command: &str) -> &str {
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let name = name.strip_suffix(".cmd").or_else(|| name.strip_suffix(".exe")).unwrap_or(name);
+    match name {
+        "npx" | "uvx" | "docker" | "node" | "bunx" | "dnx" => name,
+        _ => command,
+    }
+}
+
+/// With a host in small letters and no slash at the end.
+fn plain_address(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{}://{}{}{query}", scheme.to_lowercase(), host.to_lowercase(), path.trim_end_matches('/'))
+}
+
+/// One candidate for every server, with names that nothing else has. `known` tells what we have already, by identity;
+/// `taken` the names that are in use.
+pub fn candidates(
+    found: Vec<(Origin, Found)>,
+    known: &BTreeMap<String, String>,
+    taken: impl Fn(&str) -> bool,
+) -> Vec<Candidate> {
+    let mut all: Vec<Candidate> = Vec::new();
+    let mut by_identity: BTreeMap<String, usize> = BTreeMap::new();
+    for (origin, server) in found {
+        let identity = identity(&server);
+        if let Some(index) = by_identity.get(&identity) {
+            let candidate = &mut all[*index];
+            candidate.server.enabled |= server.enabled;
+            complete(&mut candidate.server, &server);
+            candidate.origins.push(origin);
+            continue;
+        }
+        by_identity.insert(identity.clone(), all.len());
+        let known = known.get(&identity).cloned();
+        let name = match &known {
+            Some(known) => known.clone(),
+            None => free_name(&server.name, |name| {
+                taken(name) || all.iter().any(|other| other.name.eq_ignore_ascii_case(name))
+            }),
+        };
+        all.push(Candidate { name, server, origins: vec![origin], known });
+    }
+    all
+}
+
+/// Takes from the second place what the first does not have.
+fn complete(server: &mut Found, other: &Found) {
+    let add = |mine: &mut serde_json::Map<String, Value>, theirs: &serde_json::Map<String, Value>| {
+        for (key, value) in theirs {
+            mine.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    };
+    match (&mut server.target, &other.target) {
+        (Target::Program { env, cwd, .. }, Target::Program { env: theirs, cwd: their_cwd, .. }) => {
+            add(env, theirs);
+            if cwd.is_none() {
+                cwd.clone_from(their_cwd);
+            }
+        }
+        (Target::Address { headers, .. }, Target::Address { headers: theirs, .. }) => add(headers, theirs),
+        (Target::Program { .. }, Target::Address { .. })
+        | (Target::Address { .. }, Target::Program { .. }) => {}
+    }
+}
+
+/// A name that can be one of ours and that nothing else has.
+fn free_name(wished: &str, taken: impl Fn(&str) -> bool) -> String {
+    let fits = |c: char| !(matches!(c, ':' | '|' | '/' | '\\') || c.is_control());
+    let name: String = wished.chars().map(|c| if fits(c) { c } else { '-' }).take(56).collect();
+    let name = match name.trim() {
+        "" => "server",
+        name => name,
+    };
+    let mut numbered = (2..).map(|number| format!("{name}-{number}"));
+    match taken(name) {
+        false => name.to_owned(),
+        true => numbered.find(|name| !taken(name)).expect("numbers do not end"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clients::{edit::Format, import::Source, machine::Os, table};
+
+    fn found(client: &str, text: &str) -> Vec<(Origin, Found)> {
+        let client = table::client(client).unwrap();
+        let source =
+            Source { client, path: "x".into(), scope: "user".into(), key: client.key.clone(), like: client };
+        let contents = source.contents(&Format::Json.read(text).unwrap(), Os::Linux);
+        let origin = |name: &str| Origin {
+            client: client.id.clone(),
+            path: "x".into(),
+            scope: "user".into(),
+            name: name.to_owned(),
+        };
+        contents.servers.into_iter().map(|server| (origin(&server.name), server)).collect()
+    }
+
+    #[test]
+    fn one_server_in_several_places_is_shown_once_and_two_of_one_name_twice() {
+        let mut all = found(
+            "cursor",
+            r#"{"mcpServers": {"gh": {"url": "https://API.example.com/mcp/", "disabled": true}, "fs": {"command": "npx", "args": ["fs"]}}}"#,
+        );
+        all.extend(found(
+            "claude-desktop",
+            r#"{"mcpServers": {"files": {"command": "/opt/bin/npx", "args": ["fs"], "env": {"A": "1"}}, "fs": {"command": "uvx"}}}"#,
+        ));
+        all.extend(found(
+            "vscode",
+            r#"{"servers": {"github": {"type": "http", "url": "https://api.example.com/mcp"}, "a/b": {"command": "x"}}}"#,
+        ));
+        let known = [("stdio [\"uvx\"]".to_owned(), "mine".to_owned())].into();
+        let merged = candidates(all, &known, |name| name == "a-b");
+        let names: Vec<(&str, usize, Option<&str>)> =
+            merged.iter().map(|one| (one.name.as_str(), one.origins.len(), one.known.as_deref())).collect();
+        assert_eq!(names, [("gh", 2, None), ("fs", 2, None), ("mine", 1, Some("mine")), ("a-b-2", 1, None)]);
+        assert!(merged[0].server.enabled, "it is on in one of the places");
+        match &merged[1].server.target {
+            Target::Program { env, .. } => assert_eq!(env["A"], "1"),
+            other => panic!("{other:?}"),
+        }
+    }
+}

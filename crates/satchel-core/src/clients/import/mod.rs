@@ -1,0 +1,380 @@
+//! The servers in other programs' files, in one form. Reading is lenient and changes nothing: no variable is filled,
+//! no command is run, no server is asked.
+
+mod entry;
+mod merge;
+mod paste;
+mod secrets;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub use merge::{Candidate, Origin, candidates, identity};
+pub use paste::{PasteError, read_pasted};
+pub use secrets::{Moved, into_config};
+
+use super::{
+    connect::format_of,
+    document::{Document, DocumentError, read_bytes},
+    edit::{Format, SyntaxError, container},
+    machine::{Machine, Os},
+    references::References,
+    table::{self, Client, PerProject, Shape},
+};
+
+/// What a server speaks over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A program's standard input and output.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+    /// The older transport with server-sent events.
+    Sse,
+}
+
+/// A remote server that a program on this computer only passes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unwrap {
+    /// The program, for example `mcp-remote`.
+    pub via: String,
+    /// What the remote server speaks over.
+    pub transport: Kind,
+    /// Its address.
+    pub url: String,
+    /// Headers for it.
+    pub headers: Map<String, Value>,
+}
+
+/// One server as a client has it, in one form for all clients.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Found {
+    /// Its name there.
+    pub name: String,
+    /// What it speaks over.
+    pub transport: Kind,
+    /// Is it on there?
+    pub enabled: bool,
+    /// The program and everything around it, or the address and its headers.
+    #[serde(flatten)]
+    pub target: Target,
+    /// The time a call may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Only these tools; an empty list means none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools_allow: Option<Vec<String>>,
+    /// Not these tools.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools_deny: Vec<String>,
+    /// Tools that run there without a question; `*` for all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub auto_approve: Vec<String>,
+    /// Placeholders, in the one spelling.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refs: Vec<String>,
+    /// Where credentials stand in plain text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub secret_fields: Vec<String>,
+    /// The remote server that this program only passes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unwrap: Option<Unwrap>,
+    /// Variables whose values the client keeps in the keychain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keychain_env: Vec<String>,
+    /// `local` for one that holds in one project only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// That project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Projects in which it is off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disabled_in_projects: Vec<String>,
+    /// What we do not understand, as it is.
+    #[serde(skip)]
+    pub unknown: Map<String, Value>,
+}
+
+/// Where a server is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Target {
+    /// A program to start.
+    #[serde(rename_all = "camelCase")]
+    Program {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables for it.
+        env: Map<String, Value>,
+        /// Its working directory.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+        /// A file with variables.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        env_file: Option<String>,
+    },
+    /// An address to connect to.
+    Address {
+        /// The address.
+        url: String,
+        /// Headers for it.
+        headers: Map<String, Value>,
+    },
+}
+
+/// An entry that is no server for us, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Its name.
+    pub name: String,
+    /// A stable word, for example `url-without-type`.
+    pub reason: String,
+}
+
+/// What one file holds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Contents {
+    /// Servers, in the file's order.
+    pub servers: Vec<Found>,
+    /// What was left out.
+    pub skipped: Vec<Skipped>,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+}
+
+/// A file that may hold servers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// The client it belongs to.
+    pub client: &'static Client,
+    /// The file.
+    pub path: PathBuf,
+    /// `user`, `project`, `user-legacy` and so on.
+    pub scope: String,
+    /// The literal keys to the servers.
+    pub key: Vec<String>,
+    /// The client whose entries its entries look like.
+    pub like: &'static Client,
+}
+
+/// Why a file was not read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// It is no text.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// It is damaged.
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
+}
+
+impl Source {
+    /// The user's files of a client that exist.
+    pub fn of_user(client: &'static Client, machine: &Machine) -> Vec<Self> {
+        let own = machine.all_paths(&client.paths).into_iter().map(|path| Self {
+            client,
+            path,
+            scope: "user".into(),
+            key: client.key.clone(),
+            like: client,
+        });
+        let further = client.also_read.iter().flat_map(|also| {
+            machine.all_paths(&also.paths).into_iter().map(|path| Self {
+                client,
+                path,
+                scope: also.scope.clone(),
+                key: also.key.clone().unwrap_or_else(|| client.key.clone()),
+                like: also.like.as_deref().and_then(table::client).unwrap_or(client),
+            })
+        });
+        let mut found: Vec<Self> = own.chain(further).filter(|source| source.path.is_file()).collect();
+        found.dedup_by(|a, b| a.path == b.path && a.key == b.key);
+        found
+    }
+
+    /// The files of a client in one project that exist.
+    pub fn of_project(client: &'static Client, project: &Path) -> Vec<Self> {
+        let machine = Machine { os: Os::here(), variables: Default::default() };
+        client
+            .project_files
+            .iter()
+            .flat_map(|file| {
+                let template = project.join(&file.path).to_string_lossy().into_owned();
+                machine.paths(&template).into_iter().map(|path| Self {
+                    client,
+                    path,
+                    scope: "project".into(),
+                    key: file.key.clone(),
+                    like: file.like.as_deref().and_then(table::client).unwrap_or(client),
+                })
+            })
+            .filter(|source| source.path.is_file())
+            .collect()
+    }
+
+    /// Reads the file. One that is not there holds nothing.
+    ///
+    /// # Errors
+    /// [`ReadError`]
+    pub fn read(&self, os: Os) -> Result<Contents, ReadError> {
+        let bytes = read_bytes(&self.path)?.unwrap_or_default();
+        let text = Document::decode(&bytes)?.text;
+        let document = format_of(self.client, &self.path).read(&text)?;
+        Ok(self.contents(&document, os))
+    }
+
+    /// What a document holds.
+    pub fn contents(&self, document: &Value, os: Os) -> Contents {
+        let reader =
+            Reader { client: self.like, windows: os == Os::Windows, excluded: excluded(self.like, document) };
+        let mut contents = Contents::default();
+        let mut found = false;
+        for key in &self.like.entry.alt_keys {
+            if let Some(inside) = container(document, key)
+                && !is_entry(inside, &self.like.entry)
+            {
+                reader.all(inside, key, &mut contents);
+                found = true;
+            }
+        }
+        if let Some(inside) = container(document, &self.key) {
+            let inside = without_inner(inside, &self.key, &self.like.entry, found);
+            reader.all(&inside, &self.key, &mut contents);
+        }
+        if let Some(projects) = &self.like.per_project {
+            reader.projects(document, projects, &mut contents);
+        }
+        contents
+    }
+}
+
+/// Reads a block that was pasted, with the rules of one client.
+fn read_with(client: &Client, shape_client: &Client, inside: &Value) -> Contents {
+    let reader = Reader { client: shape_client, windows: Os::here() == Os::Windows, excluded: vec![] };
+    let mut contents = Contents::default();
+    reader.all(inside, &client.key, &mut contents);
+    contents
+}
+
+fn excluded(client: &Client, document: &Value) -> Vec<String> {
+    let path = client.entry.excluded_path.as_deref();
+    let list = path.and_then(|path| container(document, path)).and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+}
+
+/// A map of servers has no program and no address of its own.
+fn is_entry(value: &Value, shape: &Shape) -> bool {
+    let fields = [Some(&shape.command), shape.type_field.as_ref(), shape.url.first()];
+    fields
+        .into_iter()
+        .flatten()
+        .any(|field| matches!(value.get(field), Some(Value::String(_) | Value::Array(_))))
+}
+
+/// The container without the other container that lies in it.
+fn without_inner(inside: &Value, key: &[String], shape: &Shape, found: bool) -> Value {
+    let mut inside = inside.clone();
+    if let (true, Value::Object(map)) = (found, &mut inside) {
+        for other in &shape.alt_keys {
+            if let Some((last, before)) = other.split_last()
+                && before == key
+            {
+                map.shift_remove(last);
+            }
+        }
+    }
+    inside
+}
+
+struct Reader<'a> {
+    client: &'a Client,
+    windows: bool,
+    excluded: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn all(&self, inside: &Value, key: &[String], contents: &mut Contents) {
+        match inside {
+            Value::Object(map) => {
+                for (name, entry) in map {
+                    self.one(name, entry, contents);
+                }
+            }
+            // Some clients' files in projects hold maps where their own holds a list, and the other way round.
+            Value::Array(items) if self.client.entry.list => {
+                for (index, item) in items.iter().enumerate() {
+                    let shape = &self.client.entry;
+                    let fields = [shape.name_field.as_deref(), shape.name_fallback.as_deref(), Some("name")];
+                    let name = fields.into_iter().flatten().find_map(|field| item.get(field)?.as_str());
+                    self.one(name.unwrap_or(&format!("server-{}", index + 1)), item, contents);
+                }
+            }
+            Value::Null => {}
+            Value::Array(_) => {
+                contents.warnings.push(format!("\"{}\" is a list, not an object", key.join(".")))
+            }
+            _ => contents.warnings.push(format!("\"{}\" is not an object", key.join("."))),
+        }
+    }
+
+    fn one(&self, name: &str, entry: &Value, contents: &mut Contents) {
+        let Value::Object(fields) = entry else {
+            contents.skipped.push(Skipped { name: name.into(), reason: "not-an-object".into() });
+            contents.warnings.push(format!("\"{name}\" is not an object"));
+            return;
+        };
+        let mut references = References::of(&self.client.references, self.windows);
+        match entry::read(&self.client.entry, name, fields, &mut references) {
+            Ok(mut found) => {
+                found.enabled &= !self.excluded.iter().any(|excluded| excluded == name);
+                contents.servers.push(found);
+            }
+            Err(reason) => contents.skipped.push(Skipped { name: name.into(), reason }),
+        }
+    }
+
+    fn projects(&self, document: &Value, about: &PerProject, contents: &mut Contents) {
+        let Some(Value::Object(projects)) = container(document, &about.key) else { return };
+        for (project, inside) in projects {
+            let off = inside.get(&about.disabled).and_then(Value::as_array);
+            for name in off.into_iter().flatten().filter_map(Value::as_str) {
+                for server in contents.servers.iter_mut().filter(|server| server.name == name) {
+                    server.disabled_in_projects.push(project.clone());
+                }
+            }
+        }
+        for (project, inside) in projects {
+            let Some(servers) = container(inside, &about.servers) else { continue };
+            let mut local = Contents::default();
+            self.all(servers, &about.servers, &mut local);
+            contents.servers.extend(local.servers.into_iter().map(|server| Found {
+                scope: Some("local".into()),
+                project: Some(project.clone()),
+                ..server
+            }));
+            contents.skipped.extend(local.skipped);
+            contents.warnings.extend(local.warnings);
+        }
+    }
+}
+
+/// Reads a text of some format, for callers that have no file.
+pub(super) fn any_format(text: &str) -> Result<Value, SyntaxError> {
+    let start = text.trim_start();
+    if start.starts_with(['{', '"']) || start.starts_with("//") || start.starts_with("/*") {
+        let braces = if start.starts_with('"') { format!("{{{text}}}") } else { text.to_owned() };
+        return Format::Json.read(&braces);
+    }
+    if start.starts_with('[') {
+        return Format::Toml.read(text).or_else(|_| Format::Json.read(text));
+    }
+    let looks_like_toml = text.lines().any(|line| line.trim_start().starts_with('[') && line.contains(']'));
+    if looks_like_toml { Format::Toml.read(text) } else { Format::Yaml.read(text) }
+}

@@ -1,0 +1,286 @@
+//! Credentials that stand in plain text: where they are, and what is left in their place once they are in the
+//! keychain.
+
+use serde_json::{Map, Value, json};
+
+use super::{Found, Kind, Target};
+use crate::clients::{document::fingerprint, references::holds_reference};
+
+/// What the names of credentials have in common. Something harmless that is kept safe costs nothing.
+const WORDS: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
+/// A flag with one of these names a place, not the thing.
+const PLACES: &[&str] = &["FILE", "PATH", "ENV"];
+
+/// Where credentials stand in plain text, for example `env.API_KEY` or `args[3]`.
+pub(super) fn plain(target: &Target) -> Vec<String> {
+    spots(target).into_iter().map(|spot| spot.field).collect()
+}
+
+struct Spot {
+    field: String,
+    /// What the credential belongs to, for its name.
+    label: String,
+    at: Place,
+}
+
+enum Place {
+    Env(String),
+    Arg(usize),
+    Header(String),
+    Query(String),
+    UserInfo,
+}
+
+fn spots(target: &Target) -> Vec<Spot> {
+    match target {
+        Target::Program { args, env, .. } => {
+            let variables = env.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| Spot {
+                field: format!("env.{name}"),
+                label: name.clone(),
+                at: Place::Env(name.clone()),
+            });
+            variables.chain(arguments(args)).collect()
+        }
+        Target::Address { url, headers } => {
+            let headers =
+                headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| Spot {
+                    field: format!("headers.{name}"),
+                    label: name.clone(),
+                    at: Place::Header(name.clone()),
+                });
+            headers.chain(in_address(url)).collect()
+        }
+    }
+}
+
+fn is_secret(name: &str, value: &Value) -> bool {
+    sounds_secret(name) && value.as_str().is_some_and(is_plain)
+}
+
+fn sounds_secret(name: &str) -> bool {
+    let upper = name.to_uppercase();
+    WORDS.iter().any(|word| upper.contains(word))
+}
+
+/// A value of its own, not a reference to one.
+fn is_plain(value: &str) -> bool {
+    !value.trim().is_empty() && !holds_reference(value) && !is_variable(value)
+}
+
+/// `${NAME}` in a spelling that the client does not fill is still no credential.
+fn is_variable(value: &str) -> bool {
+    let value = value.strip_prefix("Bearer ").unwrap_or(value).trim();
+    value.starts_with("${") && value.ends_with('}')
+}
+
+fn arguments(args: &[String]) -> Vec<Spot> {
+    let mut found = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        let Some(flag) = arg.strip_prefix('-') else { continue };
+        let (name, value, at) = match flag.split_once('=') {
+            Some((name, value)) => (name, Some(value), index),
+            None => (flag, args.get(index + 1).map(String::as_str), index + 1),
+        };
+        let upper = name.to_uppercase();
+        let place = PLACES.iter().any(|word| upper.contains(word));
+        if !place
+            && sounds_secret(name)
+            && value.is_some_and(|value| is_plain(value) && !value.starts_with('-'))
+        {
+            let label = name.trim_matches('-').to_owned();
+            found.push(Spot { field: format!("args[{at}]"), label, at: Place::Arg(at) });
+        }
+    }
+    found
+}
+
+fn in_address(url: &str) -> Vec<Spot> {
+    let mut found = Vec::new();
+    if user_info(url).is_some_and(|(_, inside)| is_plain(inside)) {
+        found.push(Spot { field: "url.userinfo".into(), label: "userinfo".into(), at: Place::UserInfo });
+    }
+    for (name, value) in query(url) {
+        if sounds_secret(name) && is_plain(value) {
+            let at = Place::Query(name.to_owned());
+            found.push(Spot { field: format!("url.query.{name}"), label: name.to_owned(), at });
+        }
+    }
+    found
+}
+
+fn query(url: &str) -> impl Iterator<Item = (&str, &str)> {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let query = query.split('#').next().unwrap_or(query);
+    query.split('&').filter_map(|pair| pair.split_once('='))
+}
+
+/// Where it begins, and the text before the `@`.
+fn user_info(url: &str) -> Option<(usize, &str)> {
+    let start = url.find("://")? + 3;
+    let host = url[start..].split(['/', '?', '#']).next()?;
+    host.rsplit_once('@').map(|(inside, _)| (start, inside))
+}
+
+/// A credential on its way to the keychain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// Its name there.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// The entry of our own configuration for a server, and the credentials that were in it. What needs a person before
+/// it can start says so in `needs`.
+pub fn into_config(server: &Found, name: &str) -> (Map<String, Value>, Vec<Moved>, Vec<String>) {
+    let mut target = server.target.clone();
+    let mut moved = Vec::new();
+    for spot in spots(&server.target) {
+        let secret = secret_name(name, &spot.label);
+        if let Some(value) = put_reference(&mut target, &spot.at, &secret) {
+            moved.push(Moved { name: secret, value });
+        }
+    }
+    let mut needs = Vec::new();
+    let mut own = |text: &str, label: &str| ours(text, name, label, &mut needs);
+    let mut entry = Map::new();
+    match target {
+        Target::Program { command, args, env, cwd, env_file } => {
+            entry.insert("command".into(), own(&command, "command").into());
+            entry.insert("args".into(), args.iter().map(|arg| own(arg, "args")).collect());
+            let mut env: Map<String, Value> = env
+                .iter()
+                .map(|(key, value)| (key.clone(), own(value.as_str().unwrap_or_default(), key).into()))
+                .collect();
+            for key in &server.keychain_env {
+                env.insert(key.clone(), format!("${{secret:{}}}", secret_name(name, key)).into());
+            }
+            if !env.is_empty() {
+                entry.insert("env".into(), Value::Object(env));
+            }
+            if let Some(cwd) = cwd {
+                entry.insert("cwd".into(), own(&cwd, "cwd").into());
+            }
+            if let Some(file) = env_file {
+                entry.insert("envFile".into(), file.into());
+            }
+        }
+        Target::Address { url, headers } => {
+            if server.transport == Kind::Sse {
+                entry.insert("type".into(), "sse".into());
+            }
+            entry.insert("url".into(), own(&url, "url").into());
+            if !headers.is_empty() {
+                let headers: Map<String, Value> = headers
+                    .iter()
+                    .map(|(key, value)| (key.clone(), own(value.as_str().unwrap_or_default(), key).into()))
+                    .collect();
+                entry.insert("headers".into(), Value::Object(headers));
+            }
+        }
+    }
+    if !server.enabled || !needs.is_empty() {
+        entry.insert("enabled".into(), false.into());
+    }
+    if let Some(ms) = server.timeout_ms {
+        entry.insert("requestTimeout".into(), json!(format!("{ms}ms")));
+    }
+    if let Some(tools) = &server.tools_allow {
+        entry.insert("toolsAllow".into(), json!(tools));
+    }
+    if !server.tools_deny.is_empty() {
+        entry.insert("toolsDeny".into(), json!(server.tools_deny));
+    }
+    for (key, value) in &server.unknown {
+        // Words of ours mean what we say they mean, whatever another program does with them.
+        let taken =
+            ["enabled", "disabled", "startup", "idleTimeout", "requestTimeout", "url", "headers", "command"];
+        if !entry.contains_key(key) && !taken.contains(&key.as_str()) {
+            entry.insert(key.clone(), value.clone());
+        }
+    }
+    (entry, moved, needs)
+}
+
+/// Placeholders as our own configuration has them. What only the other program knows becomes a credential that has
+/// to be set, or is named in `needs`.
+fn ours(text: &str, server: &str, label: &str, needs: &mut Vec<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        out.push_str(&rest[..start]);
+        let Some(length) = rest[start..].find('}') else { break };
+        let inside = &rest[start + 2..start + length];
+        let whole = &rest[start..=start + length];
+        match inside.split_once(':') {
+            Some(("input" | "secret", id)) => {
+                out.push_str(&format!("${{secret:{}}}", secret_name("", id)));
+            }
+            Some(("cmd" | "file", _)) => {
+                out.push_str(&format!("${{secret:{}}}", secret_name(server, label)));
+            }
+            Some(("host", "userHome")) => out.push_str("${HOME}"),
+            Some(("host", "pathSeparator" | "/")) => out.push(std::path::MAIN_SEPARATOR),
+            Some(("host", _)) => {
+                needs.push(whole.to_owned());
+                out.push_str(whole);
+            }
+            _ => out.push_str(whole),
+        }
+        rest = &rest[start + length + 1..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Letters, digits, `_`, `-` and `.`.
+fn secret_name(server: &str, label: &str) -> String {
+    let whole = if server.is_empty() { label.to_owned() } else { format!("{server}.{label}") };
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let name: String = whole.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    // Two names that differ only in what does not fit must not become one.
+    match name == whole {
+        true => name,
+        false => format!("{name}-{}", &fingerprint(whole.as_bytes())[..6]),
+    }
+}
+
+/// Puts a reference in the place of the credential and gives the credential.
+fn put_reference(target: &mut Target, at: &Place, secret: &str) -> Option<String> {
+    let reference = format!("${{secret:{secret}}}");
+    match (target, at) {
+        (Target::Program { env, .. }, Place::Env(name)) => swap(env.get_mut(name)?, &reference),
+        (Target::Address { headers, .. }, Place::Header(name)) => swap(headers.get_mut(name)?, &reference),
+        (Target::Program { args, .. }, Place::Arg(index)) => {
+            let arg = args.get_mut(*index)?;
+            let (start, value) = match arg.strip_prefix('-').and_then(|flag| flag.split_once('=')) {
+                Some((name, value)) => (format!("-{name}="), value.to_owned()),
+                None => (String::new(), arg.clone()),
+            };
+            *arg = format!("{start}{reference}");
+            Some(value)
+        }
+        (Target::Address { url, .. }, Place::Query(name)) => {
+            let value = query(url).find(|(key, _)| key == name)?.1.to_owned();
+            *url = url.replacen(&format!("{name}={value}"), &format!("{name}={reference}"), 1);
+            Some(value)
+        }
+        (Target::Address { url, .. }, Place::UserInfo) => {
+            let (start, inside) = user_info(url)?;
+            let (length, inside) = (inside.len(), inside.to_owned());
+            url.replace_range(start..start + length, &reference);
+            Some(inside)
+        }
+        _ => None,
+    }
+}
+
+/// The scheme before a credential is none.
+fn swap(value: &mut Value, reference: &str) -> Option<String> {
+    let text = value.as_str()?.to_owned();
+    let scheme =
+        ["Bearer ", "bearer ", "Basic ", "Token ", "token "].iter().find(|scheme| text.starts_with(*scheme));
+    let (scheme, secret) = scheme.map_or(("", text.as_str()), |scheme| (*scheme, &text[scheme.len()..]));
+    *value = format!("{scheme}{reference}").into();
+    Some(secret.to_owned())
+}
