@@ -87,6 +87,7 @@ fn may(wish: &Wish) -> bool {
         | Wish::RemoveSecret { .. }
         | Wish::UseVault { .. }
         | Wish::UnlockVault { .. }
+        | Wish::Clients(_)
         | Wish::Log { .. } => true,
         Wish::Call { .. } | Wish::Connect { .. } | Wish::Quit => false,
     }

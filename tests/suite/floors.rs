@@ -22,6 +22,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::config", 2),
     ("satchel_core::secrets", 2),
     ("satchel_core::clients", 2),
+    ("satchel_core::registry", 2),
     ("satchel_core::stats", 2),
     ("satchel_core::upstream", 3),
     ("satchel_core::bridge", 4),
@@ -90,6 +91,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("windows", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),
     ("windows_native_keyring_store", &[CORE_KEYCHAIN]),
     ("zbus_secret_service_keyring_store", &[CORE_KEYCHAIN]),
+    ("zip", &["crates/satchel-core/src/registry/bundle.rs"]),
     ("zeroize", &["crates/satchel-core/src/secrets/"]),
 ];
 const CORE_KEYCHAIN: &str = "crates/satchel-core/src/secrets/keychain.rs";

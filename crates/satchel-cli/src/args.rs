@@ -41,8 +41,26 @@ pub(crate) enum Command {
     Status,
     /// Show the last lines of a server's log
     Logs(Logs),
-    /// Make a token for a client and show how it connects
+    /// Show the clients on this computer and how they stand
+    Clients {
+        /// Show those that are not installed too
+        #[arg(long)]
+        all: bool,
+    },
+    /// Put our entry into a client's configuration, or show how a client connects
     Connect(Connect),
+    /// Take our entry out of a client's configuration
+    Disconnect {
+        /// The client, as in `satchel clients`
+        client: String,
+        /// Only show what would be written
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Take back the last change of another program's configuration, or the last import
+    Undo,
+    /// Take over servers from other programs, a pasted block, a command line, an address or a bundle
+    Import(Import),
     /// Speak MCP on standard input and output, for clients that know nothing else
     Bridge {
         /// Who connects, as shown in `satchel status`
@@ -190,12 +208,67 @@ pub(crate) struct Logs {
 
 #[derive(Debug, Group)]
 pub(crate) struct Connect {
-    /// Only print the address and the headers
+    /// Which client, as in `satchel clients`
+    #[arg(value_name = "CLIENT", required_unless_present = "client")]
+    id: Option<String>,
+    /// Only make a token, and print the address and the headers
     #[arg(long)]
     pub(crate) print: bool,
-    /// Who connects, for example `cursor`; a new token replaces the old one of the same client
-    #[arg(long, value_name = "ID")]
-    pub(crate) client: String,
+    /// Only show what would be written
+    #[arg(long, conflicts_with = "print")]
+    pub(crate) dry_run: bool,
+    /// What the client speaks to us over, if not over what suits it best
+    #[arg(long, value_enum, conflicts_with = "print")]
+    pub(crate) over: Option<ConnectOver>,
+    /// Make a token for any client, known or not, and show how it connects
+    #[arg(long, value_name = "ID", conflicts_with_all = ["id", "dry_run", "over"])]
+    client: Option<String>,
+}
+
+impl Connect {
+    /// Who connects.
+    pub(crate) fn who(&self) -> &str {
+        self.id.as_deref().or(self.client.as_deref()).unwrap_or_default()
+    }
+
+    /// Is only a token wanted, not a change of a file?
+    pub(crate) fn by_hand(&self) -> bool {
+        self.print || self.client.is_some()
+    }
+}
+
+/// What a client speaks to us over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConnectOver {
+    /// It asks the hub's address
+    Http,
+    /// It starts `satchel bridge`
+    Bridge,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Import {
+    /// A file, a block, a command line or an address; `-` reads standard input; every client's files without it
+    #[arg(value_name = "SOURCE", conflicts_with = "from")]
+    pub(crate) source: Option<String>,
+    /// Only from this client
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) from: Option<String>,
+    /// Look into this project's files too
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "from"])]
+    pub(crate) project: Option<std::path::PathBuf>,
+    /// Only show what is there
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only the server of this name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+    /// What a bundle or a description asks for; may be given several times
+    #[arg(long, value_name = "ID=VALUE", value_parser = variable)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Take the servers out of the client's own configuration too
+    #[arg(long = "move", requires = "from", conflicts_with = "dry_run")]
+    pub(crate) take_out: bool,
 }
 
 fn header(text: &str) -> Result<(String, String), &'static str> {

@@ -57,7 +57,13 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Secrets(secrets) => commands::secrets::run(&places, secrets, json).await,
         Command::Status => commands::status::run(&places, json).await,
         Command::Logs(logs) => commands::logs::run(&places, logs, json).await,
+        Command::Clients { all } => commands::clients::list(&places, all, json).await,
         Command::Connect(connect) => commands::connect::run(&places, connect, json).await,
+        Command::Disconnect { client, dry_run } => {
+            commands::clients::disconnect(&places, client, dry_run, json).await
+        }
+        Command::Undo => commands::clients::undo(&places, json).await,
+        Command::Import(import) => commands::import::run(&places, import, json).await,
         Command::Doctor => commands::doctor::run(&places, json).await,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Floors, lowest first; a module uses only lower ones:
 //! 0 [`model`] (words) and [`files`] (where things lie on disk);
-//! 1 [`config`], [`secrets`], [`clients`], [`stats`];
+//! 1 [`config`], [`secrets`], [`clients`], [`registry`], [`stats`];
 //! 2 [`upstream`] (one live server);
 //! 3 [`catalog`] (what servers offer) and [`bridge`] (between the two families of revisions);
 //! 4 [`hub`] (many servers, one spine).
@@ -15,6 +15,7 @@ pub mod config;
 pub mod files;
 pub mod hub;
 pub mod model;
+pub mod registry;
 pub mod secrets;
 pub mod stats;
 pub mod upstream;

@@ -2,6 +2,9 @@
 
 mod connect;
 mod import;
+mod mutated;
+mod registry;
+mod story;
 
 use std::{
     fs,

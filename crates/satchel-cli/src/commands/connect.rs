@@ -1,4 +1,4 @@
-//! `connect`: a token for a client, and how to tell the client about it.
+//! `connect`: our entry in a client's configuration; or a token, and how to tell the client about it.
 
 use std::process::ExitCode;
 
@@ -8,6 +8,7 @@ use satchel_core::{
 };
 use serde_json::json;
 
+use super::clients;
 use crate::{
     args::Connect,
     output::{say, say_aside, say_json},
@@ -15,7 +16,10 @@ use crate::{
 };
 
 pub(crate) async fn run(places: &Places, connect: Connect, json: bool) -> anyhow::Result<ExitCode> {
-    let wish = Wish::Connect { client: connect.client.clone(), ephemeral: false };
+    if !connect.by_hand() {
+        return clients::connect(places, &connect, connect.who(), json).await;
+    }
+    let wish = Wish::Connect { client: connect.who().to_owned(), ephemeral: false };
     let hub = reach(places).await?;
     let running = matches!(hub, Reached::Running(_));
     let answer = hub.fulfil_as(wish).await;

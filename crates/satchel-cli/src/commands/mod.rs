@@ -1,8 +1,10 @@
 //! One file per thing a person can ask for. Each asks the hub and writes the answer; none keeps a state.
 
 pub(crate) mod call;
+pub(crate) mod clients;
 pub(crate) mod connect;
 pub(crate) mod doctor;
+pub(crate) mod import;
 pub(crate) mod logs;
 pub(crate) mod quit;
 pub(crate) mod secrets;

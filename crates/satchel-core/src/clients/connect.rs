@@ -173,7 +173,7 @@ fn decode(path: &Path, bytes: &[u8]) -> Result<Document, ConnectError> {
 }
 
 /// The file's ending says more than the table where the two differ.
-pub(super) fn format_of(client: &Client, path: &Path) -> Format {
+pub fn format_of(client: &Client, path: &Path) -> Format {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("toml") => Format::Toml,
         Some("yaml" | "yml") => Format::Yaml,

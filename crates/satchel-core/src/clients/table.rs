@@ -366,6 +366,8 @@ pub struct OwnCommand {
     pub remove: Vec<String>,
 }
 
+const TEXT: &str = include_str!("table.json");
+
 #[derive(Deserialize)]
 struct Table {
     clients: Vec<Client>,
@@ -375,10 +377,24 @@ struct Table {
 pub fn clients() -> &'static [Client] {
     static TABLE: OnceLock<Vec<Client>> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let table: Table =
-            serde_json::from_str(include_str!("table.json")).expect("the table is checked by a test");
+        let table: Table = serde_json::from_str(TEXT).expect("the table is checked by a test");
         table.clients
     })
+}
+
+/// The variables that say where clients' files are, and where programs are found.
+pub fn variables() -> std::collections::BTreeSet<&'static str> {
+    let mut names: std::collections::BTreeSet<&str> =
+        ["PATH", "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"].into();
+    for piece in TEXT.split("${").skip(1) {
+        let end = piece.find([':', '}']).unwrap_or(0);
+        names.insert(&piece[..end]);
+    }
+    // What we put into entries is no variable.
+    for ours in ["URL", "URL_LOCALHOST", "URL_DOCKER", "TOKEN", "BRIDGE", "BRIDGE_ARGS", "NAME", "UUID"] {
+        names.remove(ours);
+    }
+    names
 }
 
 /// The client with this id.

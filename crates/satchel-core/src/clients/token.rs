@@ -107,6 +107,18 @@ impl Tokens {
         Ok(token)
     }
 
+    /// Every token of a client is worth nothing from now on.
+    pub fn revoke(&self, client: &str) -> Result<(), TokenError> {
+        let mut held = self.held();
+        let mut kept = held.kept.clone();
+        if kept.remove(client).is_some() {
+            self.write(&kept)?;
+            held.kept = kept;
+        }
+        held.ephemeral.retain(|(owner, _)| owner != client);
+        Ok(())
+    }
+
     /// Whose token this is. Takes the same time whether and wherever it is found.
     pub fn owner(&self, token: &str) -> Option<String> {
         let asked = hash_of(token);

@@ -55,6 +55,18 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                 servers.insert(name.clone(), Value::Object(entry));
             })?)
         }
+        Change::Put { name, entry, replace } => {
+            let server: ServerName = name.parse()?;
+            if config.servers().contains_key(&server) && !replace {
+                return Err(ChangeError::Exists(name.clone()));
+            }
+            if !entry.is_object() {
+                return Err(ChangeError::Invalid(format!("the entry of \"{name}\" must be an object")));
+            }
+            Ok(config.edited(|servers| {
+                servers.insert(name.clone(), entry.clone());
+            })?)
+        }
         Change::Remove { name } => {
             known(name)?;
             Ok(config.edited(|servers| {

@@ -75,6 +75,7 @@ impl Hub {
                 let lines = read.map_err(|error| Refusal::new("unreadable", error.to_string(), ""))?;
                 Ok(json!({ "path": path, "lines": lines }))
             }
+            Wish::Clients(wish) => Box::pin(self.fulfil_about_clients(wish)).await,
             Wish::Quit => {
                 self.inner.quit.cancel();
                 Ok(json!({}))

@@ -6,7 +6,9 @@
 
 mod apply;
 mod call;
+mod clients;
 mod fulfil;
+mod import;
 mod keep;
 mod refresh;
 mod registry;
@@ -28,7 +30,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     catalog::{Catalog, Offer},
-    clients::token::Tokens,
+    clients::{ledger::Ledger, token::Tokens},
     config::Config,
     files::Places,
     model::{Notice, ServerName, Snapshot, control::Change},
@@ -75,6 +77,7 @@ struct Inner {
     options: HubOptions,
     around: Arc<Surroundings>,
     tokens: Tokens,
+    ledger: Ledger,
     /// Written by the apply task only.
     config: watch::Sender<Arc<Config>>,
     changes: mpsc::Sender<apply::Asked>,
@@ -120,6 +123,7 @@ impl Hub {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let (tokens, trouble) = Tokens::open(&options.places.data);
+        let (ledger, ledger_trouble) = Ledger::open(&options.places.data);
         let secrets = Secrets::open(&options.places.data);
         let around = Arc::new(Surroundings {
             places: options.places.clone(),
@@ -135,6 +139,7 @@ impl Hub {
         let inner = Arc::new(Inner {
             around,
             tokens,
+            ledger,
             config: watch::Sender::new(Arc::default()),
             changes,
             servers: RwLock::default(),
@@ -158,7 +163,7 @@ impl Hub {
             options,
         });
         let hub = Self { inner };
-        if let Some(trouble) = trouble {
+        for trouble in [trouble, ledger_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
         keep::open_vault(&hub).await;
@@ -230,6 +235,7 @@ impl Hub {
     /// A client made a request; or, within one it has made, called the tool named by `call`.
     pub fn client_seen(&self, client: &str, call: Option<&str>) {
         self.view().client_seen(client, call);
+        self.inner.ledger.saw(client);
         self.inner.compose.notify_one();
     }
 

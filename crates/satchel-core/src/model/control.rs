@@ -73,6 +73,8 @@ pub enum Wish {
         /// How many lines.
         lines: usize,
     },
+    /// About other programs: which are here, our entry in their files, the servers in them.
+    Clients(super::clients::ClientsWish),
     /// Ends the hub.
     Quit,
 }
@@ -89,6 +91,15 @@ pub enum Change {
         target: Target,
         /// When it is started.
         startup: Option<Startup>,
+        /// Replace an existing entry of that name instead of refusing.
+        replace: bool,
+    },
+    /// Adds a server with its whole entry, as it stands in the configuration, unknown fields included.
+    Put {
+        /// Its name.
+        name: String,
+        /// The entry, an object.
+        entry: serde_json::Value,
         /// Replace an existing entry of that name instead of refusing.
         replace: bool,
     },

@@ -35,16 +35,21 @@ pub struct Candidate {
 /// What tells whether two servers are the same: the same program with the same arguments, or the same address.
 pub fn identity(server: &Found) -> String {
     match &server.target {
-        Target::Program { command, args, .. } => {
-            let words: Vec<&str> =
-                std::iter::once(plain_program(command)).chain(args.iter().map(String::as_str)).collect();
-            format!("stdio {}", Value::from(words))
-        }
-        Target::Address { url, .. } => {
-            let kind = if server.transport == Kind::Sse { "sse" } else { "http" };
-            format!("{kind} {}", plain_address(url))
-        }
+        Target::Program { command, args, .. } => identity_of_program(command, args),
+        Target::Address { url, .. } => identity_of_address(url, server.transport == Kind::Sse),
     }
+}
+
+/// See [`identity`].
+pub fn identity_of_program(command: &str, args: &[String]) -> String {
+    let words: Vec<&str> =
+        std::iter::once(plain_program(command)).chain(args.iter().map(String::as_str)).collect();
+    format!("stdio {}", Value::from(words))
+}
+
+/// See [`identity`].
+pub fn identity_of_address(url: &str, sse: bool) -> String {
+    format!("{} {}", if sse { "sse" } else { "http" }, plain_address(url))
 }
 
 /// A bare name for the usual runners, which differ only by where they are installed.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use merge::{Candidate, Origin, candidates, identity};
+pub use merge::{Candidate, Origin, candidates, identity, identity_of_address, identity_of_program};
 pub use paste::{PasteError, read_pasted};
 pub use secrets::{Moved, into_config};
 

@@ -121,6 +121,30 @@ fn user_info(url: &str) -> Option<(usize, &str)> {
     host.rsplit_once('@').map(|(inside, _)| (start, inside))
 }
 
+/// Those, and what somebody said is a credential although its name does not tell.
+fn all_spots(server: &Found) -> Vec<Spot> {
+    let mut all = spots(&server.target);
+    for field in &server.secret_fields {
+        if all.iter().any(|spot| spot.field == *field) {
+            continue;
+        }
+        let at = if let Some(name) = field.strip_prefix("env.") {
+            Place::Env(name.to_owned())
+        } else if let Some(name) = field.strip_prefix("headers.") {
+            Place::Header(name.to_owned())
+        } else if let Some(Ok(index)) =
+            field.strip_prefix("args[").and_then(|rest| rest.strip_suffix(']')).map(str::parse)
+        {
+            Place::Arg(index)
+        } else {
+            continue;
+        };
+        let label = field.trim_start_matches("env.").trim_start_matches("headers.").to_owned();
+        all.push(Spot { field: field.clone(), label, at });
+    }
+    all
+}
+
 /// A credential on its way to the keychain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
@@ -135,7 +159,7 @@ pub struct Moved {
 pub fn into_config(server: &Found, name: &str) -> (Map<String, Value>, Vec<Moved>, Vec<String>) {
     let mut target = server.target.clone();
     let mut moved = Vec::new();
-    for spot in spots(&server.target) {
+    for spot in all_spots(server) {
         let secret = secret_name(name, &spot.label);
         if let Some(value) = put_reference(&mut target, &spot.at, &secret) {
             moved.push(Moved { name: secret, value });

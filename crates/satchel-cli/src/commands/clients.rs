@@ -1,0 +1,173 @@
+//! `clients`, `connect`, `disconnect`, `undo`, `hide`, `surface`: other programs and our entry in their files.
+
+use std::{collections::BTreeMap, process::ExitCode};
+
+use satchel_core::{
+    clients::table,
+    files::Places,
+    model::{
+        clients::{
+            ClientChange, ClientList, ClientState, ClientsWish, FileChange, KnownClient, Over, Surface,
+            Undone,
+        },
+        control::Wish,
+    },
+};
+
+use crate::{
+    args::{Connect, ConnectOver},
+    output::{say, say_foreign, say_json, table as columns},
+    reach::once_as,
+};
+
+/// The variables that say where files are, as this process sees them: the hub may have been started elsewhere.
+pub(super) fn environment() -> BTreeMap<String, String> {
+    let names = table::variables();
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| names.contains(name.as_str()))
+        .collect()
+}
+
+pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Result<ExitCode> {
+    let wish = Wish::Clients(ClientsWish::List { environment: environment() });
+    let mut list: ClientList = once_as(places, wish).await?;
+    if !all {
+        let counts = |client: &KnownClient| {
+            client.installed || !matches!(client.state, ClientState::NotConnected | ClientState::Paste)
+        };
+        list.clients.retain(counts);
+    }
+    if json {
+        say_json(&list)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if list.clients.is_empty() {
+        say("No client was found. `satchel clients --all` shows those that are known.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows: Vec<[String; 4]> = list
+        .clients
+        .iter()
+        .map(|client| {
+            let file = client.file.clone().unwrap_or_default();
+            [client.id.clone(), state(client), client.effective_word().to_owned(), file]
+        })
+        .collect();
+    say(columns(["CLIENT", "STATE", "SEES", "FILE"], &rows));
+    for client in &list.clients {
+        for twice in &client.duplicates {
+            say(format!(
+                "\n{} still starts \"{}\" by itself, which is \"{}\" here. `satchel import --from {} --move` takes it out there.",
+                client.name, twice.there, twice.here, client.id
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+trait Words {
+    fn effective_word(&self) -> &'static str;
+}
+
+impl Words for KnownClient {
+    fn effective_word(&self) -> &'static str {
+        match self.effective {
+            Surface::Direct => "all tools",
+            Surface::Router | Surface::Auto => "router",
+        }
+    }
+}
+
+fn state(client: &KnownClient) -> String {
+    let said = match &client.state {
+        ClientState::NotConnected if client.installed => "not connected".into(),
+        ClientState::NotConnected => "not installed".into(),
+        ClientState::Added => "added, has not asked yet".into(),
+        ClientState::Connected { .. } => "connected".into(),
+        ClientState::NeedsYou { message, .. } => format!("needs you: {message}"),
+        ClientState::Paste => "by pasting".into(),
+    };
+    if client.tier == "B" && matches!(client.state, ClientState::NotConnected) {
+        return format!("{said} (not tested)");
+    }
+    said
+}
+
+pub(crate) async fn connect(
+    places: &Places,
+    connect: &Connect,
+    client: &str,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let over = connect.over.map(|over| match over {
+        ConnectOver::Http => Over::Http,
+        ConnectOver::Bridge => Over::Bridge,
+    });
+    let wish = ClientsWish::Add {
+        client: client.to_owned(),
+        dry_run: connect.dry_run,
+        over,
+        environment: environment(),
+    };
+    let change: ClientChange = once_as(places, Wish::Clients(wish)).await?;
+    show(&change, connect.dry_run, json, "Added our entry to")
+}
+
+pub(crate) async fn disconnect(
+    places: &Places,
+    client: String,
+    dry_run: bool,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let wish = ClientsWish::Remove { client, dry_run, environment: environment() };
+    let change: ClientChange = once_as(places, Wish::Clients(wish)).await?;
+    show(&change, dry_run, json, "Took our entry out of")
+}
+
+fn show(change: &ClientChange, dry_run: bool, json: bool, done: &str) -> anyhow::Result<ExitCode> {
+    if json {
+        say_json(change)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for warning in &change.warnings {
+        say(warning);
+    }
+    if let Some(snippet) = &change.snippet {
+        say_foreign(&format!("\n{snippet}"));
+    }
+    for file in &change.files {
+        say(sentence(file, dry_run, done));
+        if dry_run {
+            say_foreign(&file.diff);
+        }
+    }
+    if let (Some(next), true) = (&change.next, change.done) {
+        say(next);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn sentence(file: &FileChange, dry_run: bool, done: &str) -> String {
+    match (file.what.as_str(), dry_run) {
+        ("unchanged", _) => format!("{} is as it should be.", file.path),
+        ("gone", _) => format!("Our entry is not in {} any more.", file.path),
+        (_, true) => format!("{} would become:", file.path),
+        ("restored", _) => format!("{} is exactly what it was before.", file.path),
+        ("deleted", _) => format!("{} was ours altogether and is deleted.", file.path),
+        ("removed", _) => format!("{done} {}; the rest was changed since and stays.", file.path),
+        (_, false) => format!("{done} {} as \"{}\".", file.path, file.entry),
+    }
+}
+
+pub(crate) async fn undo(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
+    let wish = Wish::Clients(ClientsWish::Undo { environment: environment() });
+    let undone: Undone = once_as(places, wish).await?;
+    if json {
+        say_json(&undone)?;
+    } else {
+        say(&undone.what);
+        undone.remarks.iter().for_each(|remark| say(format!("  {remark}")));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,128 @@
+//! `import`: servers from other programs' files, from a pasted text, a bundle or a description.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use satchel_core::{
+    files::Places,
+    model::{
+        clients::{ClientsWish, Findings, FoundServer, From, Imported, Left},
+        control::Wish,
+    },
+};
+
+use super::{clients::environment, read_input};
+use crate::{
+    args::Import,
+    output::{one_line, say, say_aside, say_json, table},
+    reach::once_as,
+};
+
+/// Longer command lines are cut.
+const RUNS_WIDTH: usize = 60;
+
+pub(crate) async fn run(places: &Places, import: Import, json: bool) -> anyhow::Result<ExitCode> {
+    let from = source(&import)?;
+    if import.dry_run {
+        let wish = Wish::Clients(ClientsWish::Find { from, environment: environment() });
+        let findings: Findings = once_as(places, wish).await?;
+        match json {
+            true => say_json(&findings)?,
+            false => show(&findings),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let answers: BTreeMap<_, _> =
+        import.set.iter().map(|(id, value)| (id.clone(), value.clone().into())).collect();
+    let wish = ClientsWish::Import {
+        from,
+        names: (!import.only.is_empty()).then_some(import.only),
+        answers,
+        take_out: import.take_out,
+        environment: environment(),
+    };
+    let imported: Imported = once_as(places, Wish::Clients(wish)).await?;
+    match json {
+        true => say_json(&imported)?,
+        false => tell(&imported),
+    }
+    let nothing = imported.added.is_empty() && imported.known.is_empty() && !imported.left.is_empty();
+    Ok(if nothing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn source(import: &Import) -> anyhow::Result<From> {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Ok(match (&import.from, import.source.as_deref()) {
+        (Some(client), _) => From::Client(client.clone()),
+        (None, None) => From::Everywhere { project: import.project.as_deref().map(absolute) },
+        (None, Some("-")) => From::Text(read_input()?),
+        (None, Some(text)) if Path::new(text).is_file() => From::File(absolute(&PathBuf::from(text))),
+        (None, Some(text)) => From::Text(text.to_owned()),
+    })
+}
+
+fn show(findings: &Findings) {
+    let rows: Vec<[String; 4]> = findings.servers.iter().map(row).collect();
+    match rows.is_empty() {
+        true => say("No server was found."),
+        false => say(table(["SERVER", "RUNS", "STATE", "FOUND IN"], &rows)),
+    }
+    let secrets: usize = findings.servers.iter().map(|server| server.secrets.len()).sum();
+    if secrets > 0 {
+        say(format!("\n{} would move into the keychain.", count(secrets, "credential")));
+    }
+    for server in &findings.servers {
+        for need in &server.needs {
+            say(format!("\"{}\" needs --set {}=… {}", server.name, need.id, need.description));
+        }
+        server.warnings.iter().for_each(|warning| say(format!("\"{}\": {warning}", server.name)));
+    }
+    left(&findings.troubles);
+    left(&findings.skipped);
+}
+
+fn row(server: &FoundServer) -> [String; 4] {
+    let mut runs = one_line(&server.runs);
+    if runs.chars().count() > RUNS_WIDTH {
+        runs = runs.chars().take(RUNS_WIDTH - 1).chain(['…']).collect();
+    }
+    let state = match (&server.known, server.enabled) {
+        (Some(known), _) => format!("here as \"{known}\""),
+        (None, true) => "on".into(),
+        (None, false) => "off".into(),
+    };
+    [server.name.clone(), runs, state, server.places.join(", ")]
+}
+
+fn tell(imported: &Imported) {
+    match imported.added.as_slice() {
+        [] => say("Nothing new came in."),
+        added => say(format!("Added {}: {}.", count(added.len(), "server"), added.join(", "))),
+    }
+    if !imported.known.is_empty() {
+        say(format!("Here already: {}.", imported.known.join(", ")));
+    }
+    if imported.secrets > 0 {
+        say(format!("{} went into the keychain.", count(imported.secrets, "credential")));
+    }
+    if !imported.taken_out.is_empty() {
+        say(format!("Taken out there: {}.", imported.taken_out.join(", ")));
+    }
+    left(&imported.left);
+    if !imported.added.is_empty() {
+        say_aside("`satchel undo` takes all of it back.");
+    }
+}
+
+fn left(all: &[Left]) {
+    for one in all {
+        say_aside(&format!("left out: {} ({})", one.place, one.reason));
+    }
+}
+
+fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}

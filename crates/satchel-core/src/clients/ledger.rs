@@ -1,0 +1,267 @@
+//! What we did to other programs' files, so that it can be seen and taken back; and what users chose for each client.
+//! Copies of files as they were lie beside it, for this user only.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{connect::Written, table::Transport};
+use crate::{files, model::clients::Surface};
+
+/// Steps that can be taken back; older ones are forgotten with their copies.
+const STEPS: usize = 100;
+
+/// A client that we are connected to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// How it speaks to us.
+    pub over: Transport,
+    /// When, in milliseconds since the Unix epoch.
+    pub added_ms: u64,
+    /// When it asked us something for the first time since.
+    #[serde(default)]
+    pub seen_ms: Option<u64>,
+    /// Every file our entry is in.
+    pub files: Vec<Written>,
+}
+
+/// A file that servers were taken out of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenOut {
+    /// The file.
+    pub path: PathBuf,
+    /// A copy of it as it was.
+    pub backup: PathBuf,
+    /// The fingerprint of what we left.
+    pub after: String,
+}
+
+/// Something that can be taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum Step {
+    /// Our entry went into a client's files.
+    Connected {
+        /// The client's id.
+        client: String,
+    },
+    /// It came out again.
+    Disconnected {
+        /// The client's id.
+        client: String,
+        /// How it spoke to us.
+        over: Transport,
+    },
+    /// Servers came in.
+    Imported {
+        /// Their names with us.
+        servers: Vec<String>,
+        /// Credentials that were stored for them.
+        secrets: Vec<String>,
+        /// Files they were taken out of.
+        #[serde(default)]
+        taken_out: Vec<TakenOut>,
+    },
+}
+
+/// What a user chose for one client.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Choices {
+    /// What it sees of us.
+    pub surface: Surface,
+    /// Servers, and tools as `server:tool`, that it does not see.
+    pub hidden: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Book {
+    records: BTreeMap<String, Record>,
+    steps: Vec<Step>,
+    choices: BTreeMap<String, Choices>,
+}
+
+/// The ledger of one data directory.
+#[derive(Debug)]
+pub struct Ledger {
+    file: PathBuf,
+    copies: PathBuf,
+    book: Mutex<Book>,
+}
+
+impl Ledger {
+    /// Opens the ledger. A damaged one is set aside: our entries are then known by what is in them.
+    pub fn open(data: &Path) -> (Self, Option<String>) {
+        let file = data.join("connections.json");
+        let (book, trouble) = match std::fs::read(&file).map(|bytes| serde_json::from_slice(&bytes)) {
+            Ok(Ok(book)) => (book, None),
+            Ok(Err(error)) => {
+                let _ = std::fs::rename(&file, file.with_extension("damaged"));
+                let text =
+                    format!("the list of what was written into other programs' files was damaged ({error})");
+                (Book::default(), Some(text))
+            }
+            Err(_) => (Book::default(), None),
+        };
+        (Self { file, copies: data.join("copies"), book: Mutex::new(book) }, trouble)
+    }
+
+    /// What was written for a client.
+    pub fn record(&self, client: &str) -> Option<Record> {
+        self.book().records.get(client).cloned()
+    }
+
+    /// What a user chose for a client.
+    pub fn choices(&self, client: &str) -> Choices {
+        self.book().choices.get(client).cloned().unwrap_or_default()
+    }
+
+    /// Changes what a user chose.
+    pub fn choose(&self, client: &str, change: impl FnOnce(&mut Choices)) -> io::Result<()> {
+        self.change(|book| change(book.choices.entry(client.to_owned()).or_default()))
+    }
+
+    /// Our entry is in these files now.
+    pub fn connected(&self, client: &str, record: Record) -> io::Result<()> {
+        self.change(|book| {
+            book.records.insert(client.to_owned(), record);
+            book.steps.push(Step::Connected { client: client.to_owned() });
+        })
+    }
+
+    /// Our entry is in no file of this client any more. `again` says that it may come back.
+    pub fn disconnected(&self, client: &str, again: bool) -> io::Result<()> {
+        self.change(|book| {
+            let record = book.records.remove(client);
+            book.steps.retain(|step| !matches!(step, Step::Connected { client: known } if known == client));
+            if let (Some(record), true) = (record, again) {
+                book.steps.push(Step::Disconnected { client: client.to_owned(), over: record.over });
+            }
+        })
+    }
+
+    /// Servers came in.
+    pub fn imported(
+        &self,
+        servers: Vec<String>,
+        secrets: Vec<String>,
+        taken_out: Vec<TakenOut>,
+    ) -> io::Result<()> {
+        self.change(|book| book.steps.push(Step::Imported { servers, secrets, taken_out }))
+    }
+
+    /// The last step.
+    pub fn last(&self) -> Option<Step> {
+        self.book().steps.last().cloned()
+    }
+
+    /// The last step was taken back.
+    pub fn forget(&self, step: &Step) -> io::Result<()> {
+        self.change(|book| {
+            if let Some(at) = book.steps.iter().rposition(|known| known == step) {
+                book.steps.remove(at);
+            }
+        })
+    }
+
+    /// A client asked us something. Returns whether that is news.
+    pub fn saw(&self, client: &str) -> bool {
+        let unseen = self.book().records.get(client).is_some_and(|record| record.seen_ms.is_none());
+        if unseen {
+            let seen = self.change(|book| {
+                if let Some(record) = book.records.get_mut(client) {
+                    record.seen_ms = Some(now_ms());
+                }
+            });
+            if let Err(error) = seen {
+                tracing::warn!(%error, client, "cannot remember that a client is connected");
+            }
+        }
+        unseen
+    }
+
+    /// Keeps a copy of a file as it is now.
+    pub fn keep(&self, client: &str, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+        files::create_private_dir(&self.copies)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = files::file_stem(&format!("{client}.{}.{name}", now_ms()));
+        let mut copy = self.copies.join(&name);
+        let mut number = 2;
+        while copy.exists() {
+            copy = self.copies.join(format!("{name}.{number}"));
+            number += 1;
+        }
+        files::replace(&copy, bytes)?;
+        Ok(copy)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Book)) -> io::Result<()> {
+        let mut book = self.book();
+        let mut next = book.clone();
+        change(&mut next);
+        let surplus = next.steps.len().saturating_sub(STEPS);
+        next.steps.drain(..surplus);
+        let bytes = serde_json::to_vec_pretty(&next).map_err(io::Error::from)?;
+        files::replace(&self.file, &bytes)?;
+        *book = next;
+        drop(book);
+        Ok(())
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Milliseconds since the Unix epoch.
+pub fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_connected_when_it_asked_and_that_is_remembered() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ledger, _) = Ledger::open(dir.path());
+        assert!(!ledger.saw("cursor"), "nothing was added");
+        let record = Record { over: Transport::Http, added_ms: 1, seen_ms: None, files: vec![] };
+        ledger.connected("cursor", record).unwrap();
+        assert!(ledger.saw("cursor") && !ledger.saw("cursor"));
+        let (again, trouble) = Ledger::open(dir.path());
+        assert!(trouble.is_none() && again.record("cursor").unwrap().seen_ms.is_some());
+        again.disconnected("cursor", true).unwrap();
+        let gone = Step::Disconnected { client: "cursor".into(), over: Transport::Http };
+        assert_eq!((again.last(), again.record("cursor")), (Some(gone.clone()), None));
+        again.forget(&gone).unwrap();
+        assert_eq!(again.last(), None);
+    }
+
+    #[test]
+    fn copies_are_private_and_never_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ledger, _) = Ledger::open(dir.path());
+        let path = Path::new("/x/mcp.json");
+        let first = ledger.keep("cursor", path, b"1").unwrap();
+        let second = ledger.keep("cursor", path, b"2").unwrap();
+        assert_eq!(
+            (std::fs::read(&first).unwrap(), std::fs::read(&second).unwrap()),
+            (b"1".into(), b"2".into())
+        );
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(std::fs::metadata(&first).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+}

@@ -1,0 +1,604 @@
+//! Wishes about other programs: which are here, our entry in their files, and out again. What a file becomes is
+//! decided in `clients`; here it is decided when, with which token, and what is remembered.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tokio::{io::AsyncWriteExt, process::Command};
+
+use super::{Hub, USUAL_PORT};
+use crate::{
+    clients::{
+        connect::{self, ConnectError, Plan, Without, Written},
+        document::{Document, fingerprint, read_bytes},
+        ledger::{Record, Step, now_ms},
+        machine::Machine,
+        surface,
+        table::{self, Client, Method, Tier, Transport},
+        template::{NAME, Ourselves},
+    },
+    model::{
+        clients::{
+            ClientChange, ClientList, ClientState, ClientsWish, Duplicate, FileChange, KnownClient, Over,
+            Surface, Undone,
+        },
+        control::{Change, Refusal},
+    },
+};
+
+/// How long a client's own program may take to add or remove an entry.
+const OWN_COMMAND_TIME: Duration = Duration::from_secs(30);
+/// What stands in a preview where the token will be.
+const TOKEN_TO_COME: &str = "sat_(made when you connect)";
+
+type Environment = BTreeMap<String, String>;
+
+impl Hub {
+    /// Carries out one wish about other programs.
+    pub(super) async fn fulfil_about_clients(&self, wish: ClientsWish) -> Result<Value, Refusal> {
+        match wish {
+            ClientsWish::List { environment } => Ok(json!(self.list_clients(&environment))),
+            ClientsWish::Add { client, dry_run, over, environment } => {
+                let change = self.add_to_client(known(&client)?, dry_run, over, &environment).await?;
+                Ok(json!(change))
+            }
+            ClientsWish::Remove { client, dry_run, environment } => {
+                Ok(json!(self.remove_from_client(known(&client)?, dry_run, &environment, true)?))
+            }
+            ClientsWish::Undo { environment } => Ok(json!(self.undo(&environment).await?)),
+            ClientsWish::Find { from, environment } => Ok(json!(self.find_servers(&from, &environment)?)),
+            ClientsWish::Import { from, names, answers, take_out, environment } => {
+                let wish = super::import::Wanted { from, names, answers, take_out };
+                Ok(json!(self.import_servers(wish, &environment).await?))
+            }
+            ClientsWish::SetSurface { client, surface } => {
+                self.inner.ledger.choose(&client, |choices| choices.surface = surface).map_err(unwritable)?;
+                self.inner.compose.notify_one();
+                Ok(json!({}))
+            }
+            ClientsWish::SetHidden { client, path, hidden } => {
+                let change = |choices: &mut crate::clients::ledger::Choices| match hidden {
+                    true => drop(choices.hidden.insert(path)),
+                    false => drop(choices.hidden.remove(&path)),
+                };
+                self.inner.ledger.choose(&client, change).map_err(unwritable)?;
+                self.inner.compose.notify_one();
+                Ok(json!({}))
+            }
+        }
+    }
+
+    /// What a client sees of us, and why. Never [`Surface::Auto`].
+    pub fn surface_of(&self, client: &str) -> (Surface, String) {
+        let wish = self.inner.ledger.choices(client).surface;
+        surface::effective(table::client(client), wish, self.catalog().find("", None).len())
+    }
+
+    /// May this client see the server, and the tool where one is named?
+    pub fn shown_to(&self, client: &str, server: &str, tool: Option<&str>) -> bool {
+        let hidden = self.inner.ledger.choices(client).hidden;
+        !hidden.contains(server) && tool.is_none_or(|tool| !hidden.contains(&format!("{server}:{tool}")))
+    }
+
+    /// How clients reach us.
+    pub(super) fn ourselves(&self) -> Ourselves {
+        let usual = || format!("http://127.0.0.1:{USUAL_PORT}/mcp");
+        let url = self.view().endpoint.clone().unwrap_or_else(usual);
+        let bridge = bridge_program(&self.inner.options.own_program).display().to_string();
+        Ourselves { name: NAME.into(), url, bridge, bridge_words: vec!["bridge".into()] }
+    }
+
+    fn list_clients(&self, environment: &Environment) -> ClientList {
+        let machine = Machine::here(environment);
+        let tools = self.catalog().find("", None).len();
+        let here = self.identities();
+        let mut clients: Vec<KnownClient> =
+            table::clients().iter().map(|client| self.view_of(client, &machine, tools, &here)).collect();
+        clients.sort_by_key(|client| (!client.installed, client.tier.clone()));
+        ClientList { clients }
+    }
+
+    fn view_of(
+        &self,
+        client: &'static Client,
+        machine: &Machine,
+        tools: usize,
+        here: &BTreeMap<String, String>,
+    ) -> KnownClient {
+        let sign = machine.sign(&client.detect);
+        let targets = connect::targets(client, machine);
+        let file = targets.as_ref().ok().and_then(|targets| targets.first()).cloned();
+        let exists = file.as_deref().is_some_and(Path::exists);
+        let choices = self.inner.ledger.choices(&client.id);
+        let (effective, reason) = surface::effective(Some(client), choices.surface, tools);
+        let installed = sign.is_some() || exists;
+        let duplicates = if installed { self.duplicates(client, machine, here) } else { vec![] };
+        KnownClient {
+            id: client.id.clone(),
+            name: client.name.clone(),
+            tier: format!("{:?}", client.tier),
+            confidence: format!("{:?}", client.evidence).to_lowercase(),
+            installed,
+            sign: sign.or_else(|| file.clone().filter(|_| exists)).map(|path| path.display().to_string()),
+            file: file.map(|path| path.display().to_string()),
+            state: self.state_of(client, targets.unwrap_or_default().first().map(PathBuf::as_path)),
+            duplicates,
+            surface: choices.surface,
+            effective,
+            reason,
+            hidden: choices.hidden.into_iter().collect(),
+            after_connect: client.after_connect.clone(),
+        }
+    }
+
+    fn duplicates(
+        &self,
+        client: &'static Client,
+        machine: &Machine,
+        here: &BTreeMap<String, String>,
+    ) -> Vec<Duplicate> {
+        let found = super::import::own_servers(client, machine, &self.ourselves());
+        let on = found.into_iter().filter(|(_, server)| server.enabled);
+        on.filter_map(|(_, server)| {
+            let name = here.get(&crate::clients::import::identity(&server))?;
+            Some(Duplicate { there: server.name, here: name.clone() })
+        })
+        .collect()
+    }
+
+    /// How a client stands, by what we wrote and what is there now.
+    fn state_of(&self, client: &Client, file: Option<&Path>) -> ClientState {
+        let ourselves = self.ourselves();
+        let needs = |what: &str, message: String| ClientState::NeedsYou { what: what.into(), message };
+        let Some(record) = self.inner.ledger.record(&client.id) else {
+            if client.connect == Method::Paste {
+                return ClientState::Paste;
+            }
+            // Perhaps a person pasted it.
+            let there = file.and_then(|path| entry_in(client, &ourselves, path).ok().flatten());
+            return match there {
+                Some((_, entry)) if self.is_ours(client, &ourselves, &entry) => ClientState::Added,
+                _ => ClientState::NotConnected,
+            };
+        };
+        for written in &record.files {
+            let path = &written.path;
+            let entry = match read_entry(client, written) {
+                Ok(entry) => entry,
+                Err(error) => return needs("unreadable", error.to_string()),
+            };
+            let Some(entry) = entry else {
+                let message = format!("\"{}\" is no longer in {}", written.name, path.display());
+                return needs("vanished", message);
+            };
+            if connect::entry_fingerprint(&entry) != written.entry {
+                let message = format!("\"{}\" in {} was edited", written.name, path.display());
+                return needs("edited", message);
+            }
+            if record.over == Transport::Http && self.view().endpoint.is_some() {
+                let token = connect::token_in(&entry).unwrap_or_default();
+                let now = ourselves.entry(client, record.over, &token, &written.name);
+                if now.is_some_and(|now| now != entry) {
+                    let message = format!("{} has the address of before; connect it again", client.name);
+                    return needs("moved", message);
+                }
+            }
+        }
+        match record.seen_ms {
+            Some(since_ms) => ClientState::Connected { since_ms },
+            None => ClientState::Added,
+        }
+    }
+
+    /// An entry with our program, or with a token that we made for this client.
+    fn is_ours(&self, client: &Client, ourselves: &Ourselves, entry: &Value) -> bool {
+        let token = connect::token_in(entry);
+        let made = token.as_deref().and_then(|token| self.inner.tokens.owner(token));
+        made.as_deref() == Some(client.id.as_str()) || (token.is_none() && ourselves.wrote(client, entry))
+    }
+
+    async fn add_to_client(
+        &self,
+        client: &'static Client,
+        dry_run: bool,
+        over: Option<Over>,
+        environment: &Environment,
+    ) -> Result<ClientChange, Refusal> {
+        let machine = Machine::here(environment);
+        let ourselves = self.ourselves();
+        let over = match over {
+            Some(Over::Http) => Transport::Http,
+            Some(Over::Bridge) => Transport::Stdio,
+            None => client.transport,
+        };
+        let mut change = ClientChange {
+            client: client.id.clone(),
+            name: client.name.clone(),
+            done: false,
+            files: vec![],
+            next: client.after_connect.clone(),
+            warnings: warnings(client),
+            snippet: None,
+        };
+        let targets = match connect::targets(client, &machine) {
+            Ok(targets) => targets,
+            // There is nothing to write; there is something to paste.
+            Err(error @ (ConnectError::Paste(_) | ConnectError::NotThere { .. })) => {
+                let token = if dry_run { TOKEN_TO_COME.to_owned() } else { self.token_for(client)? };
+                change.snippet = connect::snippet(client, &ourselves, over, &token);
+                change.warnings.insert(0, format!("{error}; paste this where it keeps them"));
+                return Ok(change);
+            }
+            Err(error) => return Err(refused(client, error)),
+        };
+        let token = self.token_there(client, &ourselves, &targets);
+        let token = match (token, dry_run || over == Transport::Stdio) {
+            (Some(token), _) => token,
+            (None, true) => TOKEN_TO_COME.to_owned(),
+            (None, false) => self.token_for(client)?,
+        };
+        let mut plans = Vec::new();
+        for path in &targets {
+            let before = read_bytes(path)
+                .map_err(|error| refused(client, ConnectError::Document { path: path.clone(), error }))?;
+            let plan = connect::plan(client, &ourselves, over, &token, path, before);
+            plans.push(plan.map_err(|error| with_snippet(client, &ourselves, over, error))?);
+        }
+        change.files = plans.iter().map(file_change).collect();
+        if dry_run {
+            return Ok(change);
+        }
+        let record = self.inner.ledger.record(&client.id);
+        if plans.iter().all(Plan::changes_nothing) && record.is_some() {
+            change.done = true;
+            return Ok(change);
+        }
+        let files = self.write_all(client, over, &machine, &plans, record.as_ref()).await?;
+        let record = Record { over, added_ms: now_ms(), seen_ms: None, files };
+        self.inner.ledger.connected(&client.id, record).map_err(unwritable)?;
+        self.inner.compose.notify_one();
+        change.done = true;
+        Ok(change)
+    }
+
+    async fn write_all(
+        &self,
+        client: &Client,
+        over: Transport,
+        machine: &Machine,
+        plans: &[Plan],
+        record: Option<&Record>,
+    ) -> Result<Vec<Written>, Refusal> {
+        let mut files = Vec::new();
+        for plan in plans {
+            // What was there before the first time is what taking it out again should bring back.
+            let earlier = record.and_then(|record| record.files.iter().find(|file| file.path == plan.path));
+            let (backup, new_file, created) = match (earlier, &plan.before) {
+                (Some(earlier), Some(before)) if fingerprint(before) == earlier.after => {
+                    (earlier.backup.clone(), earlier.new_file, earlier.created)
+                }
+                (_, Some(before)) => {
+                    let copy = self.inner.ledger.keep(&client.id, &plan.path, before).map_err(unwritable)?;
+                    (Some(copy), false, plan.created)
+                }
+                (_, None) => (None, true, plan.created),
+            };
+            let after = match by_own_command(client, over, machine, plan).await {
+                Some(after) => after,
+                None => {
+                    connect::write(&plan.path, plan.before.as_deref(), &plan.after)
+                        .map_err(|error| refused(client, error))?;
+                    plan.after.clone()
+                }
+            };
+            // As it is read again: a format may not be able to say all of it.
+            let written = Written {
+                path: plan.path.clone(),
+                name: plan.name.clone(),
+                entry: String::new(),
+                created,
+                after: fingerprint(&after),
+                backup,
+                new_file,
+            };
+            let entry = read_entry(client, &written).ok().flatten().unwrap_or_else(|| plan.entry.clone());
+            files.push(Written { entry: connect::entry_fingerprint(&entry), ..written });
+        }
+        Ok(files)
+    }
+
+    /// A token that the client has already and that is still good.
+    fn token_there(&self, client: &Client, ourselves: &Ourselves, targets: &[PathBuf]) -> Option<String> {
+        targets.iter().find_map(|path| {
+            let (_, entry) = entry_in(client, ourselves, path).ok()??;
+            let token = connect::token_in(&entry)?;
+            (self.inner.tokens.owner(&token).as_deref() == Some(client.id.as_str())).then_some(token)
+        })
+    }
+
+    fn token_for(&self, client: &Client) -> Result<String, Refusal> {
+        let made = self.inner.tokens.make(&client.id, false);
+        made.map_err(|error| Refusal::new("bad_client", error.to_string(), ""))
+    }
+
+    fn remove_from_client(
+        &self,
+        client: &'static Client,
+        dry_run: bool,
+        environment: &Environment,
+        again: bool,
+    ) -> Result<ClientChange, Refusal> {
+        let machine = Machine::here(environment);
+        let ourselves = self.ourselves();
+        let record = self.inner.ledger.record(&client.id);
+        let files = match &record {
+            Some(record) => record.files.clone(),
+            None => self.pasted(client, &ourselves, &machine),
+        };
+        if files.is_empty() {
+            let message = format!("{} has no entry of ours", client.name);
+            return Err(Refusal::new("not_connected", message, "See `satchel clients`."));
+        }
+        let mut changes = Vec::new();
+        for written in &files {
+            changes.push(take_out(client, written, dry_run)?);
+        }
+        if !dry_run {
+            self.inner.tokens.revoke(&client.id).map_err(|error| unwritable(error.to_string()))?;
+            self.inner.ledger.disconnected(&client.id, again).map_err(unwritable)?;
+            self.inner.compose.notify_one();
+        }
+        Ok(ClientChange {
+            client: client.id.clone(),
+            name: client.name.clone(),
+            done: !dry_run,
+            files: changes,
+            next: client.after_connect.as_ref().map(|_| format!("Restart {} if it is running.", client.name)),
+            warnings: vec![],
+            snippet: None,
+        })
+    }
+
+    /// Our entries in files that we did not write.
+    fn pasted(&self, client: &Client, ourselves: &Ourselves, machine: &Machine) -> Vec<Written> {
+        let targets = connect::targets(client, machine).unwrap_or_default();
+        let found = targets.into_iter().filter_map(|path| {
+            let (name, entry) = entry_in(client, ourselves, &path).ok()??;
+            self.is_ours(client, ourselves, &entry).then(|| Written {
+                path,
+                name,
+                entry: String::new(),
+                created: 0,
+                after: String::new(),
+                backup: None,
+                new_file: false,
+            })
+        });
+        found.collect()
+    }
+
+    async fn undo(&self, environment: &Environment) -> Result<Undone, Refusal> {
+        let Some(step) = self.inner.ledger.last() else {
+            return Err(Refusal::new("nothing_to_undo", "there is nothing to take back", ""));
+        };
+        match &step {
+            Step::Connected { client } => {
+                let client = known(client)?;
+                let change = self.remove_from_client(client, false, environment, false)?;
+                Ok(Undone { what: format!("Disconnected {}.", client.name), remarks: remarks(&change.files) })
+            }
+            Step::Disconnected { client, over } => {
+                let client = known(client)?;
+                let over = if *over == Transport::Http { Over::Http } else { Over::Bridge };
+                self.inner.ledger.forget(&step).map_err(unwritable)?;
+                Box::pin(self.add_to_client(client, false, Some(over), environment)).await?;
+                Ok(Undone { what: format!("Connected {} again.", client.name), remarks: vec![] })
+            }
+            Step::Imported { servers, secrets, taken_out } => {
+                let mut remarks = Vec::new();
+                for file in taken_out {
+                    remarks.extend(super::import::put_back(file)?);
+                }
+                for name in servers {
+                    if let Err(error) = self.apply(Change::Remove { name: name.clone() }).await {
+                        remarks.push(error.to_string());
+                    }
+                }
+                for name in secrets {
+                    if let Err(error) = self.inner.around.secrets.remove(name).await {
+                        remarks.push(error.to_string());
+                    }
+                }
+                self.inner.ledger.forget(&step).map_err(unwritable)?;
+                let what = format!("Removed {} imported servers: {}.", servers.len(), servers.join(", "));
+                Ok(Undone { what, remarks })
+            }
+        }
+    }
+}
+
+fn known(id: &str) -> Result<&'static Client, Refusal> {
+    table::client(id).ok_or_else(|| {
+        Refusal::new("unknown_client", format!("there is no client \"{id}\""), "See `satchel clients --all`.")
+    })
+}
+
+pub(super) fn unwritable(error: impl std::fmt::Display) -> Refusal {
+    Refusal::new("unwritable", error.to_string(), "")
+}
+
+fn refused(client: &Client, error: ConnectError) -> Refusal {
+    let code = match &error {
+        ConnectError::Paste(_) => "paste",
+        ConnectError::NotThere { .. } | ConnectError::NotHere(_) => "not_installed",
+        ConnectError::NoWay(_) => "no_way",
+        ConnectError::Document { .. } | ConnectError::Wide(_) | ConnectError::Edit { .. } => "client_file",
+        ConnectError::Protected(_) | ConnectError::Files(_) => "unwritable",
+        ConnectError::Changed(_) => "changed",
+    };
+    let action = match (&error, client.on_syntax_error.as_deref()) {
+        (ConnectError::Edit { .. }, Some(_)) => {
+            format!("Nothing was written. Correct the file first; {} reads it too.", client.name)
+        }
+        (ConnectError::Edit { .. } | ConnectError::Document { .. } | ConnectError::Wide(_), _) => {
+            "Nothing was written. Correct the file, or paste the entry: see `satchel connect --print`."
+                .to_owned()
+        }
+        _ => String::new(),
+    };
+    Refusal::new(code, error.to_string(), action)
+}
+
+/// A file that cannot take our entry can still be helped by a person.
+fn with_snippet(client: &Client, ourselves: &Ourselves, over: Transport, error: ConnectError) -> Refusal {
+    let mut refusal = refused(client, error);
+    if let Some(snippet) = connect::snippet(client, ourselves, over, TOKEN_TO_COME) {
+        refusal.action = format!("{}\nThe entry by hand:\n{snippet}", refusal.action);
+    }
+    refusal
+}
+
+fn warnings(client: &Client) -> Vec<String> {
+    let untested = client.tier == Tier::B;
+    untested
+        .then(|| format!("Not tested with {}: look at the change first.", client.name))
+        .into_iter()
+        .collect()
+}
+
+fn file_change(plan: &Plan) -> FileChange {
+    FileChange {
+        path: plan.path.display().to_string(),
+        what: if plan.changes_nothing() { "unchanged" } else { "added" }.into(),
+        entry: plan.name.clone(),
+        diff: plan.diff(),
+    }
+}
+
+fn remarks(files: &[FileChange]) -> Vec<String> {
+    let said = files.iter().map(|file| match file.what.as_str() {
+        "restored" => format!("{} is exactly what it was", file.path),
+        "deleted" => format!("{} was ours and is deleted", file.path),
+        "gone" => format!("our entry was no longer in {}", file.path),
+        _ => format!("{} was changed since; only our entry was taken out", file.path),
+    });
+    said.collect()
+}
+
+fn take_out(client: &Client, written: &Written, dry_run: bool) -> Result<FileChange, Refusal> {
+    let path = &written.path;
+    let now = read_bytes(path)
+        .map_err(|error| refused(client, ConnectError::Document { path: path.clone(), error }))?;
+    let backup = written.backup.as_ref().and_then(|copy| std::fs::read(copy).ok());
+    let without =
+        connect::without(client, written, now.as_deref(), backup).map_err(|error| refused(client, error))?;
+    let (what, after) = match &without {
+        Without::Restored(bytes) => ("restored", Some(bytes.clone())),
+        Without::Removed(bytes) => ("removed", Some(bytes.clone())),
+        Without::Deleted => ("deleted", Some(vec![])),
+        Without::Gone => ("gone", None),
+    };
+    let mut diff = String::new();
+    if let Some(after) = after {
+        let plan = Plan {
+            path: path.clone(),
+            before: now.clone(),
+            after,
+            name: written.name.clone(),
+            entry: Value::Null,
+            created: 0,
+        };
+        diff = plan.diff();
+        if !dry_run {
+            let done = match without {
+                Without::Deleted => std::fs::remove_file(path).map_err(ConnectError::Files),
+                _ => connect::write(path, now.as_deref(), &plan.after),
+            };
+            done.map_err(|error| refused(client, error))?;
+        }
+    }
+    Ok(FileChange { path: path.display().to_string(), what: what.into(), entry: written.name.clone(), diff })
+}
+
+/// The entry that we wrote, as it is now.
+fn read_entry(client: &Client, written: &Written) -> Result<Option<Value>, ConnectError> {
+    let Some(document) = read_document(client, &written.path)? else { return Ok(None) };
+    let spot =
+        crate::clients::edit::Spot { container: &client.key, list: client.list(), name: &written.name };
+    Ok(crate::clients::edit::at(&document, &spot).cloned())
+}
+
+/// Any entry of ours in a file, and its name.
+fn entry_in(
+    client: &Client,
+    ourselves: &Ourselves,
+    path: &Path,
+) -> Result<Option<(String, Value)>, ConnectError> {
+    let document = read_document(client, path)?;
+    Ok(document.and_then(|document| connect::find(client, ourselves, &document)))
+}
+
+fn read_document(client: &Client, path: &Path) -> Result<Option<Value>, ConnectError> {
+    let in_document = |error| ConnectError::Document { path: path.to_owned(), error };
+    let Some(bytes) = read_bytes(path).map_err(in_document)? else { return Ok(None) };
+    let text = Document::decode(&bytes).map_err(in_document)?.text;
+    let read = connect::format_of(client, path).read(&text);
+    read.map(Some).map_err(|error| ConnectError::Edit { path: path.to_owned(), error: error.into() })
+}
+
+/// The command line beside the app is the bridge; the command line itself is, too.
+fn bridge_program(own: &Path) -> PathBuf {
+    let beside = own.with_file_name(format!("satchel{}", std::env::consts::EXE_SUFFIX));
+    if beside.is_file() { beside } else { own.to_owned() }
+}
+
+/// Lets the client's own program write the entry, where that is the documented way: a running client would write over
+/// ours. Returns the file as it is then, if the entry is in it; `None` where we have to do it.
+async fn by_own_command(client: &Client, over: Transport, machine: &Machine, plan: &Plan) -> Option<Vec<u8>> {
+    let own = client.own_command.as_ref()?;
+    let program = machine.program(&own.program)?;
+    if plan.changes_nothing() || over != Transport::Http {
+        return None;
+    }
+    let read = || {
+        let bytes = read_bytes(&plan.path).ok()??;
+        let text = Document::decode(&bytes).ok()?.text;
+        let document = client.format.read(&text).ok()?;
+        let spot =
+            crate::clients::edit::Spot { container: &client.key, list: client.list(), name: &plan.name };
+        Some((crate::clients::edit::at(&document, &spot).cloned(), bytes))
+    };
+    let there = read().is_some_and(|(entry, _)| entry.is_some());
+    let named = |words: &[String]| -> Vec<String> {
+        words.iter().map(|word| word.replace("${NAME}", &plan.name)).collect()
+    };
+    if there {
+        call(&program, &named(&own.remove), machine, "").await?;
+    }
+    if call(&program, &named(&own.add), machine, &plan.entry.to_string()).await.is_none() {
+        tracing::info!(client = client.id, "its own program did not add us; writing the file ourselves");
+    }
+    match read() {
+        Some((Some(entry), bytes)) if entry == plan.entry => Some(bytes),
+        _ => None,
+    }
+}
+
+async fn call(program: &Path, words: &[String], machine: &Machine, input: &str) -> Option<()> {
+    let mut command = Command::new(program);
+    command.args(words).env_clear().envs(&machine.variables).kill_on_drop(true);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let mut stdin = child.stdin.take()?;
+    let done = async {
+        stdin.write_all(input.as_bytes()).await.ok()?;
+        drop(stdin);
+        child.wait().await.ok().filter(std::process::ExitStatus::success)
+    };
+    tokio::time::timeout(OWN_COMMAND_TIME, done).await.ok()?.map(drop)
+}

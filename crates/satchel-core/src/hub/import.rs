@@ -1,0 +1,617 @@
+//! Servers from other programs' files, from pasted texts, bundles and descriptions: shown, and taken over with their
+//! credentials moved into the keychain. Nothing is started by it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Map, Value, json};
+
+use super::{Hub, clients::unwritable};
+use crate::{
+    clients::{
+        connect::{format_of, write},
+        document::{Document, fingerprint, read_bytes},
+        edit::Spot,
+        import::{self, Candidate, Found, Kind, Origin, ReadError, Source, Target, into_config},
+        ledger::TakenOut,
+        machine::{Machine, Os},
+        table::{self, Client},
+        template::Ourselves,
+    },
+    files,
+    model::{
+        TransportConfig,
+        clients::{Findings, FoundServer, From, Imported, Left, Need},
+        control::{Change, Refusal},
+    },
+    registry::{
+        bundle,
+        manifest::{Around, Manifest, ManifestError},
+        plan::{self, Choice, Way},
+        server_json::ServerDocument,
+    },
+    secrets::{Secret, SecretError},
+};
+
+/// What is to come in.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) from: From,
+    pub(super) names: Option<Vec<String>>,
+    pub(super) answers: BTreeMap<String, Value>,
+    pub(super) take_out: bool,
+}
+
+/// Something that can become one of our servers.
+#[derive(Debug)]
+struct Offer {
+    candidate: Candidate,
+    needs: Vec<Need>,
+    warnings: Vec<String>,
+    /// A bundle that is unpacked first.
+    bundle: Option<Vec<u8>>,
+}
+
+#[derive(Debug, Default)]
+struct Offers {
+    offers: Vec<Offer>,
+    skipped: Vec<Left>,
+    troubles: Vec<Left>,
+}
+
+impl Hub {
+    /// The servers we have, by what tells whether two are the same.
+    pub(super) fn identities(&self) -> BTreeMap<String, String> {
+        let config = self.inner.config.borrow().clone();
+        let identity = |server: &crate::model::ServerConfig| match &server.transport {
+            TransportConfig::Stdio { command, args, .. } => import::identity_of_program(command, args),
+            TransportConfig::Http { url, .. } => import::identity_of_address(url, false),
+        };
+        config.servers().iter().map(|(name, server)| (identity(server), name.to_string())).collect()
+    }
+
+    pub(super) fn find_servers(
+        &self,
+        from: &From,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Findings, Refusal> {
+        let offers = self.offers_from(from, &BTreeMap::new(), environment)?;
+        Ok(Findings {
+            servers: offers.offers.iter().map(shown).collect(),
+            skipped: offers.skipped,
+            troubles: offers.troubles,
+        })
+    }
+
+    fn offers_from(
+        &self,
+        from: &From,
+        answers: &BTreeMap<String, Value>,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Offers, Refusal> {
+        let machine = Machine::here(environment);
+        match from {
+            From::Everywhere { project } => {
+                let of_user = table::clients().iter().flat_map(|client| Source::of_user(client, &machine));
+                let in_project = project.iter().flat_map(|project| {
+                    table::clients().iter().flat_map(move |client| Source::of_project(client, project))
+                });
+                Ok(self.in_sources(of_user.chain(in_project).collect()))
+            }
+            From::Client(id) => {
+                let client = table::client(id).ok_or_else(|| {
+                    Refusal::new(
+                        "unknown_client",
+                        format!("there is no client \"{id}\""),
+                        "See `satchel clients --all`.",
+                    )
+                })?;
+                Ok(self.in_sources(Source::of_user(client, &machine)))
+            }
+            From::Text(text) => self.in_text(text, answers),
+            From::File(path) => self.in_file(path, answers, &machine),
+        }
+    }
+
+    fn in_sources(&self, sources: Vec<Source>) -> Offers {
+        let ourselves = self.ourselves();
+        let (mut found, mut offers) = (Vec::new(), Offers::default());
+        let mut read = BTreeSet::new();
+        for source in sources {
+            let place = format!("{}: {}", source.client.id, source.path.display());
+            // Several clients may read one file.
+            if !read.insert((source.path.clone(), source.key.clone())) {
+                continue;
+            }
+            let contents = match source.read(Os::here()) {
+                Ok(contents) => contents,
+                Err(error) => {
+                    offers.troubles.push(Left { place, reason: error.to_string() });
+                    continue;
+                }
+            };
+            offers.skipped.extend(
+                contents.skipped.into_iter().map(|skipped| Left {
+                    place: format!("{place}: {}", skipped.name),
+                    reason: skipped.reason,
+                }),
+            );
+            offers
+                .troubles
+                .extend(contents.warnings.into_iter().map(|reason| Left { place: place.clone(), reason }));
+            let servers = contents.servers.into_iter().filter(|server| !is_ourselves(server, &ourselves));
+            found.extend(servers.map(|server| (origin(&source, &server), server)));
+        }
+        offers.offers = self.offered(found);
+        offers
+    }
+
+    fn offered(&self, found: Vec<(Origin, Found)>) -> Vec<Offer> {
+        let config = self.inner.config.borrow().clone();
+        let taken =
+            |name: &str| config.servers().keys().any(|known| known.as_str().eq_ignore_ascii_case(name));
+        let candidates = import::candidates(found, &self.identities(), taken);
+        let offer = |candidate: Candidate| {
+            let (_, _, placeholders) = into_config(&candidate.server, &candidate.name);
+            let warnings = placeholders
+                .iter()
+                .map(|what| format!("{what} is known to the other program only; it comes in switched off"))
+                .collect();
+            Offer { candidate, needs: vec![], warnings, bundle: None }
+        };
+        candidates.into_iter().map(offer).collect()
+    }
+
+    fn in_text(&self, text: &str, answers: &BTreeMap<String, Value>) -> Result<Offers, Refusal> {
+        if let Ok(document) = serde_json::from_str::<Value>(text)
+            && let Ok(document) = ServerDocument::read(&document)
+        {
+            return self.in_description(&document, answers);
+        }
+        let servers = import::read_pasted(text).map_err(|error| {
+            Refusal::new("not_a_server", error.to_string(), "Paste a block, a command line or an address.")
+        })?;
+        let origin = |server: &Found| Origin {
+            client: "pasted".into(),
+            path: PathBuf::new(),
+            scope: "pasted".into(),
+            name: server.name.clone(),
+        };
+        let found = servers.into_iter().map(|server| (origin(&server), server)).collect();
+        Ok(Offers { offers: self.offered(found), ..Offers::default() })
+    }
+
+    fn in_file(
+        &self,
+        path: &Path,
+        answers: &BTreeMap<String, Value>,
+        machine: &Machine,
+    ) -> Result<Offers, Refusal> {
+        let unreadable = |why: String| Refusal::new("unreadable", format!("{}: {why}", path.display()), "");
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if matches!(ending, "mcpb" | "dxt") {
+            let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+            return self.in_bundle(bytes, answers, machine).map_err(|refusal| Refusal {
+                message: format!("{}: {}", path.display(), refusal.message),
+                ..refusal
+            });
+        }
+        let bytes = read_bytes(path).map_err(|error| unreadable(error.to_string()))?;
+        let Some(bytes) = bytes else { return Err(unreadable("there is no such file".into())) };
+        let text = Document::decode(&bytes).map_err(|error| unreadable(error.to_string()))?.text;
+        self.in_text(&text, answers)
+    }
+
+    fn in_description(
+        &self,
+        document: &ServerDocument,
+        answers: &BTreeMap<String, Value>,
+    ) -> Result<Offers, Refusal> {
+        let wrong = |message: String| Refusal::new("bad_description", message, "");
+        let remotes = (0..document.remotes.len()).map(Choice::Remote);
+        let packages = (0..document.packages.len()).map(Choice::Package);
+        let mut plans = remotes.chain(packages).map(|choice| plan::plan(document, choice, answers));
+        let mut last = None;
+        let plan = plans.find_map(|plan| match plan {
+            // A bundle is fetched by hand and then imported as a file; what must run first is not started by us.
+            Ok(plan) if matches!(plan.way, Way::Stdio(_) | Way::Http { spawn: None, .. }) => Some(plan),
+            Ok(_) => None,
+            Err(error) => {
+                last = Some(error.to_string());
+                None
+            }
+        });
+        let plan = plan.ok_or_else(|| {
+            wrong(last.unwrap_or_else(|| "none of the ways to run this server is supported".into()))
+        })?;
+        let mut entry = match &plan.way {
+            Way::Stdio(command) => {
+                json!({"command": command.command, "args": command.args, "env": command.env})
+            }
+            Way::Http { url, headers, sse, .. } => {
+                json!({"url": url, "headers": headers, "type": if *sse { "sse" } else { "http" }})
+            }
+            Way::Bundle { .. } => return Err(wrong("bundles are imported as files".into())),
+        };
+        let short = document.name.rsplit('/').next().unwrap_or(&document.name).to_owned();
+        if let (Some(map), false) = (entry.as_object_mut(), plan.missing.is_empty()) {
+            map.insert("disabled".into(), true.into());
+        }
+        let block = json!({ "mcpServers": { short: entry } });
+        let mut offers = self.in_text(&block.to_string(), answers)?;
+        let needs: Vec<Need> = plan
+            .prompts
+            .iter()
+            .filter(|prompt| plan.missing.contains(&prompt.id))
+            .map(|prompt| Need {
+                id: prompt.id.clone(),
+                description: prompt.description.clone().unwrap_or_default(),
+                secret: prompt.secret,
+            })
+            .collect();
+        for offer in &mut offers.offers {
+            offer.needs.clone_from(&needs);
+            offer.warnings.extend(plan.warnings.iter().cloned());
+        }
+        Ok(offers)
+    }
+
+    fn in_bundle(
+        &self,
+        bytes: Vec<u8>,
+        answers: &BTreeMap<String, Value>,
+        machine: &Machine,
+    ) -> Result<Offers, Refusal> {
+        let refused = |error: bundle::BundleError| Refusal::new("bad_bundle", error.to_string(), "");
+        let (manifest, signature) = bundle::look(&bytes).map_err(refused)?;
+        let directory = self.bundle_directory(&manifest);
+        let (server, needs) = bundled(&manifest, &directory, answers, machine)?;
+        let origin = Origin {
+            client: "bundle".into(),
+            path: directory,
+            scope: "bundle".into(),
+            name: manifest.name.clone(),
+        };
+        let mut offers = Offers { offers: self.offered(vec![(origin, server)]), ..Offers::default() };
+        for offer in &mut offers.offers {
+            offer.needs.clone_from(&needs);
+            offer.bundle = Some(bytes.clone());
+            if signature == bundle::Signature::NotVerified {
+                offer.warnings.push("it has a signature that could not be verified".into());
+            }
+        }
+        Ok(offers)
+    }
+
+    fn bundle_directory(&self, manifest: &Manifest) -> PathBuf {
+        let name = files::file_stem(&format!("{}-{}", manifest.name, manifest.version));
+        self.places().data.join("bundles").join(name)
+    }
+
+    pub(super) async fn import_servers(
+        &self,
+        wanted: Wanted,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Imported, Refusal> {
+        let client = match (&wanted.from, wanted.take_out) {
+            (From::Client(id), true) => {
+                if self.inner.ledger.record(id).is_none() {
+                    let message = format!("\"{id}\" is not connected, so it would lose these servers");
+                    return Err(Refusal::new(
+                        "not_connected",
+                        message,
+                        format!("Run `satchel connect {id}` first."),
+                    ));
+                }
+                table::client(id)
+            }
+            (_, true) => {
+                return Err(Refusal::new(
+                    "which_client",
+                    "servers are taken out of one client's file only",
+                    "",
+                ));
+            }
+            (_, false) => None,
+        };
+        let offers = self.offers_from(&wanted.from, &wanted.answers, environment)?;
+        let mut imported = Imported { left: offers.troubles, ..Imported::default() };
+        let (mut stored, mut here) = (Vec::new(), Vec::new());
+        let wished =
+            |name: &str| wanted.names.as_ref().is_none_or(|names| names.iter().any(|one| one == name));
+        for offer in offers.offers.into_iter().filter(|offer| wished(&offer.candidate.name)) {
+            let name = offer.candidate.name.clone();
+            if offer.candidate.known.is_some() {
+                imported.known.push(name);
+                here.push(offer.candidate);
+                continue;
+            }
+            match self.import_one(&offer, &mut stored).await {
+                Ok(()) => {
+                    imported.added.push(name);
+                    here.push(offer.candidate);
+                }
+                Err(refusal) => imported.left.push(Left { place: name, reason: refusal.message }),
+            }
+        }
+        imported.secrets = stored.len();
+        let mut taken_out = Vec::new();
+        if let Some(client) = client {
+            let machine = Machine::here(environment);
+            (taken_out, imported.taken_out) = self.take_servers_out(client, &machine, &here)?;
+        }
+        if !imported.added.is_empty() || !taken_out.is_empty() {
+            let remembered = self.inner.ledger.imported(imported.added.clone(), stored, taken_out);
+            remembered.map_err(unwritable)?;
+        }
+        Ok(imported)
+    }
+
+    async fn import_one(&self, offer: &Offer, stored: &mut Vec<String>) -> Result<(), Refusal> {
+        if !offer.needs.is_empty() {
+            let ids: Vec<&str> = offer.needs.iter().map(|need| need.id.as_str()).collect();
+            let message = format!("it needs {}; say them with --set ID=VALUE", ids.join(", "));
+            return Err(Refusal::new("needs", message, ""));
+        }
+        if let Some(bytes) = &offer.bundle {
+            let directory = &offer.candidate.origins[0].path;
+            // Another time of the same version is the same bundle.
+            if !directory.exists() {
+                bundle::unpack(bytes, directory)
+                    .map_err(|error| Refusal::new("bad_bundle", error.to_string(), ""))?;
+            }
+        }
+        let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name);
+        for secret in moved {
+            let name = self.store(&secret.name, &secret.value).await.map_err(Refusal::from)?;
+            if name != secret.name {
+                rename_reference(&mut entry, &secret.name, &name);
+            }
+            stored.push(name);
+        }
+        let change =
+            Change::Put { name: offer.candidate.name.clone(), entry: Value::Object(entry), replace: false };
+        self.apply(change).await?;
+        Ok(())
+    }
+
+    /// Stores a credential under a name that holds nothing else.
+    async fn store(&self, wished: &str, value: &str) -> Result<String, SecretError> {
+        let secrets = &self.inner.around.secrets;
+        let mut name = wished.to_owned();
+        for number in 2.. {
+            match secrets.get(&name).await? {
+                None => break,
+                Some(there) if there.reveal() == value => return Ok(name),
+                Some(_) => name = format!("{wished}-{number}"),
+            }
+        }
+        secrets.set(&name, Secret::new(value)).await?;
+        Ok(name)
+    }
+
+    /// Takes servers that we have now out of the client's own file.
+    fn take_servers_out(
+        &self,
+        client: &'static Client,
+        machine: &Machine,
+        here: &[Candidate],
+    ) -> Result<(Vec<TakenOut>, Vec<String>), Refusal> {
+        let (mut files, mut names) = (Vec::new(), Vec::new());
+        for source in Source::of_user(client, machine).into_iter().filter(|source| source.scope == "user") {
+            let from_here = here.iter().flat_map(|candidate| &candidate.origins);
+            let there: Vec<&str> = from_here
+                .filter(|origin| origin.path == source.path && origin.client == client.id)
+                .map(|origin| origin.name.as_str())
+                .collect();
+            if there.is_empty() || source.key != client.key {
+                continue;
+            }
+            let Ok(Some(before)) = read_bytes(&source.path) else { continue };
+            let document = Document::decode(&before).map_err(unwritable)?;
+            let format = format_of(client, &source.path);
+            let mut text = document.text.clone();
+            for name in there {
+                let spot = Spot { container: &client.key, list: client.list(), name };
+                if let Ok(Some(without)) = format.take(&text, &spot, 0) {
+                    text = without;
+                    names.push(name.to_owned());
+                }
+            }
+            let after = document.encode(&text);
+            let backup = self.inner.ledger.keep(&client.id, &source.path, &before).map_err(unwritable)?;
+            write(&source.path, Some(&before), &after).map_err(unwritable)?;
+            files.push(TakenOut { path: source.path.clone(), backup, after: fingerprint(&after) });
+        }
+        Ok((files, names))
+    }
+}
+
+/// Puts servers back that were taken out of a file.
+pub(super) fn put_back(file: &TakenOut) -> Result<Option<String>, Refusal> {
+    let path = &file.path;
+    let now = read_bytes(path).map_err(unwritable)?;
+    let before = std::fs::read(&file.backup).map_err(unwritable)?;
+    if now.as_deref().map(fingerprint).as_deref() != Some(file.after.as_str()) {
+        let text = format!(
+            "{} was changed since; what was in it before is kept in {}",
+            path.display(),
+            file.backup.display()
+        );
+        return Ok(Some(text));
+    }
+    write(path, now.as_deref(), &before).map_err(unwritable)?;
+    Ok(None)
+}
+
+/// The servers in a client's own files, ours left out.
+pub(super) fn own_servers(
+    client: &'static Client,
+    machine: &Machine,
+    ourselves: &Ourselves,
+) -> Vec<(Source, Found)> {
+    let sources = Source::of_user(client, machine).into_iter().filter(|source| source.scope == "user");
+    let read = |source: Source| {
+        let contents = source.read(Os::here()).map_err(|_: ReadError| ()).unwrap_or_default();
+        contents.servers.into_iter().map(move |server| (source.clone(), server))
+    };
+    sources.flat_map(read).filter(|(_, server)| !is_ourselves(server, ourselves)).collect()
+}
+
+fn origin(source: &Source, server: &Found) -> Origin {
+    Origin {
+        client: source.client.id.clone(),
+        path: source.path.clone(),
+        scope: server.scope.clone().unwrap_or_else(|| source.scope.clone()),
+        name: server.name.clone(),
+    }
+}
+
+/// We are no server of ours.
+fn is_ourselves(server: &Found, ourselves: &Ourselves) -> bool {
+    match &server.target {
+        Target::Program { command, args, .. } => {
+            let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+            *command == ourselves.bridge
+                || (matches!(name, "satchel" | "satchel.exe")
+                    && args.first().is_some_and(|word| word == "bridge"))
+        }
+        Target::Address { url, .. } => {
+            let plain =
+                |url: &str| url.replacen("://localhost", "://127.0.0.1", 1).trim_end_matches('/').to_owned();
+            plain(url) == plain(&ourselves.url)
+        }
+    }
+}
+
+fn rename_reference(entry: &mut Map<String, Value>, from: &str, to: &str) {
+    fn rename(value: &mut Value, from: &str, to: &str) {
+        match value {
+            Value::String(text) => *text = text.replace(from, to),
+            Value::Array(items) => items.iter_mut().for_each(|item| rename(item, from, to)),
+            Value::Object(map) => map.values_mut().for_each(|item| rename(item, from, to)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let (from, to) = (format!("${{secret:{from}}}"), format!("${{secret:{to}}}"));
+    entry.values_mut().for_each(|value| rename(value, &from, &to));
+}
+
+fn shown(offer: &Offer) -> FoundServer {
+    let Candidate { name, server, origins, known } = &offer.candidate;
+    let (entry, moved, _) = into_config(server, name);
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let runs = match entry.get("url") {
+        Some(url) => text(Some(url)),
+        None => {
+            let args =
+                entry.get("args").and_then(Value::as_array).into_iter().flatten().map(|arg| text(Some(arg)));
+            std::iter::once(text(entry.get("command"))).chain(args).collect::<Vec<_>>().join(" ")
+        }
+    };
+    FoundServer {
+        name: name.clone(),
+        runs,
+        transport: match server.transport {
+            Kind::Stdio => "stdio",
+            Kind::Http => "http",
+            Kind::Sse => "sse",
+        }
+        .into(),
+        enabled: server.enabled,
+        places: origins
+            .iter()
+            .map(|origin| format!("{}: {}", origin.client, origin.path.display()))
+            .collect(),
+        known: known.clone(),
+        secrets: moved.into_iter().map(|secret| secret.name).collect(),
+        needs: offer.needs.clone(),
+        remote: server.unwrap.as_ref().map(|remote| remote.url.clone()),
+        warnings: offer.warnings.clone(),
+    }
+}
+
+/// The server in a bundle, as it will be once it is unpacked.
+fn bundled(
+    manifest: &Manifest,
+    directory: &Path,
+    answers: &BTreeMap<String, Value>,
+    machine: &Machine,
+) -> Result<(Found, Vec<Need>), Refusal> {
+    let home = machine.variable("HOME").unwrap_or_default();
+    let below = |name: &str| format!("{home}/{name}");
+    let around = Around {
+        platform: match machine.os {
+            Os::Linux => "linux",
+            Os::Macos => "darwin",
+            Os::Windows => "win32",
+        }
+        .into(),
+        bundle: directory.display().to_string(),
+        directories: [
+            ("HOME".to_owned(), home.clone()),
+            ("DESKTOP".to_owned(), below("Desktop")),
+            ("DOCUMENTS".to_owned(), below("Documents")),
+            ("DOWNLOADS".to_owned(), below("Downloads")),
+        ]
+        .into(),
+    };
+    let mut given: Map<String, Value> = answers.clone().into_iter().collect();
+    let run = match manifest.run(&around, &given) {
+        Ok(run) => (run, vec![]),
+        Err(ManifestError::Missing(names)) => {
+            // Shown with what is missing; it cannot come in like this.
+            for name in &names {
+                given.insert(name.clone(), format!("({name})").into());
+            }
+            let run = manifest
+                .run(&around, &given)
+                .map_err(|error| Refusal::new("bad_bundle", error.to_string(), ""))?;
+            (run, names)
+        }
+        Err(error) => return Err(Refusal::new("bad_bundle", error.to_string(), "")),
+    };
+    let (run, missing) = run;
+    let mut env = run.env;
+    // A credential that the bundle hides under a harmless name is one all the same.
+    env.retain(|_, value| value.as_str().is_some_and(|value| !value.is_empty()));
+    let settings = manifest.user_config.as_ref().map(|settings| settings.0.as_slice()).unwrap_or_default();
+    let needs = missing
+        .into_iter()
+        .map(|id| {
+            let setting = settings.iter().find(|(name, _)| *name == id).map(|(_, setting)| setting);
+            Need {
+                description: setting.map(|setting| setting.description.clone()).unwrap_or_default(),
+                secret: setting.is_some_and(|setting| setting.sensitive),
+                id,
+            }
+        })
+        .collect();
+    let found = Found {
+        name: manifest.display_name.clone().unwrap_or_else(|| manifest.name.clone()),
+        transport: Kind::Stdio,
+        enabled: true,
+        secret_fields: run.secret_fields,
+        target: Target::Program {
+            command: run.command,
+            args: run.args,
+            env,
+            cwd: run.cwd.or_else(|| Some(around.bundle.clone())),
+            env_file: None,
+        },
+        timeout_ms: None,
+        tools_allow: None,
+        tools_deny: vec![],
+        auto_approve: vec![],
+        refs: vec![],
+        unwrap: None,
+        keychain_env: vec![],
+        scope: None,
+        project: None,
+        disabled_in_projects: vec![],
+        unknown: Map::new(),
+    };
+    Ok((found, needs))
+}

@@ -1,0 +1,316 @@
+//! What faces and the hub say to each other about other programs: which are here, what we would write into their
+//! files, and which servers lie in them.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A wish about other programs. Variables of the asking process may go with it, for they say where files are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "clients", rename_all = "snake_case")]
+pub enum ClientsWish {
+    /// Every client and how it stands. Answer: [`ClientList`].
+    List {
+        /// Variables of the asker.
+        #[serde(default)]
+        environment: BTreeMap<String, String>,
+    },
+    /// Puts our entry into a client's files. Answer: [`ClientChange`].
+    Add {
+        /// The client's id.
+        client: String,
+        /// Only show what would be written.
+        dry_run: bool,
+        /// Let it start the bridge, or ask the endpoint, instead of what suits it best.
+        #[serde(default)]
+        over: Option<Over>,
+        /// Variables of the asker.
+        #[serde(default)]
+        environment: BTreeMap<String, String>,
+    },
+    /// Takes our entry out again. Answer: [`ClientChange`].
+    Remove {
+        /// The client's id.
+        client: String,
+        /// Only show what would be written.
+        dry_run: bool,
+        /// Variables of the asker.
+        #[serde(default)]
+        environment: BTreeMap<String, String>,
+    },
+    /// Takes back the last thing that was done to another program's file, or imported. Answer: [`Undone`].
+    Undo {
+        /// Variables of the asker.
+        #[serde(default)]
+        environment: BTreeMap<String, String>,
+    },
+    /// The servers in other programs' files. Answer: [`Findings`].
+    Find {
+        /// Where to look.
+        from: From,
+        /// Variables of the asker.
+        #[serde(default)]
+        environment: BTreeMap<String, String>,
+    },
+    /// Takes servers over, their credentials into the keychain. Answer: [`Imported`].
+    Import {
+        /// Where to look.
+        from: From,
+        /// Only these, by the names in [`Findings`]; all without it.
+        #[serde(default)]
+        names: Option<Vec<String>>,
+        /// What was asked for, by the ids in [`Findings`].
+        #[serde(default)]
+        answers: BTreeMap<String, Value>,
+        /// Take them out of the client's own file too. Only for a client that is connected.
+        #[serde(default)]
+        take_out: bool,
+        /// Variables of the asker.
+        #[serde(default)]
+        environment: BTreeMap<String, String>,
+    },
+    /// What a client sees of us.
+    SetSurface {
+        /// The client's id.
+        client: String,
+        /// The wish.
+        surface: Surface,
+    },
+    /// Hides a server, or a tool as `server:tool`, from one client, or shows it again.
+    SetHidden {
+        /// The client's id.
+        client: String,
+        /// What.
+        path: String,
+        /// The wish.
+        hidden: bool,
+    },
+}
+
+/// Where servers are looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum From {
+    /// Every client's files, and a project's.
+    Everywhere {
+        /// The project's directory.
+        #[serde(default)]
+        project: Option<PathBuf>,
+    },
+    /// One client's.
+    Client(String),
+    /// A block, a command line or an address.
+    Text(String),
+    /// A file: a bundle, a `server.json`, or a file like those of clients.
+    File(PathBuf),
+}
+
+/// What a client speaks to us over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Over {
+    /// It asks the endpoint itself.
+    Http,
+    /// It starts `satchel bridge`.
+    Bridge,
+}
+
+/// What a client sees of us.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Surface {
+    /// What suits it by what is known of it.
+    #[default]
+    Auto,
+    /// Four tools to find and call all others.
+    Router,
+    /// All tools under flat names.
+    Direct,
+}
+
+/// Every client.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClientList {
+    /// Those that are here first.
+    pub clients: Vec<KnownClient>,
+}
+
+/// One client.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KnownClient {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// `A`, `B` (not tested) or `C` (a person pastes).
+    pub tier: String,
+    /// How sure we are of where its file is: `probe`, `source`, `doc`, `secondary`, `recall` or `unknown`.
+    pub confidence: String,
+    /// Is it on this computer?
+    pub installed: bool,
+    /// What shows that.
+    pub sign: Option<String>,
+    /// The file our entry is in, or would be.
+    pub file: Option<String>,
+    /// How it stands.
+    #[serde(flatten)]
+    pub state: ClientState,
+    /// Servers that it starts by itself although we have them too.
+    pub duplicates: Vec<Duplicate>,
+    /// What the user chose.
+    pub surface: Surface,
+    /// What it sees now: `router` or `direct`.
+    pub effective: Surface,
+    /// Why.
+    pub reason: String,
+    /// What is hidden from it: servers, and tools as `server:tool`.
+    pub hidden: Vec<String>,
+    /// What to do after connecting.
+    pub after_connect: Option<String>,
+}
+
+/// How a client stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ClientState {
+    /// It has no entry of ours.
+    NotConnected,
+    /// It has, and has not asked us anything since.
+    Added,
+    /// It has asked.
+    Connected {
+        /// When it asked first, in milliseconds since the Unix epoch.
+        since_ms: u64,
+    },
+    /// Something happened to our entry.
+    NeedsYou {
+        /// `vanished`, `edited`, `moved` or `unreadable`.
+        what: String,
+        /// In one sentence.
+        message: String,
+    },
+    /// It keeps its servers where only a person can put one.
+    Paste,
+}
+
+/// A server that is started twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Duplicate {
+    /// What it is called there.
+    pub there: String,
+    /// What it is called with us.
+    pub here: String,
+}
+
+/// What was written, or would be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClientChange {
+    /// The client's id.
+    pub client: String,
+    /// Its name.
+    pub name: String,
+    /// Was it written?
+    pub done: bool,
+    /// Every file.
+    pub files: Vec<FileChange>,
+    /// What to do next.
+    pub next: Option<String>,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+    /// What to paste, where no file is written.
+    pub snippet: Option<String>,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    /// Which.
+    pub path: String,
+    /// `added`, `unchanged`, `restored`, `removed`, `deleted` or `gone`.
+    pub what: String,
+    /// What our entry is called in it.
+    pub entry: String,
+    /// The change, line by line.
+    pub diff: String,
+}
+
+/// What was taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undone {
+    /// In one sentence.
+    pub what: String,
+    /// Whether every file is again exactly what it was, and what stayed where not.
+    pub remarks: Vec<String>,
+}
+
+/// The servers in other programs' files.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Each once, wherever it was found.
+    pub servers: Vec<FoundServer>,
+    /// Entries that are no servers for us.
+    pub skipped: Vec<Left>,
+    /// Files that could not be read, and why.
+    pub troubles: Vec<Left>,
+}
+
+/// One server in other programs' files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundServer {
+    /// What it would be called with us.
+    pub name: String,
+    /// The command line or the address, with references instead of credentials.
+    pub runs: String,
+    /// `stdio`, `http` or `sse`.
+    pub transport: String,
+    /// Is it on there?
+    pub enabled: bool,
+    /// Where it was found, as `client: file`.
+    pub places: Vec<String>,
+    /// What it is called with us already.
+    pub known: Option<String>,
+    /// The names of credentials that would go into the keychain.
+    pub secrets: Vec<String>,
+    /// What has to be said before it can run.
+    pub needs: Vec<Need>,
+    /// The remote address it only passes on to, which we could ask directly.
+    pub remote: Option<String>,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+}
+
+/// Something that has to be said before a server can run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Need {
+    /// What the answer is filed under.
+    pub id: String,
+    /// What it is.
+    pub description: String,
+    /// It is a credential.
+    pub secret: bool,
+}
+
+/// Something that was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// Where it is.
+    pub place: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What came in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// Names of servers.
+    pub added: Vec<String>,
+    /// Those that were here already.
+    pub known: Vec<String>,
+    /// How many credentials went into the keychain.
+    pub secrets: usize,
+    /// What did not come, and why.
+    pub left: Vec<Left>,
+    /// What was taken out of the client's own file.
+    pub taken_out: Vec<String>,
+}

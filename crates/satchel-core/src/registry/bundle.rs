@@ -1,0 +1,222 @@
+//! Unpacks a bundle (`.mcpb`, formerly `.dxt`) without trusting it: nothing outside of its own directory, no links,
+//! no more than a server can need, and whole or not at all.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, OpenOptions},
+    io::{self, Cursor, Read, Write},
+    path::{Component, Path, PathBuf},
+};
+
+use zip::{ZipArchive, read::ZipFile};
+
+use super::manifest::{Manifest, ManifestError};
+use crate::files;
+
+/// The largest bundle.
+const PACKED: u64 = 512 * 1024 * 1024;
+/// All files of a bundle together.
+const UNPACKED: u64 = 1024 * 1024 * 1024;
+/// How many files.
+const FILES: usize = 50_000;
+/// The largest manifest.
+const MANIFEST: u64 = 1024 * 1024;
+/// A file that grows more than so many times, and to more than the size, is there to fill the disk.
+const RATIO: u64 = 200;
+const HARMLESS: u64 = 16 * 1024 * 1024;
+
+/// Who signed a bundle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signature {
+    /// Nobody.
+    None,
+    /// There is a signature, but nothing that vouches for it.
+    NotVerified,
+}
+
+/// A bundle that was unpacked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unpacked {
+    /// Where.
+    pub directory: PathBuf,
+    /// What it is.
+    pub manifest: Manifest,
+    /// Who signed it.
+    pub signature: Signature,
+}
+
+/// Why a bundle was refused. Nothing of it is left then.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// It is no bundle.
+    #[error("this is no bundle: {0}")]
+    NotABundle(String),
+    /// A file of it would lie somewhere else.
+    #[error("the bundle is refused: its file \"{0}\" would lie outside of it")]
+    Outside(String),
+    /// It holds something that no server needs.
+    #[error("the bundle is refused: \"{0}\" is a link or a device")]
+    Special(String),
+    /// It is there to fill the disk.
+    #[error("the bundle is refused: unpacked it would be too large ({0})")]
+    TooLarge(String),
+    /// What it says about itself.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The file system says no.
+    #[error("{0}")]
+    Files(#[from] io::Error),
+}
+
+/// Unpacks a bundle into a directory that does not exist yet.
+///
+/// # Errors
+/// [`BundleError`]; the directory does not exist then.
+pub fn unpack(bytes: &[u8], directory: &Path) -> Result<Unpacked, BundleError> {
+    let (bytes, signature) = without_signature(bytes);
+    if bytes.len() as u64 > PACKED {
+        return Err(BundleError::TooLarge(format!("{} MB packed", bytes.len() / 1024 / 1024)));
+    }
+    let mut archive =
+        ZipArchive::new(Cursor::new(bytes)).map_err(|error| BundleError::NotABundle(error.to_string()))?;
+    if archive.len() > FILES {
+        return Err(BundleError::TooLarge(format!("{} files", archive.len())));
+    }
+    let manifest = manifest(&mut archive)?;
+    let parent = directory.parent().unwrap_or(Path::new("."));
+    files::create_private_dir(parent)?;
+    let unfinished = parent.join(format!(
+        ".{}.{}.unpacking",
+        directory.file_name().unwrap_or_default().to_string_lossy(),
+        std::process::id()
+    ));
+    let _ = fs::remove_dir_all(&unfinished);
+    let done = all(&mut archive, &unfinished).and_then(|()| Ok(fs::rename(&unfinished, directory)?));
+    if done.is_err() {
+        let _ = fs::remove_dir_all(&unfinished);
+    }
+    done.map(|()| Unpacked { directory: directory.to_owned(), manifest, signature })
+}
+
+/// The manifest of a bundle, before anything is unpacked.
+///
+/// # Errors
+/// [`BundleError`]
+pub fn look(bytes: &[u8]) -> Result<(Manifest, Signature), BundleError> {
+    let (bytes, signature) = without_signature(bytes);
+    let mut archive =
+        ZipArchive::new(Cursor::new(bytes)).map_err(|error| BundleError::NotABundle(error.to_string()))?;
+    Ok((manifest(&mut archive)?, signature))
+}
+
+/// A signature follows the archive: a word, a length, the signature, another word.
+fn without_signature(bytes: &[u8]) -> (&[u8], Signature) {
+    const START: &[u8] = b"MCPB_SIG_V1";
+    const END: &[u8] = b"MCPB_SIG_END";
+    let Some(rest) = bytes.strip_suffix(END) else { return (bytes, Signature::None) };
+    let start = rest.windows(START.len()).rposition(|window| window == START);
+    match start {
+        Some(start) => (&bytes[..start], Signature::NotVerified),
+        None => (bytes, Signature::None),
+    }
+}
+
+type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+
+fn manifest(archive: &mut Archive<'_>) -> Result<Manifest, BundleError> {
+    let mut file = archive.by_name("manifest.json").map_err(|error| {
+        BundleError::NotABundle(format!("there is no manifest.json at its root ({error})"))
+    })?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(MANIFEST + 1).read_to_end(&mut bytes).map_err(damaged)?;
+    if bytes.len() as u64 > MANIFEST {
+        return Err(BundleError::TooLarge("its manifest".into()));
+    }
+    Ok(Manifest::read(&bytes)?)
+}
+
+fn damaged(error: io::Error) -> BundleError {
+    BundleError::NotABundle(error.to_string())
+}
+
+fn all(archive: &mut Archive<'_>, into: &Path) -> Result<(), BundleError> {
+    files::create_private_dir(into)?;
+    let mut names = BTreeSet::new();
+    let mut left = UNPACKED;
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).map_err(|error| BundleError::NotABundle(error.to_string()))?;
+        let name = file.name().map_err(|error| BundleError::NotABundle(error.to_string()))?.into_owned();
+        let below = safe_path(&name).ok_or_else(|| BundleError::Outside(name.clone()))?;
+        let mode = file.unix_mode().unwrap_or(0);
+        // The kind of a file in the upper bits, as in stat(2): a plain file, a directory, or none of our business.
+        if !matches!(mode & 0o170_000, 0 | 0o100_000 | 0o040_000) {
+            return Err(BundleError::Special(name));
+        }
+        // Two names that differ only in case are one file on many systems.
+        if !names.insert(name.to_lowercase()) {
+            return Err(BundleError::NotABundle(format!("\"{name}\" is in it twice")));
+        }
+        let path = into.join(below);
+        if file.is_dir() {
+            fs::create_dir_all(&path)?;
+            continue;
+        }
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        left = one(&mut file, &path, &name, mode & 0o111 != 0, left)?;
+    }
+    Ok(())
+}
+
+/// Writes one file and tells how much room is left. What the archive says about sizes is not believed.
+fn one<R: Read + ?Sized>(
+    file: &mut ZipFile<'_, R>,
+    path: &Path,
+    name: &str,
+    program: bool,
+    left: u64,
+) -> Result<u64, BundleError> {
+    let most = left.min(file.compressed_size().saturating_mul(RATIO).max(HARMLESS));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if program { 0o755 } else { 0o644 });
+    #[cfg(not(unix))]
+    let _ = program;
+    let mut out = options.open(path)?;
+    let mut written = 0u64;
+    let mut buffer = vec![0u8; 64 * 1024];
+    loop {
+        let read = file.read(&mut buffer).map_err(damaged)?;
+        if read == 0 {
+            return Ok(left - written);
+        }
+        written += read as u64;
+        if written > most {
+            return Err(BundleError::TooLarge(format!("\"{name}\" alone")));
+        }
+        out.write_all(&buffer[..read])?;
+    }
+}
+
+/// A path below the bundle on every system: no root, no drive, no `..`, no backslash, no name that Windows keeps.
+fn safe_path(name: &str) -> Option<PathBuf> {
+    if name.is_empty() || name.contains(['\\', ':', '\0']) {
+        return None;
+    }
+    let kept = |part: &str| {
+        let stem = part.split('.').next().unwrap_or(part).to_ascii_lowercase();
+        let device = matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")
+            || (stem.len() == 4
+                && (stem.starts_with("com") || stem.starts_with("lpt"))
+                && stem.ends_with(|c: char| c.is_ascii_digit()));
+        device || part.ends_with(['.', ' '])
+    };
+    let path = Path::new(name);
+    let plain = path.components().all(|part| match part {
+        Component::Normal(part) => part.to_str().is_some_and(|part| !kept(part)),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => false,
+    });
+    (plain && !name.starts_with('/')).then(|| path.to_owned())
+}

@@ -1,0 +1,333 @@
+//! The manifest of a bundle, and how the server in it is run.
+//! Specification: <https://github.com/modelcontextprotocol/mcpb/blob/main/MANIFEST.md>.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::server_json::Ordered;
+
+/// Versions of the manifest that we understand.
+const VERSIONS: &[&str] = &["0.1", "0.2", "0.3", "0.4"];
+
+/// What is in a bundle.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Manifest {
+    #[serde(default, alias = "dxt_version")]
+    manifest_version: Option<String>,
+    /// Its name, for programs.
+    pub name: String,
+    /// Its name, for people.
+    #[serde(default)]
+    pub display_name: Option<String>,
+    /// Its version.
+    pub version: String,
+    /// What it is for.
+    #[serde(default)]
+    pub description: String,
+    /// The server.
+    pub server: Server,
+    /// What has to be asked.
+    #[serde(default)]
+    pub user_config: Option<Ordered<Setting>>,
+    #[serde(default)]
+    compatibility: Option<Compatibility>,
+}
+
+/// The server in a bundle.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Server {
+    /// `node`, `python`, `binary` or `uv`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its main file, below the bundle.
+    #[serde(default)]
+    pub entry_point: String,
+    #[serde(default)]
+    mcp_config: Option<McpConfig>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct McpConfig {
+    command: String,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: Map<String, Value>,
+    #[serde(default)]
+    platform_overrides: BTreeMap<String, Override>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+struct Override {
+    command: Option<String>,
+    args: Option<Vec<String>>,
+    env: Option<Map<String, Value>>,
+}
+
+/// Something to ask before the server can run.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Setting {
+    /// `string`, `number`, `boolean`, `directory` or `file`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What it is called.
+    pub title: String,
+    /// What it is.
+    pub description: String,
+    /// It must have a value that a person has seen.
+    pub required: bool,
+    /// It is a credential.
+    pub sensitive: bool,
+    /// There may be several.
+    pub multiple: bool,
+    /// What it is unless somebody says otherwise.
+    pub default: Option<Value>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+struct Compatibility {
+    platforms: Option<Vec<String>>,
+}
+
+/// Why a manifest or a bundle cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// It is no manifest.
+    #[error("manifest.json cannot be read: {0}")]
+    Unreadable(String),
+    /// It is newer than this program.
+    #[error("the bundle's manifest has version {0}, which this version of Satchel does not understand")]
+    Version(String),
+    /// It does not run on this system.
+    #[error("the bundle does not run on {0}")]
+    Platform(String),
+    /// Answers are missing.
+    #[error("values are missing: {}", .0.join(", "))]
+    Missing(Vec<String>),
+    /// Its kind of server is none we know.
+    #[error("servers of the kind \"{0}\" cannot be run")]
+    Kind(String),
+}
+
+/// How the server in a bundle is run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its variables.
+    pub env: Map<String, Value>,
+    /// Its working directory, where paths are relative to it.
+    pub cwd: Option<String>,
+    /// Where credentials ended up, for example `env.API_KEY`.
+    pub secret_fields: Vec<String>,
+}
+
+/// Where a bundle is run.
+#[derive(Debug, Clone)]
+pub struct Around {
+    /// `linux`, `darwin` or `win32`.
+    pub platform: String,
+    /// Where the bundle lies.
+    pub bundle: String,
+    /// `HOME`, `DESKTOP`, `DOCUMENTS` and `DOWNLOADS`.
+    pub directories: BTreeMap<String, String>,
+}
+
+impl Manifest {
+    /// Reads a manifest. Fields we do not know are fine.
+    ///
+    /// # Errors
+    /// [`ManifestError::Unreadable`], [`ManifestError::Version`]
+    pub fn read(bytes: &[u8]) -> Result<Self, ManifestError> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let value: Value =
+            serde_json::from_slice(bytes).map_err(|error| ManifestError::Unreadable(error.to_string()))?;
+        let version = ["manifest_version", "dxt_version"].iter().find_map(|key| value.get(*key)?.as_str());
+        match version {
+            Some(version) if !VERSIONS.contains(&version) => {
+                return Err(ManifestError::Version(version.to_owned()));
+            }
+            Some(_) => {}
+            None => return Err(ManifestError::Unreadable("it does not say its version".into())),
+        }
+        let manifest: Self =
+            Self::deserialize(&value).map_err(|error| ManifestError::Unreadable(error.to_string()))?;
+        match manifest.name.is_empty() {
+            true => Err(ManifestError::Unreadable("it has no name".into())),
+            false => Ok(manifest),
+        }
+    }
+
+    /// The command line.
+    ///
+    /// # Errors
+    /// [`ManifestError`] where it cannot be run here, or not with these answers.
+    pub fn run(&self, around: &Around, answers: &Map<String, Value>) -> Result<Run, ManifestError> {
+        let platforms = self.compatibility.as_ref().and_then(|about| about.platforms.as_ref());
+        if platforms.is_some_and(|all| !all.contains(&around.platform)) {
+            return Err(ManifestError::Platform(around.platform.clone()));
+        }
+        let settings = self.user_config.as_ref().map(|settings| settings.0.as_slice()).unwrap_or_default();
+        let given = |name: &str| answers.get(name).filter(|value| !is_empty(value));
+        let missing: Vec<String> = settings
+            .iter()
+            .filter(|(name, setting)| setting.required && given(name).is_none())
+            .map(|(name, _)| name.clone())
+            .collect();
+        if !missing.is_empty() {
+            return Err(ManifestError::Missing(missing));
+        }
+        let values: BTreeMap<&str, &Value> = settings
+            .iter()
+            .filter_map(|(name, setting)| Some((name.as_str(), given(name).or(setting.default.as_ref())?)))
+            .collect();
+        let config = self.config(around)?;
+        let filling = Filling { around, values };
+        let secret: Vec<String> = settings
+            .iter()
+            .filter(|(name, setting)| setting.sensitive && given(name).is_some())
+            .map(|(name, _)| format!("${{user_config.{name}}}"))
+            .collect();
+        let is_secret = |text: &str| secret.iter().any(|reference| text.contains(reference.as_str()));
+        let args: Vec<(bool, String)> = config
+            .args
+            .iter()
+            .flat_map(|arg| filling.arguments(arg).into_iter().map(|word| (is_secret(arg), word)))
+            .collect();
+        let mut secret_fields: Vec<String> = Vec::new();
+        let mut env = Map::new();
+        for (name, value) in &config.env {
+            let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+            if is_secret(&text) {
+                secret_fields.push(format!("env.{name}"));
+            }
+            env.insert(name.clone(), filling.text(&text).into());
+        }
+        let in_args = args.iter().enumerate().filter(|(_, (secret, _))| *secret);
+        secret_fields.extend(in_args.map(|(index, _)| format!("args[{index}]")));
+        let (command, cwd) = self.program(&config.command, &filling);
+        let args = args.into_iter().map(|(_, word)| word).collect();
+        Ok(Run { command, args, env, cwd, secret_fields })
+    }
+
+    /// What the manifest says for this system.
+    fn config(&self, around: &Around) -> Result<McpConfig, ManifestError> {
+        let Some(config) = self.server.mcp_config.clone() else {
+            // The specification says that it may be left out for uv.
+            if self.server.kind != "uv" {
+                return Err(ManifestError::Kind(self.server.kind.clone()));
+            }
+            let words = ["run", "--directory", "${__dirname}", &self.server.entry_point];
+            return Ok(McpConfig {
+                command: "uv".into(),
+                args: words.map(ToOwned::to_owned).to_vec(),
+                env: Map::new(),
+                platform_overrides: BTreeMap::new(),
+            });
+        };
+        // What is overridden is replaced whole.
+        let own = config.platform_overrides.get(&around.platform).cloned().unwrap_or_default();
+        Ok(McpConfig {
+            command: own.command.unwrap_or(config.command),
+            args: own.args.unwrap_or(config.args),
+            env: own.env.unwrap_or(config.env),
+            platform_overrides: BTreeMap::new(),
+        })
+    }
+
+    /// A program inside the bundle is found from there, with the ending that Windows wants.
+    fn program(&self, command: &str, filling: &Filling<'_>) -> (String, Option<String>) {
+        let filled = filling.text(command);
+        let windows = filling.around.platform == "win32";
+        let absolute = filled.starts_with(['/', '\\']) || filled.as_bytes().get(1) == Some(&b':');
+        let inside = filled.contains(['/', '\\']) && !absolute;
+        let ended = |path: String| {
+            let file = path.rsplit(['/', '\\']).next().unwrap_or(&path);
+            if windows && self.server.kind == "binary" && !file.contains('.') { path + ".exe" } else { path }
+        };
+        let bundle = filling.around.bundle.clone();
+        match inside {
+            true => (ended(format!("{bundle}/{}", filled.trim_start_matches("./"))), Some(bundle)),
+            false if absolute => (ended(filled), None),
+            false => (filled, None),
+        }
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+struct Filling<'a> {
+    around: &'a Around,
+    values: BTreeMap<&'a str, &'a Value>,
+}
+
+impl Filling<'_> {
+    /// One word, or several where it stands for a list.
+    fn arguments(&self, word: &str) -> Vec<String> {
+        let name = word.strip_prefix("${user_config.").and_then(|rest| rest.strip_suffix('}'));
+        match name.and_then(|name| self.values.get(name)) {
+            Some(Value::Array(items)) => items.iter().map(|item| self.plain(&plain(item))).collect(),
+            _ => vec![self.text(word)],
+        }
+    }
+
+    /// Replaces every name once; what an answer holds is not looked into again.
+    fn text(&self, template: &str) -> String {
+        self.replaced(template, true)
+    }
+
+    /// A default may name a directory; an answer that looks like one is what the person wrote.
+    fn plain(&self, value: &str) -> String {
+        self.replaced(value, false)
+    }
+
+    fn replaced(&self, template: &str, answers: bool) -> String {
+        let mut filled = String::new();
+        let mut rest = template;
+        while let Some(start) = rest.find("${") {
+            let Some(length) = rest[start..].find('}') else { break };
+            filled.push_str(&rest[..start]);
+            let name = &rest[start + 2..start + length];
+            match self.value(name, answers) {
+                Some(value) => filled.push_str(&value),
+                None => filled.push_str(&rest[start..=start + length]),
+            }
+            rest = &rest[start + length + 1..];
+        }
+        filled + rest
+    }
+
+    fn value(&self, name: &str, answers: bool) -> Option<String> {
+        match name {
+            "__dirname" => Some(self.around.bundle.clone()),
+            "/" | "pathSeparator" => {
+                Some(if self.around.platform == "win32" { "\\" } else { "/" }.to_owned())
+            }
+            "HOME" | "DESKTOP" | "DOCUMENTS" | "DOWNLOADS" => self.around.directories.get(name).cloned(),
+            name if answers => {
+                let value = self.values.get(name.strip_prefix("user_config.")?)?;
+                // A list inside a longer word cannot be put anywhere.
+                (!value.is_array()).then(|| plain(value))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+}

@@ -1,0 +1,413 @@
+//! From a description and a person's answers to a command line or an address. Pure: the same document and answers
+//! make the same plan, and nothing is run.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::server_json::{Answers, Argument, Input, Named, Package, Remote, ServerDocument, Variables};
+
+/// Which way of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The package with this index.
+    Package(usize),
+    /// The remote address with this index.
+    Remote(usize),
+}
+
+/// Something to ask.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Prompt {
+    /// What the answer is filed under, for example `env.API_KEY` or `package.--dsn.password`.
+    pub id: String,
+    /// What it is.
+    pub description: Option<String>,
+    /// It must have an answer.
+    pub required: bool,
+    /// It is a credential.
+    pub secret: bool,
+    /// `string`, `number`, `boolean` or `filepath`.
+    pub format: Option<String>,
+    /// What it is unless somebody says otherwise.
+    pub default: Option<String>,
+    /// What it looks like.
+    pub placeholder: Option<String>,
+    /// What it may be.
+    pub choices: Vec<String>,
+    /// There may be several answers.
+    pub repeated: bool,
+}
+
+/// How a server will be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// What is asked, in order.
+    pub prompts: Vec<Prompt>,
+    /// The way, as far as the answers go.
+    pub way: Way,
+    /// Required answers that are not there.
+    pub missing: Vec<String>,
+    /// Ids whose values are credentials.
+    pub secrets: Vec<String>,
+    /// What a person should know first.
+    pub warnings: Vec<String>,
+    /// Programs that must be there.
+    pub precheck: Vec<String>,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Way {
+    /// A program that speaks over its standard input and output.
+    Stdio(Command),
+    /// An address.
+    Http {
+        /// The address.
+        url: String,
+        /// For every request.
+        headers: Map<String, Value>,
+        /// The program that must run first.
+        spawn: Option<Command>,
+        /// The older transport with server-sent events.
+        sse: bool,
+    },
+    /// A bundle that is fetched first.
+    Bundle {
+        /// Its address.
+        url: String,
+        /// What it must be; SHA-256 in hexadecimal.
+        sha256: String,
+    },
+}
+
+/// A command line. No shell sees it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Command {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its variables.
+    pub env: Map<String, Value>,
+}
+
+impl Way {
+    /// As one JSON value.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Way::Stdio(command) => {
+                json!({"transport": "stdio", "command": command.command, "args": command.args, "env": command.env})
+            }
+            Way::Http { url, headers, spawn, sse } => {
+                let mut value =
+                    json!({"transport": if *sse { "sse" } else { "http" }, "url": url, "headers": headers});
+                if let (Some(spawn), Some(map)) = (spawn, value.as_object_mut()) {
+                    map.insert("spawn".into(), json!(spawn));
+                }
+                value
+            }
+            Way::Bundle { url, sha256 } => json!({"install": "mcpb", "url": url, "sha256": sha256}),
+        }
+    }
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// There is no such way.
+    #[error("the description has no such package or address")]
+    Choice,
+    /// We cannot run such packages.
+    #[error("packages of the kind \"{0}\" cannot be run here")]
+    Kind(String),
+    /// A bundle that could be anything.
+    #[error("the bundle's SHA-256 is missing, so it cannot be checked")]
+    NoHash,
+    /// It is spoken to in a way we do not know.
+    #[error("it speaks over \"{0}\", which is not supported")]
+    Transport(String),
+}
+
+/// What runs packages of a kind: the program, what stands before the package, and the usual place of packages.
+const RUNTIMES: &[(&str, &str, &[&str], &str)] = &[
+    ("npm", "npx", &["-y"], "https://registry.npmjs.org"),
+    ("pypi", "uvx", &[], "https://pypi.org"),
+    ("nuget", "dnx", &[], "https://api.nuget.org"),
+    ("oci", "docker", &["run", "-i", "--rm"], "https://docker.io"),
+];
+
+/// Plans one way.
+///
+/// # Errors
+/// [`PlanError`]
+pub fn plan(document: &ServerDocument, choice: Choice, answers: &Answers) -> Result<Plan, PlanError> {
+    let mut asking = Asking { answers, prompts: vec![], missing: vec![], secrets: vec![] };
+    let (way, warnings, precheck) = match choice {
+        Choice::Package(index) => {
+            let package = document.packages.get(index).ok_or(PlanError::Choice)?;
+            of_package(package, &mut asking)?
+        }
+        Choice::Remote(index) => {
+            let remote = document.remotes.get(index).ok_or(PlanError::Choice)?;
+            of_remote(remote, &mut asking)?
+        }
+    };
+    let Asking { prompts, missing, secrets, .. } = asking;
+    Ok(Plan { prompts, way, missing, secrets, warnings, precheck })
+}
+
+type Planned = (Way, Vec<String>, Vec<String>);
+
+fn of_remote(remote: &Remote, asking: &mut Asking<'_>) -> Result<Planned, PlanError> {
+    let sse = is_sse(&remote.kind)?;
+    let url = asking.fill("url", &remote.url, &remote.variables, false).unwrap_or_else(|| remote.url.clone());
+    let headers = asking.all("header", &remote.headers);
+    let plain = url.starts_with("http://") && !is_here(&url);
+    let warning = plain.then(|| "the address is not encrypted (http)".to_owned());
+    Ok((Way::Http { url, headers, spawn: None, sse }, warning.into_iter().collect(), vec![]))
+}
+
+fn is_sse(kind: &str) -> Result<bool, PlanError> {
+    match kind {
+        "streamable-http" | "streamable_http" | "http" | "streamable" => Ok(false),
+        "sse" => Ok(true),
+        other => Err(PlanError::Transport(other.to_owned())),
+    }
+}
+
+fn is_here(url: &str) -> bool {
+    let host = url.split("://").nth(1).unwrap_or_default();
+    ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
+        host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+    })
+}
+
+fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, PlanError> {
+    let kind = package.registry_type.as_str();
+    if kind == "mcpb" {
+        let sha256 = package.file_sha256.clone().ok_or(PlanError::NoHash)?;
+        return Ok((Way::Bundle { url: package.identifier.clone(), sha256 }, vec![], vec![]));
+    }
+    let known = RUNTIMES.iter().find(|(known, ..)| *known == kind);
+    let (_, program, before, base) = known.ok_or_else(|| PlanError::Kind(kind.to_owned()))?;
+    let mut warnings = Vec::new();
+    // A description may not choose any program it likes.
+    if let Some(hint) = package.runtime_hint.as_deref().filter(|hint| hint != program) {
+        warnings.push(format!("the description asks for \"{hint}\"; {program} is used"));
+    }
+    if let Some(other) = package.registry_base_url.as_deref().filter(|url| !url.starts_with(base)) {
+        warnings.push(format!("the package does not come from the usual place but from {other}"));
+    }
+    let runtime = asking.words("runtime", &package.runtime_arguments);
+    let own = asking.words("package", &package.package_arguments);
+    let env = asking.all("env", &package.environment_variables);
+    let name = match (&package.version, kind) {
+        // The tag of an image is part of its name.
+        (Some(version), "oci") if !package.identifier.contains(':') && !package.identifier.contains('@') => {
+            format!("{}:{version}", package.identifier)
+        }
+        (_, "oci") | (None, _) => package.identifier.clone(),
+        (Some(version), _) => format!("{}@{version}", package.identifier),
+    };
+    if package.version.as_deref() == Some("latest") || (package.version.is_none() && kind != "oci") {
+        warnings.push("no exact version is named, so what runs may change by itself".into());
+    }
+    let mut args: Vec<String> = before.iter().map(|word| (*word).to_owned()).collect();
+    if kind == "oci" {
+        args.extend(env.keys().flat_map(|name| ["-e".to_owned(), name.clone()]));
+    }
+    args.extend(runtime.into_iter().filter(|word| !before.contains(&word.as_str())));
+    args.push(name);
+    if kind == "nuget" {
+        args.push("--yes".into());
+        if !own.is_empty() {
+            args.push("--".into());
+        }
+    }
+    args.extend(own);
+    let command = Command { command: (*program).to_owned(), args, env };
+    let precheck = vec![(*program).to_owned()];
+    let transport = &package.transport;
+    let way = match transport.kind.as_deref().unwrap_or("stdio") {
+        "stdio" => Way::Stdio(command),
+        kind => {
+            let sse = is_sse(kind)?;
+            let url = transport.url.as_deref().unwrap_or_default();
+            let url = asking.refer(url, package);
+            let headers = asking.all("header", &transport.headers);
+            Way::Http { url, headers, spawn: Some(command), sse }
+        }
+    };
+    Ok((way, warnings, precheck))
+}
+
+/// What is asked, and what came of it.
+struct Asking<'a> {
+    answers: &'a Answers,
+    prompts: Vec<Prompt>,
+    missing: Vec<String>,
+    secrets: Vec<String>,
+}
+
+impl Asking<'_> {
+    /// The words of all arguments that have a value.
+    fn words(&mut self, group: &str, arguments: &[Argument]) -> Vec<String> {
+        let mut words = Vec::new();
+        for (index, argument) in arguments.iter().enumerate() {
+            let id = format!("{group}.{}", label(argument, index));
+            let Some(values) = self.values(&id, &argument.input, argument.is_repeated) else { continue };
+            for value in values {
+                match argument.name.as_deref().filter(|_| argument.kind != "positional") {
+                    None => words.push(value),
+                    Some(name) if value.is_empty() => words.push(name.to_owned()),
+                    Some(name) if name.ends_with('=') => words.push(format!("{name}{value}")),
+                    Some(name) => words.extend([name.to_owned(), value]),
+                }
+            }
+        }
+        words
+    }
+
+    /// All variables or headers that have a value.
+    fn all(&mut self, group: &str, named: &[Named]) -> Map<String, Value> {
+        let mut values = Map::new();
+        for named in named {
+            let id = format!("{group}.{}", named.name);
+            if let Some(value) =
+                self.values(&id, &named.input, false).and_then(|values| values.into_iter().next())
+            {
+                values.insert(named.name.clone(), value.into());
+            }
+        }
+        values
+    }
+
+    /// The values of an input; `None` for what is left out.
+    fn values(&mut self, id: &str, input: &Input, repeated: bool) -> Option<Vec<String>> {
+        let values = match &input.value {
+            Some(template) => vec![self.fill(id, template, &input.variables, input.is_secret)?],
+            None => self.ask(id, input, repeated)?,
+        };
+        Some(values)
+    }
+
+    /// Puts answers in the place of `{name}`. What is no variable stays as it is. `None` where an answer is missing.
+    fn fill(&mut self, id: &str, template: &str, variables: &Variables, secret: bool) -> Option<String> {
+        let at = self.secrets.len();
+        let mut inputs = Vec::new();
+        for (name, input) in &variables.0 {
+            if template.contains(&format!("{{{name}}}")) {
+                inputs.push((name, self.values(&format!("{id}.{name}"), input, false)));
+            }
+        }
+        let mut filled = String::new();
+        let mut rest = template;
+        let mut complete = true;
+        while let Some(start) = rest.find('{') {
+            let (before, from) = rest.split_at(start);
+            filled.push_str(before);
+            let known = inputs.iter().find(|(name, _)| {
+                from[1..].strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('}'))
+            });
+            rest = match known {
+                Some((name, values)) => {
+                    let value = values.as_ref().and_then(|values| values.first());
+                    complete &= value.is_some();
+                    filled.push_str(value.map_or("", String::as_str));
+                    &from[name.len() + 2..]
+                }
+                None => {
+                    filled.push('{');
+                    &from[1..]
+                }
+            };
+        }
+        filled.push_str(rest);
+        // What a credential was put into is one too.
+        if complete && (secret || self.secrets.len() > at) {
+            self.secrets.insert(at, id.to_owned());
+        }
+        complete.then_some(filled)
+    }
+
+    fn ask(&mut self, id: &str, input: &Input, repeated: bool) -> Option<Vec<String>> {
+        self.prompts.push(Prompt {
+            id: id.to_owned(),
+            description: input.description.clone(),
+            required: input.is_required,
+            secret: input.is_secret,
+            format: input.format.clone(),
+            default: input.default.clone(),
+            placeholder: input.placeholder.clone(),
+            choices: input.choices.clone(),
+            repeated,
+        });
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+        let answered: Vec<String> = match self.answers.get(id) {
+            Some(Value::Array(several)) => several.iter().map(text).collect(),
+            Some(Value::Null) | None => vec![],
+            Some(one) => vec![text(one)],
+        };
+        let mut values: Vec<String> = answered.into_iter().filter(|value| !value.is_empty()).collect();
+        if values.is_empty() {
+            values.extend(input.default.clone());
+        }
+        if values.is_empty() {
+            if input.is_required {
+                self.missing.push(id.to_owned());
+            }
+            return None;
+        }
+        if input.is_secret {
+            self.secrets.push(id.to_owned());
+        }
+        Some(values)
+    }
+
+    /// Puts the package's own values in the place of `{name}` in its address.
+    fn refer(&self, template: &str, package: &Package) -> String {
+        let value_of = |name: &str| -> Option<String> {
+            let bare = |text: &str| text.trim_start_matches('-').trim_end_matches('=').to_owned();
+            let arguments = package.package_arguments.iter().map(|one| ("package", one));
+            let runtime = package.runtime_arguments.iter().map(|one| ("runtime", one));
+            let (id, input) = arguments
+                .chain(runtime)
+                .enumerate()
+                .find(|(index, (_, one))| {
+                    let label = label(one, *index);
+                    label == name || bare(&label) == bare(name)
+                })
+                .map(|(index, (group, one))| (format!("{group}.{}", label(one, index)), &one.input))
+                .or_else(|| {
+                    let variables = package.environment_variables.iter();
+                    let found = variables.into_iter().find(|variable| variable.name == name)?;
+                    Some((format!("env.{name}"), &found.input))
+                })?;
+            let answer = self
+                .answers
+                .get(&id)
+                .map(|value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned));
+            answer.or_else(|| input.value.clone()).or_else(|| input.default.clone())
+        };
+        let mut filled = String::new();
+        let mut rest = template;
+        while let Some(start) = rest.find('{') {
+            let Some(length) = rest[start..].find('}') else { break };
+            filled.push_str(&rest[..start]);
+            match value_of(&rest[start + 1..start + length]) {
+                Some(value) => filled.push_str(&value),
+                None => filled.push_str(&rest[start..=start + length]),
+            }
+            rest = &rest[start + length + 1..];
+        }
+        filled + rest
+    }
+}
+
+/// What an argument is called.
+fn label(argument: &Argument, index: usize) -> String {
+    let name = argument.name.as_deref().filter(|_| argument.kind != "positional");
+    name.or(argument.value_hint.as_deref()).map_or_else(|| index.to_string(), ToOwned::to_owned)
+}

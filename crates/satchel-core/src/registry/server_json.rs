@@ -1,0 +1,260 @@
+//! `server.json`, the MCP registry's description of a server, in its present form and in the ones before.
+//! Schema: <https://github.com/modelcontextprotocol/registry/tree/main/docs/reference/server-json>.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+/// A server as it is described.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerDocument {
+    /// `namespace/name`.
+    pub name: String,
+    /// For people.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// What it is for.
+    #[serde(default)]
+    pub description: String,
+    /// Of the server, not of its packages.
+    #[serde(default)]
+    pub version: String,
+    /// Ways to run it here.
+    #[serde(default, deserialize_with = "or_default")]
+    pub packages: Vec<Package>,
+    /// Places where it runs already.
+    #[serde(default, deserialize_with = "or_default")]
+    pub remotes: Vec<Remote>,
+}
+
+/// One way to run a server here.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Package {
+    /// `npm`, `pypi`, `oci`, `nuget` or `mcpb`.
+    #[serde(alias = "registry_type", alias = "registry_name")]
+    pub registry_type: String,
+    /// The package's name, or the bundle's address.
+    #[serde(alias = "name")]
+    pub identifier: String,
+    /// Exact.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// Where the package is taken from, if not from the usual place.
+    #[serde(default, alias = "registry_base_url")]
+    pub registry_base_url: Option<String>,
+    /// What a bundle must be.
+    #[serde(default, alias = "file_sha256")]
+    pub file_sha256: Option<String>,
+    /// The program that runs it.
+    #[serde(default, alias = "runtime_hint")]
+    pub runtime_hint: Option<String>,
+    /// How it is spoken to.
+    #[serde(default)]
+    pub transport: PackageTransport,
+    /// For that program.
+    #[serde(default, alias = "runtime_arguments", deserialize_with = "or_default")]
+    pub runtime_arguments: Vec<Argument>,
+    /// For the server.
+    #[serde(default, alias = "package_arguments", deserialize_with = "or_default")]
+    pub package_arguments: Vec<Argument>,
+    /// For the server.
+    #[serde(default, alias = "environment_variables", deserialize_with = "or_default")]
+    pub environment_variables: Vec<Named>,
+}
+
+/// How a package is spoken to.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct PackageTransport {
+    /// `stdio`, `streamable-http` or `sse`; the first where it is not said.
+    #[serde(default, rename = "type")]
+    pub kind: Option<String>,
+    /// Where it listens once it runs.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// For every request.
+    #[serde(default, deserialize_with = "or_default")]
+    pub headers: Vec<Named>,
+}
+
+/// A place where a server runs already.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Remote {
+    /// `streamable-http` or `sse`.
+    #[serde(rename = "type", alias = "transport_type")]
+    pub kind: String,
+    /// With `{name}` for what has to be asked.
+    pub url: String,
+    /// What has to be asked.
+    #[serde(default, deserialize_with = "or_default")]
+    pub variables: Variables,
+    /// For every request.
+    #[serde(default, deserialize_with = "or_default")]
+    pub headers: Vec<Named>,
+}
+
+/// What has to be asked, by name, in the document's order.
+pub type Variables = Ordered<Input>;
+
+/// Something with a value that is known or has to be asked.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Input {
+    /// What it is.
+    pub description: Option<String>,
+    /// It must have a value.
+    #[serde(alias = "is_required")]
+    pub is_required: bool,
+    /// It is a credential.
+    #[serde(alias = "is_secret")]
+    pub is_secret: bool,
+    /// `string`, `number`, `boolean` or `filepath`.
+    pub format: Option<String>,
+    /// What it is unless somebody says otherwise.
+    #[serde(deserialize_with = "text")]
+    pub default: Option<String>,
+    /// What it looks like.
+    pub placeholder: Option<String>,
+    /// What it may be.
+    #[serde(deserialize_with = "or_default")]
+    pub choices: Vec<String>,
+    /// What it is, with `{name}` for what has to be asked.
+    #[serde(deserialize_with = "text")]
+    pub value: Option<String>,
+    /// What has to be asked.
+    #[serde(deserialize_with = "or_default")]
+    pub variables: Variables,
+}
+
+/// An input with a name: a variable or a header.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    #[serde(flatten)]
+    pub input: Input,
+}
+
+/// A word, or a pair of words, of a command line.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Argument {
+    /// `positional` or `named`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// With its dashes.
+    pub name: Option<String>,
+    /// What a positional one is called.
+    #[serde(alias = "value_hint")]
+    pub value_hint: Option<String>,
+    /// It may be there several times.
+    #[serde(alias = "is_repeated")]
+    pub is_repeated: bool,
+    /// Its value.
+    #[serde(flatten)]
+    pub input: Input,
+}
+
+/// A map that keeps the document's order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ordered<T>(pub Vec<(String, T)>);
+
+impl<T> Default for Ordered<T> {
+    fn default() -> Self {
+        Self(vec![])
+    }
+}
+
+impl<'de, T: serde::de::DeserializeOwned> Deserialize<'de> for Ordered<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let map = serde_json::Map::deserialize(from)?;
+        let read = |(key, value)| serde_json::from_value(value).map(|value| (key, value));
+        map.into_iter().map(read).collect::<Result<_, _>>().map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+/// `null` where something could be.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<T, D::Error> {
+    Option::deserialize(from).map(Option::unwrap_or_default)
+}
+
+/// A number or a switch where a text is meant.
+fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    Ok(match Option::<Value>::deserialize(from)? {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text),
+        Some(other) => Some(other.to_string()),
+    })
+}
+
+/// A document that is none.
+#[derive(Debug, thiserror::Error)]
+#[error("this is no description of an MCP server: {0}")]
+pub struct DocumentError(String);
+
+impl ServerDocument {
+    /// Reads a document, alone or as the registry wraps it.
+    ///
+    /// # Errors
+    /// [`DocumentError`]
+    pub fn read(document: &Value) -> Result<Self, DocumentError> {
+        let inside = document.get("server").filter(|inside| inside.is_object()).unwrap_or(document);
+        let read: Self = Self::deserialize(inside).map_err(|error| DocumentError(error.to_string()))?;
+        if read.packages.is_empty() && read.remotes.is_empty() {
+            return Err(DocumentError("it names neither a package nor a remote address".into()));
+        }
+        Ok(read)
+    }
+}
+
+/// What the registry says about a document beside it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Good.
+    #[default]
+    Active,
+    /// Show a warning.
+    Deprecated,
+    /// Do not offer it.
+    Deleted,
+}
+
+/// One page of the registry's list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// What can be offered, with its status and whether it is the newest version.
+    pub servers: Vec<(ServerDocument, Status, bool)>,
+    /// What could not be understood.
+    pub skipped: usize,
+    /// Where the list goes on.
+    pub next: Option<String>,
+}
+
+impl Page {
+    /// Reads a page. An entry that makes no sense is counted, not fatal.
+    pub fn read(page: &Value) -> Self {
+        let official = "io.modelcontextprotocol.registry/official";
+        let mut read = Self { servers: vec![], skipped: 0, next: None };
+        for item in page.get("servers").and_then(Value::as_array).into_iter().flatten() {
+            let about = item.get("_meta").and_then(|meta| meta.get(official)).cloned().unwrap_or_default();
+            let status = about.get("status").cloned().unwrap_or_default();
+            let status = Status::deserialize(&status).unwrap_or_default();
+            let latest = about.get("isLatest").and_then(Value::as_bool).unwrap_or(true);
+            match ServerDocument::read(item) {
+                Ok(document) => read.servers.push((document, status, latest)),
+                Err(_) => read.skipped += 1,
+            }
+        }
+        let metadata = page.get("metadata");
+        let next = metadata.and_then(|about| about.get("nextCursor").or_else(|| about.get("next_cursor")));
+        read.next = next.and_then(Value::as_str).filter(|next| !next.is_empty()).map(ToOwned::to_owned);
+        read
+    }
+}
+
+/// Answers to what was asked, by the prompt's id.
+pub type Answers = BTreeMap<String, Value>;

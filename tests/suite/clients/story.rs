@@ -1,0 +1,202 @@
+//! Our entry in a client's file and a client's servers with us, by the words a person types.
+
+use std::{fs, path::Path};
+
+use satchel_tests::{Client, Connection, Home, eventually};
+use serde_json::{Value, json};
+
+const CURSOR: &str = "// mine\n{\n\t\"mcpServers\": {\n\t\t\"fs\": { \"command\": \"npx\", \"args\": [\"-y\", \"fs\"] }, // keep\n\t}\n}\n";
+
+fn write(home: &Home, path: &str, text: &str) -> std::path::PathBuf {
+    let path = home.file(path);
+    fs::create_dir_all(path.parent().expect("it lies in a directory")).expect("it can be made");
+    fs::write(&path, text).expect("the home can be written to");
+    path
+}
+
+async fn state(home: &Home, id: &str) -> Value {
+    let list = home.satchel(&["clients", "--all", "--json"]).await.json();
+    let mut clients = list["clients"].as_array().into_iter().flatten();
+    clients.find(|client| client["id"] == id).cloned().unwrap_or_else(|| panic!("no {id} in {list}"))
+}
+
+fn connection(file: &Path, read: impl Fn(&str) -> (String, String)) -> Connection {
+    let (url, header) = read(&fs::read_to_string(file).expect("the client's file is text"));
+    Connection { url, headers: [("Authorization".to_owned(), header)].into() }
+}
+
+#[tokio::test]
+async fn a_client_is_added_then_connected_and_leaves_without_a_trace() {
+    let home = Home::empty();
+    let file = write(&home, ".codeium/windsurf/mcp_config.json", "{\n    \"mcpServers\": {}\n}");
+    let before = fs::read(&file).unwrap();
+    let _hub = home.start_hub().await;
+    assert_eq!(state(&home, "windsurf").await["state"], "not_connected");
+
+    let shown = home.satchel(&["connect", "windsurf", "--dry-run"]).await;
+    assert!(shown.succeeded().stdout.contains("+        \"satchel\": {"), "{shown:?}");
+    assert_eq!(fs::read(&file).unwrap(), before, "a preview writes nothing");
+
+    home.satchel(&["connect", "windsurf"]).await.succeeded();
+    let added = fs::read(&file).unwrap();
+    assert_eq!(state(&home, "windsurf").await["state"], "added");
+    home.satchel(&["connect", "windsurf"]).await.succeeded();
+    assert_eq!(fs::read(&file).unwrap(), added, "a second time changes nothing");
+
+    let connection = connection(&file, |text| {
+        let entry: Value = serde_json::from_str(text).unwrap();
+        let entry = &entry["mcpServers"]["satchel"];
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        (text(&entry["serverUrl"]), text(&entry["headers"]["Authorization"]))
+    });
+    let client = Client::open(&connection, "2025-11-25").await;
+    assert!(client.paths("hash").await.contains(&"toolbox:hash_text".to_owned()));
+    assert_eq!(state(&home, "windsurf").await["state"], "connected");
+
+    home.satchel(&["disconnect", "windsurf"]).await.succeeded();
+    assert_eq!(fs::read(&file).unwrap(), before);
+    let refused = satchel_tests::plain_http().post(&connection.url).bearer_auth("x").send().await.unwrap();
+    assert_eq!(refused.status(), 401);
+    let mut old = satchel_tests::plain_http().post(&connection.url).body("{}");
+    for (name, value) in &connection.headers {
+        old = old.header(name, value);
+    }
+    assert_eq!(old.send().await.unwrap().status(), 401, "its token is worth nothing any more");
+
+    home.satchel(&["undo"]).await.succeeded();
+    assert!(fs::read_to_string(&file).unwrap().contains("satchel"), "the disconnecting was taken back");
+    home.satchel(&["undo"]).await.succeeded();
+    assert_eq!(fs::read(&file).unwrap(), before);
+    home.satchel(&["undo"]).await.failed_with(1);
+}
+
+#[tokio::test]
+async fn what_happened_to_our_entry_is_said_and_only_it_goes() {
+    let home = Home::empty();
+    let file = write(&home, ".cursor/mcp.json", CURSOR);
+    home.satchel(&["connect", "cursor"]).await.succeeded();
+    let added = fs::read_to_string(&file).unwrap();
+    assert!(added.starts_with("// mine\n") && added.contains("}, // keep\n\t\t\"satchel\": {\n"), "{added}");
+
+    fs::write(&file, added.replace("\"headers\"", "\"timeout\": 5, \"headers\"")).unwrap();
+    let edited = state(&home, "cursor").await;
+    assert_eq!((&edited["state"], &edited["what"]), (&json!("needs_you"), &json!("edited")), "{edited}");
+
+    fs::write(&file, added.replace("// mine\n", "// mine, and more\n")).unwrap();
+    assert_eq!(state(&home, "cursor").await["state"], "added");
+    let left = home.satchel(&["disconnect", "cursor"]).await;
+    assert!(left.succeeded().stdout.contains("changed since"), "{left:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), CURSOR.replace("// mine\n", "// mine, and more\n"));
+
+    home.satchel(&["connect", "cursor"]).await.succeeded();
+    fs::write(&file, "{}").unwrap();
+    assert_eq!(state(&home, "cursor").await["what"], "vanished");
+    fs::write(&file, "{\"mcpServers\": ").unwrap();
+    assert_eq!(state(&home, "cursor").await["what"], "unreadable");
+    let refused = home.satchel(&["connect", "cursor"]).await;
+    assert!(refused.stderr.contains("line 1, column "), "{refused:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\"mcpServers\": ", "a damaged file is never written");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_and_rights_of_a_file_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let home = Home::empty();
+    let real = write(&home, "dotfiles/config.toml", "model = \"x\"\n");
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    fs::create_dir_all(home.file(".codex")).unwrap();
+    symlink(&real, home.file(".codex/config.toml")).unwrap();
+    home.satchel(&["connect", "codex"]).await.succeeded();
+    assert!(fs::symlink_metadata(home.file(".codex/config.toml")).unwrap().is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().contains("[mcp_servers.satchel]"));
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    home.satchel(&["connect", "gemini-cli"]).await.succeeded();
+    let new = fs::metadata(home.file(".gemini/settings.json")).unwrap();
+    assert_eq!(new.permissions().mode() & 0o777, 0o600, "a file with a token is for its user only");
+    home.satchel(&["disconnect", "gemini-cli"]).await.succeeded();
+    assert!(!home.file(".gemini/settings.json").exists());
+}
+
+#[tokio::test]
+async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
+    let home = Home::empty();
+    let block = |name: &str, extra: &str| {
+        format!(
+            "{{\"mcpServers\": {{\"{name}\": {{\"command\": \"npx\", \"args\": [\"-y\", \"gh\"]{extra}}}}}}}"
+        )
+    };
+    let cursor = write(
+        &home,
+        ".cursor/mcp.json",
+        &block("gh", ", \"env\": {\"API_KEY\": \"s3cr3t-value\"}, \"mine\": 1"),
+    );
+    write(&home, ".kiro/settings/mcp.json", &block("github", ", \"disabled\": true"));
+    write(&home, ".codex/config.toml", "[mcp_servers.off]\ncommand = \"uvx\"\nenabled = false\n");
+    let before = home.satchel(&["import", "--dry-run", "--json"]).await.json();
+    let names: Vec<&str> =
+        before["servers"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["gh", "off"], "{before}");
+    assert_eq!(before["servers"][0]["places"].as_array().map(Vec::len), Some(2), "{before}");
+    assert!(!before.to_string().contains("s3cr3t"), "{before}");
+
+    // Without a place for credentials nothing that has one comes in.
+    home.satchel_reading(&["secrets", "use-file"], "passphrase for tests\n").await.succeeded();
+    let _hub = home.start_hub().await;
+    home.satchel_reading(&["secrets", "unlock"], "passphrase for tests\n").await.succeeded();
+    let came = home.satchel(&["import", "--json"]).await.json();
+    assert_eq!((&came["added"], &came["secrets"]), (&json!(["gh", "off"]), &json!(1)), "{came}");
+    let config = home.config();
+    assert_eq!(config["mcpServers"]["gh"]["env"]["API_KEY"], "${secret:gh.API_KEY}", "{config}");
+    assert_eq!(config["mcpServers"]["gh"]["mine"], 1, "unknown fields are kept");
+    assert_eq!(config["mcpServers"]["off"]["enabled"], false, "{config}");
+    for (path, bytes) in home.files() {
+        let has = String::from_utf8_lossy(&bytes).contains("s3cr3t");
+        assert!(!has || path == cursor, "{} holds the credential", path.display());
+    }
+    let again = home.satchel(&["import", "--json"]).await.json();
+    assert_eq!((&again["added"], &again["known"]), (&json!([]), &json!(["gh", "off"])), "{again}");
+
+    // The same server twice is shown, and moved in one step, and back.
+    home.satchel(&["connect", "cursor"]).await.succeeded();
+    let twice = state(&home, "cursor").await;
+    assert_eq!(twice["duplicates"], json!([{ "there": "gh", "here": "gh" }]), "{twice}");
+    let with_both = fs::read(&cursor).unwrap();
+    home.satchel(&["import", "--from", "cursor", "--move"]).await.succeeded();
+    let alone: Value = serde_json::from_slice(&fs::read(&cursor).unwrap()).unwrap();
+    assert_eq!(alone["mcpServers"].as_object().unwrap().keys().collect::<Vec<_>>(), ["satchel"]);
+    assert_eq!(state(&home, "cursor").await["duplicates"], json!([]));
+    home.satchel(&["undo"]).await.succeeded();
+    assert_eq!(fs::read(&cursor).unwrap(), with_both);
+    home.satchel(&["undo"]).await.succeeded();
+    home.satchel(&["undo"]).await.succeeded();
+    eventually("the imported servers are gone", async || {
+        home.config()["mcpServers"].as_object().is_some_and(|all| !all.contains_key("gh")).then_some(())
+    })
+    .await;
+    let secrets = home.satchel(&["secrets", "list", "--json"]).await.json();
+    assert!(!secrets.to_string().contains("gh.API_KEY"), "{secrets}");
+}
+
+#[tokio::test]
+async fn pasted_texts_and_bundles_come_in() {
+    let home = Home::empty();
+    home.satchel(&["import", "uvx mcp-server-time --local-timezone=Europe/Zürich"]).await.succeeded();
+    let added =
+        home.satchel_reading(&["import", "-"], "[mcp_servers.docs]\nurl = \"https://d.example/mcp\"\n").await;
+    added.succeeded();
+    let bundle = super::cases("mcpb").join("bundles/good-node.mcpb");
+    let needs = home.satchel(&["import", bundle.to_str().unwrap()]).await;
+    assert!(needs.failed_with(1).stderr.contains("--set"), "{needs:?}");
+    let bundle = [bundle.to_str().unwrap(), "--set", "folders=/tmp", "--set", "write=false"];
+    home.satchel(&[&["import"], &bundle[..]].concat()).await.succeeded();
+    let config = home.config();
+    let servers = config["mcpServers"].as_object().unwrap();
+    assert_eq!(servers["time"]["args"][1], "--local-timezone=Europe/Zürich", "{config}");
+    assert_eq!(servers["docs"]["url"], "https://d.example/mcp", "{config}");
+    let bundled =
+        servers.values().find(|entry| entry["command"] == "node").unwrap_or_else(|| panic!("{config}"));
+    assert!(Path::new(bundled["args"][0].as_str().unwrap()).is_file(), "{config}");
+    let bad = super::cases("mcpb").join("bundles/bad-zip-slip.mcpb");
+    home.satchel(&["import", bad.to_str().unwrap(), "--set", "folders=/tmp"]).await.failed_with(1);
+}
