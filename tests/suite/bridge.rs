@@ -48,6 +48,24 @@ impl Bridge {
         }
     }
 
+    /// Reads on until this is heard; listening must not have ended before.
+    async fn heard(&mut self, method: &str) {
+        let hearing = async {
+            loop {
+                let line = self.lines.next_line().await.expect("the bridge can be read");
+                let line = line.expect("the bridge stays");
+                let message: Value =
+                    serde_json::from_str(&line).expect("nothing but protocol on standard output");
+                assert_ne!(message["id"], "ear", "{line}");
+                if message["method"] == method {
+                    return;
+                }
+            }
+        };
+        let bound = std::time::Duration::from_secs(60);
+        tokio::time::timeout(bound, hearing).await.unwrap_or_else(|_| panic!("{method} was not heard"));
+    }
+
     async fn open(&mut self) {
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
                             "clientInfo": { "name": "stdio", "version": "1" } });
@@ -97,4 +115,39 @@ async fn the_bridge_starts_a_hub_when_none_runs() {
     assert!(bridge.hash().await.to_string().contains("2cf24dba5fb0"));
     let status = home.satchel(&["status", "--json"]).await.json();
     assert!(status["endpoint"].as_str().is_some_and(|url| url.starts_with("http://127.0.0.1:")), "{status}");
+}
+
+#[tokio::test]
+async fn a_client_of_the_stateless_revision_does_not_notice_that_the_hub_was_killed() {
+    let home = Home::empty();
+    let hub = home.start_hub().await;
+    let mut bridge = Bridge::start(&home);
+    let with_meta = |mut params: Value| {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "stdio", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        params
+    };
+    let discovered = bridge.ask("server/discover", with_meta(json!({}))).await;
+    assert_eq!(discovered["result"]["supportedVersions"], json!(["2026-07-28"]), "{discovered}");
+    let listening = with_meta(json!({ "notifications": { "toolsListChanged": true } }));
+    bridge
+        .send(
+            &json!({ "jsonrpc": "2.0", "id": "ear", "method": "subscriptions/listen", "params": listening }),
+        )
+        .await;
+    bridge.heard("notifications/subscriptions/acknowledged").await;
+    let arguments = json!({ "tool_path": "toolbox:hash_text", "arguments": { "text": "hello" } });
+    let call = with_meta(json!({ "name": "execute_mcp_tool", "arguments": arguments }));
+    let said = bridge.ask("tools/call", call.clone()).await;
+    assert!(said.to_string().contains("2cf24dba5fb0"), "{said}");
+
+    hub.kill().await;
+    let _hub = home.start_hub().await;
+    // The new hub hears the request that was made to the old one.
+    bridge.heard("notifications/subscriptions/acknowledged").await;
+    let said = bridge.ask("tools/call", call).await;
+    assert!(said.to_string().contains("2cf24dba5fb0"), "{said}");
 }

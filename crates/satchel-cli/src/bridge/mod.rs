@@ -182,11 +182,14 @@ async fn tell(keeper: Keeper, message: Message, out: Out) {
 async fn deliver(mut keeper: Keeper, message: &Message, out: &Out) -> Result<(), String> {
     let mut failed = None;
     let mut last = String::new();
-    for _ in 0..TRIES {
+    let tries = if is_listening(message) { usize::MAX } else { TRIES };
+    for _ in 0..tries {
         let link = keeper.link(failed).await?;
         match exchange(&link, message, out).await {
             Outcome::Done(_) => return Ok(()),
             Outcome::NotExecuted(why) => (failed, last) = (Some(link.generation), why),
+            // The client must not notice that another hub answers. Listening goes on for as long as hubs come.
+            Outcome::Unknown(why) if repeatable(message) => (failed, last) = (Some(link.generation), why),
             Outcome::Unknown(why) => {
                 return Err(format!(
                     "the connection to the hub ended before the answer came ({why}); \
@@ -196,6 +199,28 @@ async fn deliver(mut keeper: Keeper, message: &Message, out: &Out) -> Result<(),
         }
     }
     Err(format!("the hub comes and goes; the request was not carried out: {last}"))
+}
+
+/// Requests that change nothing, so that carrying them out twice is as good as once.
+fn repeatable(message: &Message) -> bool {
+    const READING: &[&str] = &[
+        "ping",
+        "server/discover",
+        "tools/list",
+        "prompts/list",
+        "prompts/get",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "completion/complete",
+    ];
+    let reads = matches!(message, Message::Request { method, .. } if READING.contains(&method.as_str()));
+    reads || is_listening(message)
+}
+
+/// The request that is answered only when the client has heard enough (2026-07-28).
+fn is_listening(message: &Message) -> bool {
+    matches!(message, Message::Request { method, .. } if method == "subscriptions/listen")
 }
 
 /// The id of a request that was cut off after its beginning, where it stands there.
