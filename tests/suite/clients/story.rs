@@ -200,3 +200,29 @@ async fn pasted_texts_and_bundles_come_in() {
     let bad = super::cases("mcpb").join("bundles/bad-zip-slip.mcpb");
     home.satchel(&["import", bad.to_str().unwrap(), "--set", "folders=/tmp"]).await.failed_with(1);
 }
+
+#[tokio::test]
+async fn an_entry_of_before_is_renewed_and_the_last_one_leaves_nothing() {
+    let home = Home::empty();
+    let old = "{\"mcpServers\": {\"satchel\": {\"url\": \"http://127.0.0.1:1/mcp\", \"headers\": {}}, \"x\": {\"command\": \"x\"}}}";
+    let file = write(&home, ".cursor/mcp.json", old);
+    home.satchel(&["connect", "cursor"]).await.succeeded();
+    assert_eq!(state(&home, "cursor").await["state"], "added");
+    // Another program writes the file, the address changes: then it is ours again, and only ours.
+    let text = fs::read_to_string(&file).unwrap().replace("\"x\"", "\"y\"");
+    fs::write(&file, text).unwrap();
+    let hub = home.start_hub().await;
+    assert_eq!(state(&home, "cursor").await["what"], "moved", "it has the usual port, the hub another");
+    home.satchel(&["connect", "cursor"]).await.succeeded();
+    assert!(fs::read_to_string(&file).unwrap().contains(&hub.url));
+    assert_eq!(state(&home, "cursor").await["state"], "added");
+    home.satchel(&["disconnect", "cursor"]).await.succeeded();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\"mcpServers\": {\"y\": {\"command\": \"y\"}}}");
+
+    // A stranger has our name; it stays, and ours gets another.
+    fs::write(&file, "{\"mcpServers\": {\"satchel\": {\"command\": \"other\"}}}").unwrap();
+    home.satchel(&["connect", "cursor"]).await.succeeded();
+    let both: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_eq!(both["mcpServers"]["satchel"], json!({"command": "other"}));
+    assert_eq!(both["mcpServers"]["satchel-2"]["url"], json!(hub.url));
+}

@@ -138,7 +138,8 @@ fn show(change: &ClientChange, dry_run: bool, json: bool, done: &str) -> anyhow:
     }
     for file in &change.files {
         say(sentence(file, dry_run, done));
-        if dry_run {
+        // What nobody has tested is shown even when it was asked for.
+        if dry_run || !change.warnings.is_empty() {
             say_foreign(&file.diff);
         }
     }

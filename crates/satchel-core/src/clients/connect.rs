@@ -86,6 +86,8 @@ pub struct Plan {
     pub entry: Value,
     /// How many of the innermost containers are made for it.
     pub created: usize,
+    /// An entry of ours was there before.
+    pub replaces: bool,
 }
 
 impl Plan {
@@ -158,9 +160,10 @@ pub fn plan(
         (Some(new), true) => new_file(format, new),
         _ => document.text.clone(),
     };
+    let replaces = at(&known, &spot).is_some();
     let edited = format.put(&text, &spot, &entry).map_err(in_edit)?;
     let after = document.encode(&edited.text);
-    Ok(Plan { path: path.to_owned(), before, after, name, entry, created: edited.created })
+    Ok(Plan { path: path.to_owned(), before, after, name, entry, created: edited.created, replaces })
 }
 
 fn decode(path: &Path, bytes: &[u8]) -> Result<Document, ConnectError> {
@@ -304,13 +307,8 @@ pub fn without(
     backup: Option<Vec<u8>>,
 ) -> Result<Without, ConnectError> {
     let Some(now) = now else { return Ok(Without::Gone) };
-    if fingerprint(now) == written.after {
-        if written.new_file {
-            return Ok(Without::Deleted);
-        }
-        if let Some(backup) = backup {
-            return Ok(Without::Restored(backup));
-        }
+    if let (Some(backup), true) = (backup, fingerprint(now) == written.after) {
+        return Ok(Without::Restored(backup));
     }
     let path = &written.path;
     let document = decode(path, now)?;

@@ -282,7 +282,10 @@ impl Hub {
                 (Some(earlier), Some(before)) if fingerprint(before) == earlier.after => {
                     (earlier.backup.clone(), earlier.new_file, earlier.created)
                 }
-                (_, Some(before)) => {
+                // A copy with an entry of ours in it is nothing to go back to.
+                (Some(earlier), Some(_)) => (None, earlier.new_file, earlier.created),
+                (None, Some(_)) if plan.replaces => (None, false, 0),
+                (None, Some(before)) => {
                     let copy = self.inner.ledger.keep(&client.id, &plan.path, before).map_err(unwritable)?;
                     (Some(copy), false, plan.created)
                 }
@@ -512,6 +515,7 @@ fn take_out(client: &Client, written: &Written, dry_run: bool) -> Result<FileCha
             name: written.name.clone(),
             entry: Value::Null,
             created: 0,
+            replaces: true,
         };
         diff = plan.diff();
         if !dry_run {

@@ -268,6 +268,12 @@ fn remove(text: &str, container: &Container<'_>, index: usize) -> Vec<Patch> {
     if only && !before.comments && !after.comments {
         return vec![Patch::new(container.node.range.start + 1..container.node.range.end - 1, "")];
     }
+    // On one line the next one takes its place.
+    if let (0, Some(next), false) = (index, container.items.get(1), after.comments)
+        && !text[container.node.range.start..next.start].contains('\n')
+    {
+        return vec![Patch::new(item.start..next.start, "")];
+    }
     let end = after.comma.map_or(item.end, |comma| comma + 1);
     let mut patches = vec![Patch::new(before.content_end..end, "")];
     // Ours was the last one and had no comma, so the one before it was put there for ours.
