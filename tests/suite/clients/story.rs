@@ -185,6 +185,8 @@ async fn pasted_texts_and_bundles_come_in() {
     let added =
         home.satchel_reading(&["import", "-"], "[mcp_servers.docs]\nurl = \"https://d.example/mcp\"\n").await;
     added.succeeded();
+    let bad = super::cases("mcpb").join("bundles/bad-zip-slip.mcpb");
+    home.satchel(&["import", bad.to_str().unwrap(), "--set", "folders=/tmp"]).await.failed_with(1);
     let bundle = super::cases("mcpb").join("bundles/good-node.mcpb");
     let needs = home.satchel(&["import", bundle.to_str().unwrap()]).await;
     assert!(needs.failed_with(1).stderr.contains("--set"), "{needs:?}");
@@ -197,8 +199,6 @@ async fn pasted_texts_and_bundles_come_in() {
     let bundled =
         servers.values().find(|entry| entry["command"] == "node").unwrap_or_else(|| panic!("{config}"));
     assert!(Path::new(bundled["args"][0].as_str().unwrap()).is_file(), "{config}");
-    let bad = super::cases("mcpb").join("bundles/bad-zip-slip.mcpb");
-    home.satchel(&["import", bad.to_str().unwrap(), "--set", "folders=/tmp"]).await.failed_with(1);
 }
 
 #[tokio::test]
