@@ -7,7 +7,7 @@ UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -pru
 
 CHAOS_AT_ONCE := 4
 
-.PHONY: run build test chaos ui-tests lint fmt soak bench retrieval clean
+.PHONY: run build test chaos ui-tests lint fmt conformance soak bench retrieval clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -32,8 +32,10 @@ build: ui/dist/index.html
 test: ui/dist/index.html
 	@scripts/setup.sh tests
 	@scripts/real-servers.sh
+	@scripts/conformance.sh
 	$(MAKE) --no-print-directory ui-tests lint
 	cargo build --workspace
+	cargo test -p satchel-tests --test conformance
 	cargo test --workspace
 	$(MAKE) --no-print-directory chaos
 
@@ -47,6 +49,14 @@ lint: ui/dist/index.html
 
 fmt:
 	cargo fmt --all
+
+# What the official conformance suite says of the hub, for clients and servers of both eras. CELLS picks some of the
+# table's lines, for example CELLS=modern→legacy.
+conformance:
+	@scripts/setup.sh hub
+	@scripts/conformance.sh
+	cargo build -p satchel-cli -p satchel-tests
+	cargo test -p satchel-tests --test conformance -- $(CELLS)
 
 # Trouble on purpose: hostile servers, killed hubs, damaged files. Alone, because some of it measures; most of it waits.
 chaos:

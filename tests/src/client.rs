@@ -258,17 +258,19 @@ fn answer_in(text: &str, id: &Value) -> Option<Answer> {
 }
 
 /// The `data` of server-sent events, one at a time.
-struct Events {
+pub struct Events {
     response: Response,
     buffer: Vec<u8>,
 }
 
 impl Events {
-    fn new(response: Response) -> Self {
+    /// The events of a response.
+    pub fn new(response: Response) -> Self {
         Self { response, buffer: Vec::new() }
     }
 
-    async fn next(&mut self) -> Option<String> {
+    /// The next event's data; `None` at the end of the stream.
+    pub async fn next(&mut self) -> Option<String> {
         loop {
             while let Some(end) = find(&self.buffer, b"\n\n") {
                 let event: Vec<u8> = self.buffer.drain(..end + 2).collect();

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
-    process::Child,
+    process::{Child, Command},
 };
 
 use crate::{Home, program};
@@ -99,19 +99,23 @@ impl Home {
     /// Starts a fake server that speaks Streamable HTTP on a free port.
     pub async fn start_http_server(&self, arguments: &[&str]) -> FakeHttp {
         let mut command = self.command(program("fake-mcp-server"));
-        command.arg("--http").args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().expect("the fake server can be started");
-        let stdout = process.stdout.take().expect("its standard output is a pipe");
-        let line = BufReader::new(stdout).lines().next_line().await;
-        let line = line.expect("its standard output can be read").expect("it says where it listens");
-
-        #[derive(Deserialize)]
-        struct Ready {
-            url: String,
-        }
-        let ready: Ready = serde_json::from_str(&line).expect("it says so as JSON");
-        FakeHttp { _process: process, url: ready.url }
+        command.arg("--http").args(arguments).stderr(Stdio::null());
+        listening(command).await
     }
+}
+
+/// Starts a server that says where it listens on its first line.
+pub(crate) async fn listening(mut command: Command) -> FakeHttp {
+    #[derive(Deserialize)]
+    struct Ready {
+        url: String,
+    }
+    let mut process = command.stdout(Stdio::piped()).spawn().expect("the server can be started");
+    let stdout = process.stdout.take().expect("its standard output is a pipe");
+    let line = BufReader::new(stdout).lines().next_line().await;
+    let line = line.expect("its standard output can be read").expect("it says where it listens");
+    let ready: Ready = serde_json::from_str(&line).expect("it says so as JSON");
+    FakeHttp { _process: process, url: ready.url }
 }
 
 fn text(path: &Path) -> String {

@@ -5,6 +5,7 @@
 
 mod client;
 mod fake;
+mod fixture;
 mod home;
 mod hub;
 pub mod odd;
@@ -12,8 +13,9 @@ pub mod process;
 mod programs;
 mod wait;
 
-pub use client::{Answer, Client, Notes, RpcError, plain_http};
+pub use client::{Answer, Client, Events, Notes, RpcError, plain_http};
 pub use fake::{Fake, FakeHttp, Ledger};
+pub use fixture::{LEGACY, MODERN, fixture};
 pub use home::{Home, Ran};
 pub use hub::{Connection, Hub};
 pub use programs::{program, repository, target_directory};

@@ -1,0 +1,124 @@
+//! Runs the suite's own program and reads what it wrote down.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use satchel_tests::{Home, target_directory};
+use serde::Deserialize;
+
+/// One run takes seconds; a hub that answers nothing lets every scenario wait.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Which suite, and what it asks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Generation {
+    /// What 0.1.16 calls its active scenarios.
+    Stable,
+    /// What the newer one requires of a revision.
+    Dated(&'static str),
+}
+
+/// A suite that can be run.
+pub(crate) struct Suite<'home> {
+    pub(crate) home: &'home Home,
+    pub(crate) generation: Generation,
+}
+
+/// What a scenario looked at: the check's name, and its words when it failed. A name may come more than once.
+pub(crate) type Checks = Vec<(String, Result<(), String>)>;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written {
+    id: String,
+    status: String,
+    error_message: Option<String>,
+}
+
+impl Generation {
+    fn package(self) -> &'static str {
+        match self {
+            Self::Stable => "conformance-stable",
+            Self::Dated(_) => "conformance",
+        }
+    }
+
+    fn selection(self) -> [&'static str; 2] {
+        match self {
+            Self::Stable => ["--suite", "active"],
+            Self::Dated(revision) => ["--requirements", revision],
+        }
+    }
+
+    /// The scenarios that count, where the suite says so; of the others a revision does not require anything.
+    pub(crate) fn scored(self) -> Option<Vec<String>> {
+        let Self::Dated(revision) = self else { return None };
+        let file = installed(&format!("node_modules/conformance/requirements/{revision}.yaml"));
+        let text = fs::read_to_string(file).expect("the suite's requirements can be read");
+        let server = text.lines().skip_while(|line| *line != "server:").skip(1);
+        let names = server.take_while(|line| line.starts_with([' ', '#']));
+        Some(names.filter_map(|line| line.trim().strip_prefix("- ")).map(str::to_owned).collect())
+    }
+}
+
+impl Suite<'_> {
+    /// Runs the suite against an address; what was checked, by scenario.
+    pub(crate) async fn run(&self, url: &str) -> BTreeMap<String, Checks> {
+        let results = self.home.file("conformance");
+        let _ = fs::remove_dir_all(&results);
+        let mut command = self.home.command(node());
+        command
+            .arg(installed(&format!("node_modules/{}/dist/index.js", self.generation.package())))
+            .args(["server", "--url", url])
+            .args(self.generation.selection())
+            .arg("-o")
+            .arg(&results)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let ended = tokio::time::timeout(LIMIT, command.status()).await;
+        // It ends with 1 when something failed, which its files say better.
+        ended.unwrap_or_else(|_| panic!("the suite is not done after {LIMIT:?}")).expect("it can be started");
+        let runs = fs::read_dir(&results).expect("the suite wrote its results").flatten();
+        let read = runs.map(|run| (scenario(&run.path()), checks(&run.path())));
+        let scenarios: BTreeMap<_, _> = read.collect();
+        assert!(scenarios.len() > 20, "the suite ran: {scenarios:?}");
+        scenarios
+    }
+}
+
+/// The name in `server-NAME-2026-11-21T13-27-58-610Z`.
+fn scenario(run: &Path) -> String {
+    let name = run.file_name().expect("a directory has a name").to_string_lossy();
+    let name = name.strip_prefix("server-").unwrap_or(&name);
+    name[..name.len() - "-2026-11-21T13-27-58-610Z".len()].to_owned()
+}
+
+fn checks(run: &Path) -> Checks {
+    let text = fs::read_to_string(run.join("checks.json")).expect("a scenario writes its checks");
+    let written: Vec<Written> = serde_json::from_str(&text).expect("checks are JSON");
+    let counted = written.into_iter().filter_map(|check| match check.status.as_str() {
+        "SUCCESS" => Some((check.id, Ok(()))),
+        "FAILURE" => Some((check.id, Err(check.error_message.unwrap_or_default()))),
+        // INFO, SKIPPED, WARNING: the suite does not count them.
+        _ => None,
+    });
+    counted.collect()
+}
+
+fn installed(name: &str) -> PathBuf {
+    let path = target_directory().join("conformance").join(name);
+    assert!(path.exists(), "{} is not installed: run `make conformance`", path.display());
+    path
+}
+
+/// The Node the suite needs: the pinned one where there is one for this computer.
+fn node() -> PathBuf {
+    let pinned = ["x64", "arm64"].map(|cpu| format!("conformance/node_modules/node-linux-{cpu}/bin/node"));
+    let mut pinned = pinned.iter().map(|path| target_directory().join(path));
+    pinned.find(|path| path.exists()).unwrap_or_else(|| "node".into())
+}
