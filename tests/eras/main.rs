@@ -1,0 +1,12 @@
+//! Clients of both eras with servers of both eras, on both transports: nothing that happens in the middle of a call, or
+//! between calls, is lost on the way.
+#![allow(clippy::disallowed_methods, reason = "every pair is a task of its own; the test waits for all")]
+
+mod answers;
+mod client;
+mod pairs;
+
+mod calls;
+mod changes;
+mod fidelity;
+mod questions;
