@@ -77,6 +77,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("saphyr_parser", &["crates/satchel-core/src/clients/edit/yaml.rs"]),
     ("shlex", &["crates/satchel-core/src/clients/import/paste.rs"]),
     ("similar", &["crates/satchel-core/src/clients/connect.rs", "crates/satchel-toolbox/src/tools/diff.rs"]),
+    ("rusqlite", &["crates/satchel-core/src/stats/"]),
     ("snowball_stemmers_rs", &["crates/satchel-core/src/catalog/search/words.rs"]),
     ("subtle", &["crates/satchel-core/src/clients/token.rs"]),
     ("tauri*", &["src-tauri/"]),
