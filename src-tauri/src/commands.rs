@@ -75,7 +75,8 @@ pub(crate) async fn quit(serving: State<'_, Serving>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A page that shows what strangers wrote gets no more than it needs: it can call no tool and make no token.
+/// A page that shows what strangers wrote gets no more than it needs: it can make no token, and call no tool but one
+/// that a client called before.
 fn may(wish: &Wish) -> bool {
     match wish {
         Wish::Status
@@ -88,7 +89,12 @@ fn may(wish: &Wish) -> bool {
         | Wish::UseVault { .. }
         | Wish::UnlockVault { .. }
         | Wish::Clients(_)
-        | Wish::Log { .. } => true,
+        | Wish::Log { .. }
+        | Wish::Report(_)
+        | Wish::Activity(_)
+        | Wish::CallDetail { .. }
+        | Wish::RunAgain { .. }
+        | Wish::DeleteHistory { .. } => true,
         Wish::Call { .. } | Wish::Connect { .. } | Wish::Quit => false,
     }
 }

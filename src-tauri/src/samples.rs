@@ -7,6 +7,10 @@ use std::{collections::BTreeMap, fmt::Write, path::Path};
 use satchel_core::model::{
     Code, Notice, Place, ServerState, ServerView, Snapshot, Startup,
     control::{Change, Refusal, Target, ToolLine, ToolList, Wish},
+    ledger::{
+        ActivityAsk, ActivityPage, By, CallDetail, CallLine, LedgerView, Minute, Report, ReportAsk,
+        ReportLine, Savings, SessionLine, Spent, Took, Totals,
+    },
     snapshot::{Avoided, ClientView, Usage},
 };
 use serde::Serialize;
@@ -41,6 +45,9 @@ fn samples() -> String {
     put(&mut file, "codes", "hub.Code[]", &Code::ALL.to_vec());
     put(&mut file, "wishes", "hub.Wish[]", &wishes());
     put(&mut file, "tools", "hub.ToolList", &tools());
+    put(&mut file, "report", "hub.Report", &report());
+    put(&mut file, "activity", "hub.ActivityPage", &activity());
+    put(&mut file, "calls", "hub.CallDetail[]", &vec![call(true), call(false)]);
     put(&mut file, "about", "hub.About", &about());
     file
 }
@@ -64,6 +71,7 @@ fn hub_states() -> Vec<HubState> {
             last_seen_ms: 1,
         }],
         avoided: Avoided { clients: 2, processes: 3, memory_bytes: 4, formula: "how".into() },
+        ledger: LedgerView { newest: 1, calls_hour: 2, failures_hour: 3, net_today: -4 },
     };
     let refused =
         Refused { server: "github".into(), refusal: Refusal::new("config_invalid", "why", "what to do") };
@@ -159,6 +167,12 @@ fn wishes() -> Vec<Wish> {
         Wish::SetSecret { name: "TOKEN".into(), value: "value".into() },
         Wish::RemoveSecret { name: "TOKEN".into() },
         Wish::Log { server: name(), lines: 10 },
+        Wish::Change(Change::SetKeepCalls { name: name(), keep: true }),
+        Wish::Report(ReportAsk { by: By::Tool, days: Some(30), hours: None }),
+        Wish::Activity(ActivityAsk { server: Some(name()), ..ActivityAsk::default() }),
+        Wish::CallDetail { id: 1 },
+        Wish::RunAgain { id: 1, arguments: Some(serde_json::json!({})) },
+        Wish::DeleteHistory { sums: false },
     ]
 }
 
@@ -170,6 +184,82 @@ fn tools() -> ToolList {
         tokens,
     };
     ToolList { tools: vec![line(Some(12)), line(None)], total: 2 }
+}
+
+fn report() -> Report {
+    let took =
+        Took { median_ms: 1.5, p95_ms: 2.5, wait_ms: 0.5, start_ms: 3.5, upstream_ms: 4.5, ours_ms: 5.5 };
+    let totals = Totals { calls: 1, failures: 2, searches: 3, took, ..Totals::default() };
+    let spent = Spent { definitions: 1, find: 2, describe: 3, wrapping: 4 };
+    let line = ReportLine { name: "github".into(), totals: totals.clone(), net: -1, ..ReportLine::default() };
+    let savings = Savings { percent: Some(1.5), break_even_searches: Some(2.5), spent, ..Savings::default() };
+    Report { by: By::Server, totals, savings, lines: vec![line], how: vec!["so".into()], ..Report::default() }
+}
+
+/// Every optional value is there in half of the samples and missing in the others.
+fn call_line(known: bool) -> CallLine {
+    let some = |text: &str| known.then(|| text.to_owned());
+    CallLine {
+        id: 1,
+        time_ms: 2,
+        session: 3,
+        client: "cursor".into(),
+        kind: "call".into(),
+        server: "github".into(),
+        tool: "search_issues".into(),
+        outcome: "ok".into(),
+        code: some("code"),
+        message: some("why"),
+        took_ms: 4.5,
+        tokens: known.then_some(5),
+        argument: some("{}"),
+    }
+}
+
+fn session() -> SessionLine {
+    SessionLine {
+        id: 3,
+        client: "cursor".into(),
+        program: "Cursor 2.0".into(),
+        era: "2025-11-25".into(),
+        started_ms: 1,
+        last_ms: 2,
+        calls: 3,
+        searches: 4,
+        without: 5,
+        spent: Spent::default(),
+        net: 5,
+        counted: true,
+    }
+}
+
+fn activity() -> ActivityPage {
+    let minutes = vec![Minute { calls: 2, failures: 1 }];
+    let calls = vec![call_line(true), call_line(false)];
+    ActivityPage { calls, sessions: vec![session()], more: true, minutes, problems: 1, asked: 0 }
+}
+
+fn call(known: bool) -> CallDetail {
+    let some = |text: &str| known.then(|| text.to_owned());
+    CallDetail {
+        line: call_line(known),
+        session: known.then(session),
+        wait_ms: 0.5,
+        start_ms: 1.5,
+        upstream_ms: 2.5,
+        ours_ms: 0.25,
+        request_bytes: 1,
+        result_bytes: 2,
+        request_tokens: known.then_some(3),
+        result_tokens: known.then_some(4),
+        rule: "rule".into(),
+        client_era: "2025-11-25".into(),
+        server_era: some("2026-07-28"),
+        trace: some("00-1-2-01"),
+        arguments: some("{}"),
+        result: some("{}"),
+        route: vec![call_line(known)],
+    }
 }
 
 fn about() -> About {

@@ -11,6 +11,7 @@ mod hub;
 pub mod odd;
 pub mod process;
 mod programs;
+mod tokens;
 mod wait;
 
 pub use client::{Answer, Client, Events, Notes, RpcError, plain_http};

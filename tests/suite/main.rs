@@ -9,6 +9,7 @@ mod doors;
 mod floors;
 mod hosted;
 mod hubs;
+mod ledger;
 mod limits;
 mod mishaps;
 mod resources;

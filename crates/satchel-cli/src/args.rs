@@ -1,7 +1,11 @@
 //! What can be written behind `satchel`. Words only; nothing is done here.
 
 use clap::{Args as Group, Parser, Subcommand, ValueEnum};
-use satchel_core::model::{ServerName, Startup, ToolPath, control::Target};
+use satchel_core::model::{
+    ServerName, Startup, ToolPath,
+    control::Target,
+    ledger::{By, ReportAsk},
+};
 
 /// One hub for all MCP servers.
 #[derive(Debug, Parser)]
@@ -39,6 +43,10 @@ pub(crate) enum Command {
     Secrets(Secrets),
     /// Show what the hub and its servers are doing
     Status,
+    /// What was called, what it put before models, and what Satchel saved or cost
+    Stats(Stats),
+    /// The latest calls, or what happens to their history
+    History(History),
     /// Show the last lines of a server's log
     Logs(Logs),
     /// Show the clients on this computer and how they stand
@@ -196,6 +204,116 @@ pub(crate) enum Secrets {
     UseFile,
     /// Open the encrypted file for as long as the hub runs; its passphrase is asked for
     Unlock,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Stats {
+    /// By what it is divided
+    #[arg(long, value_enum, default_value_t = Division::Server)]
+    pub(crate) by: Division,
+    /// Only since then: so many days with today (`7d`), hours (`12h`), `today`, or `all`
+    #[arg(long, value_name = "TIME", value_parser = since, default_value = "all")]
+    pub(crate) since: Since,
+    /// Answer as comma-separated values, for spreadsheets
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+    /// Say how it is counted
+    #[arg(long)]
+    pub(crate) how: bool,
+}
+
+/// [`By`] as it is written on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Division {
+    Client,
+    Server,
+    Tool,
+    Day,
+}
+
+impl From<Division> for By {
+    fn from(division: Division) -> Self {
+        match division {
+            Division::Client => By::Client,
+            Division::Server => By::Server,
+            Division::Tool => By::Tool,
+            Division::Day => By::Day,
+        }
+    }
+}
+
+/// From when on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Since {
+    All,
+    Days(u32),
+    Hours(u32),
+}
+
+impl Stats {
+    pub(crate) fn ask(&self) -> ReportAsk {
+        let (days, hours) = match self.since {
+            Since::All => (None, None),
+            Since::Days(days) => (Some(days), None),
+            Since::Hours(hours) => (None, Some(hours)),
+        };
+        ReportAsk { by: self.by.into(), days, hours }
+    }
+}
+
+fn since(text: &str) -> Result<Since, &'static str> {
+    let wrong = "write it as 7d, 12h, today or all";
+    let number =
+        |digits: &str| digits.parse().ok().filter(|number| (1..=36_500).contains(number)).ok_or(wrong);
+    match (text, text.strip_suffix('d'), text.strip_suffix('h')) {
+        ("all", ..) => Ok(Since::All),
+        ("today", ..) => Ok(Since::Days(1)),
+        (_, Some(days), _) => Ok(Since::Days(number(days)?)),
+        (_, _, Some(hours)) => Ok(Since::Hours(number(hours)?)),
+        _ => Err(wrong),
+    }
+}
+
+#[derive(Debug, Group)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct History {
+    #[command(subcommand)]
+    pub(crate) act: Option<HistoryAct>,
+    /// Only calls without a good result
+    #[arg(long)]
+    pub(crate) problems: bool,
+    /// Only this server's
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+    /// Only this client's
+    #[arg(long, value_name = "ID")]
+    pub(crate) client: Option<String>,
+    /// How many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: u32,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HistoryAct {
+    /// Everything known of one call
+    Show { id: i64 },
+    /// Call the tool again, by the same rules
+    Again {
+        id: i64,
+        /// Other arguments, as a JSON object
+        #[arg(value_name = "JSON")]
+        arguments: Option<String>,
+    },
+    /// Delete every call for good; sums stay
+    Clear {
+        /// Delete the sums too
+        #[arg(long)]
+        sums: bool,
+    },
+    /// Keep arguments and results of a server's calls from now on, without secrets
+    Keep { server: ServerName },
+    /// Keep them no longer
+    Drop { server: ServerName },
 }
 
 #[derive(Debug, Group)]
@@ -375,6 +493,19 @@ mod tests {
     }
 
     #[test]
+    fn a_span_of_time_is_days_or_hours() {
+        let of = |line: &[&str]| match parsed(&[&["stats"], line].concat()) {
+            Command::Stats(stats) => stats.ask(),
+            other => panic!("{other:?}"),
+        };
+        let ask = |by, days, hours| ReportAsk { by, days, hours };
+        assert_eq!(of(&[]), ask(By::Server, None, None));
+        assert_eq!(of(&["--by", "tool", "--since", "7d"]), ask(By::Tool, Some(7), None));
+        assert_eq!(of(&["--by", "day", "--since", "12h"]), ask(By::Day, None, Some(12)));
+        assert_eq!(of(&["--since", "today"]), ask(By::Server, Some(1), None));
+    }
+
+    #[test]
     fn what_makes_no_sense_is_a_usage_error() {
         for line in [
             &["add", "x"][..],
@@ -390,6 +521,10 @@ mod tests {
             &["connect"],
             &["serve", "--port", "70000"],
             &["secrets", "set", "NAME", "value"],
+            &["stats", "--since", "7"],
+            &["stats", "--since", "0d"],
+            &["stats", "--csv", "--json"],
+            &["history", "show"],
             &["nonsense"],
         ] {
             let error = Args::try_parse_from([&["satchel"], line].concat()).unwrap_err();

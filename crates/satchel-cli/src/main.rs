@@ -56,6 +56,8 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Call(call) => commands::call::run(&places, call, json).await,
         Command::Secrets(secrets) => commands::secrets::run(&places, secrets, json).await,
         Command::Status => commands::status::run(&places, json).await,
+        Command::Stats(stats) => commands::stats::run(&places, &stats, json).await,
+        Command::History(history) => commands::history::run(&places, history, json).await,
         Command::Logs(logs) => commands::logs::run(&places, logs, json).await,
         Command::Clients { all } => commands::clients::list(&places, all, json).await,
         Command::Connect(connect) => commands::connect::run(&places, connect, json).await,

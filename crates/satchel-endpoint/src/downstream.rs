@@ -1,16 +1,19 @@
 //! One client's requests, answered: which methods exist on which surface, and what each does. How an answer travels is
 //! the matter of [`crate::exchange`] (sessions) and [`crate::modern`] (requests that stand alone).
 
+use std::sync::Arc;
+
 use satchel_core::{
     bridge::Caller,
     hub::{CallFailure, Failed, Hub, Running},
     model::ServerName,
+    stats::event::Visit,
 };
 use satchel_mcp::{ErrorObject, Message, Raw, RawObject, era, errors, meta as metadata};
 use serde_json::{json, value::to_raw_value};
 
 use crate::{
-    meta,
+    accompany, meta,
     surface::{self, Flat, Hello, Surface},
 };
 
@@ -21,6 +24,8 @@ pub(crate) struct Asker {
     pub(crate) surface: Surface,
     /// The servers that the descriptions of the meta-tools name.
     pub(crate) servers: Vec<String>,
+    /// What the ledger knows them by.
+    pub(crate) visit: Arc<Visit>,
 }
 
 /// What a request comes to.
@@ -76,11 +81,22 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
     {
         return bad("there is no such page: the list has one only".to_owned());
     }
-    match &asker.surface {
+    let tally = match (&asker.surface, method) {
+        (Surface::Direct | Surface::Server(_), "tools/call") => accompany::direct(hub, &asker.visit, &params),
+        _ => None,
+    };
+    let hub = &hub.tallied(tally.as_ref());
+    let reply = match &asker.surface {
         Surface::Router => router(hub, asker, method, params).await,
         Surface::Direct => direct(hub, asker, method, params).await,
         Surface::Server(server) => server_itself(hub, asker, server, method, params).await,
+    };
+    match (&reply, &tally) {
+        (Reply::List(list), _) if method == "tools/list" => accompany::listed(hub, &asker.visit, list),
+        (Reply::Result(result), Some(tally)) => tally.answered(result, true),
+        _ => {}
     }
+    reply
 }
 
 async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject) -> Reply {
@@ -105,7 +121,9 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
             onward.set(key, value.to_owned());
         }
     }
-    match name.as_str() {
+    let tally = accompany::tally(hub, &asker.visit, &name, &params, &arguments);
+    let hub = &hub.tallied(tally.as_ref());
+    let reply = match name.as_str() {
         meta::DISCOVER => Reply::Result(meta::discover(hub, &arguments)),
         meta::LIST_RESOURCES => Reply::Result(meta::list_resources(hub)),
         meta::EXECUTE => match meta::execute_arguments(&arguments) {
@@ -121,7 +139,11 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
             None => Reply::Result(meta::fault("read_mcp_resource needs a uri of the form server|uri")),
         },
         other => bad(format!("Unknown tool: {other}")),
+    };
+    if let (Reply::Result(result), Some(tally)) = (&reply, &tally) {
+        tally.answered(result, true);
     }
+    reply
 }
 
 async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -> Reply {
@@ -225,19 +247,23 @@ fn started(started: Result<Running, CallFailure>, kind: Kind) -> Reply {
 /// The end of a call as its client gets it.
 pub(crate) fn end(
     kind: Kind,
-    server: &ServerName,
+    running: &Running,
     end: Result<Box<Raw>, Failed>,
 ) -> Result<Box<Raw>, ErrorObject> {
+    let ours = |result: Box<Raw>| {
+        running.tally().into_iter().for_each(|tally| tally.answered(&result, true));
+        Ok(result)
+    };
     match (end, kind) {
         (Ok(result), Kind::ResourceByTool) if !metadata::asks_for_input(&result) => {
             Ok(meta::resource_content(&result))
         }
         (Ok(result), _) => Ok(result),
         (Err(Failed::Upstream(error)), Kind::ResourceByTool) if error.code != errors::MISSING_CAPABILITY => {
-            Ok(meta::unreadable(server, &error))
+            ours(meta::unreadable(running.server(), &error))
         }
         (Err(Failed::Upstream(error)), _) => Err(error),
-        (Err(Failed::Hub(failure)), Kind::Tool | Kind::ResourceByTool) => Ok(meta::failure(&failure)),
+        (Err(Failed::Hub(failure)), Kind::Tool | Kind::ResourceByTool) => ours(meta::failure(&failure)),
         (Err(Failed::Hub(failure)), Kind::Plain) => Err(refusal(&failure)),
     }
 }

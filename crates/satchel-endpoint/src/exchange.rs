@@ -58,6 +58,7 @@ impl Request<'_> {
                     caller: self.session.caller(),
                     surface: self.session.surface.clone(),
                     servers: self.session.servers.clone(),
+                    visit: self.session.visit(self.hub),
                 };
                 match downstream::answer(self.hub, &asker, self.method, self.params).await {
                     Reply::Result(result) | Reply::List(result) => Ok(result),
@@ -245,7 +246,7 @@ impl Call {
     }
 
     fn response(&self, end: Result<Box<Raw>, satchel_core::hub::Failed>) -> Message {
-        let outcome = downstream::end(self.kind, self.running.server(), end);
+        let outcome = downstream::end(self.kind, &self.running, end);
         Message::Response { id: Some(self.id.clone()), outcome }
     }
 }

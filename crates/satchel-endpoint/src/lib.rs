@@ -4,6 +4,7 @@
 //! pipe that only this user can open.
 #![warn(missing_docs)]
 
+mod accompany;
 mod address_file;
 mod busy;
 mod compat;

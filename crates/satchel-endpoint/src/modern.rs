@@ -24,6 +24,7 @@ use serde_json::{Value, json, value::to_raw_value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    accompany,
     downstream::{self, Asker, Kind, Reply},
     http::{App, VERSION},
     news::{self, Follower, Told},
@@ -126,7 +127,8 @@ pub(crate) async fn answer(
                 Some(parked) => (parked.running, parked.kind, parked.questions),
                 None => {
                     let servers = downstream::visible_servers(&app.hub);
-                    let asker = Asker { caller, surface, servers };
+                    let visit = accompany::visit(&app.hub, &caller, &surface, era::MODERN);
+                    let asker = Asker { caller, surface, servers, visit };
                     match downstream::answer(&app.hub, &asker, &method, params).await {
                         Reply::Result(result) => return finish(id, Ok(result), &server, None),
                         Reply::List(result) => return finish(id, Ok(result), &server, Some(FRESH)),
@@ -209,7 +211,7 @@ impl Call {
                     }
                 }
                 Step::End(end) => {
-                    let end = downstream::end(self.kind, running.server(), end);
+                    let end = downstream::end(self.kind, running, end);
                     self.running = None;
                     return Some(Happened::End(end));
                 }

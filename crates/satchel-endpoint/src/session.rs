@@ -3,19 +3,24 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use satchel_core::{bridge::Caller, hub::Watched, model::ServerName};
+use satchel_core::{
+    bridge::Caller,
+    hub::{Hub, Watched},
+    model::ServerName,
+    stats::event::Visit,
+};
 use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject};
 use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{stream::Outlet, surface::Surface};
+use crate::{accompany, stream::Outlet, surface::Surface};
 
 /// Sessions kept; the one unused for longest goes first.
 const KEPT: usize = 256;
@@ -50,6 +55,8 @@ pub(crate) struct Session {
     pub(crate) ended: CancellationToken,
     /// Somebody has begun to pass news on.
     pub(crate) follows: AtomicBool,
+    /// The same for the ledger.
+    visit: OnceLock<Arc<Visit>>,
     capabilities: Arc<RawObject>,
     info: Option<Arc<Raw>>,
     log_from: AtomicU8,
@@ -83,6 +90,7 @@ impl Session {
             one_stream,
             ended: CancellationToken::new(),
             follows: AtomicBool::new(false),
+            visit: OnceLock::new(),
             capabilities: Arc::new(capabilities.unwrap_or_default()),
             info,
             log_from: AtomicU8::new(log_from),
@@ -113,6 +121,12 @@ impl Session {
             log_from: (log_from != NO_LOGS).then_some(log_from),
             asks_logs: self.asks_logs.load(Ordering::Relaxed),
         }
+    }
+
+    /// What the ledger knows it by.
+    pub(crate) fn visit(&self, hub: &Hub) -> Arc<Visit> {
+        let begin = || accompany::visit(hub, &self.caller(), &self.surface, self.revision);
+        self.visit.get_or_init(begin).clone()
     }
 
     /// It wants log messages from this severity on.

@@ -268,5 +268,6 @@ export const en = {
     port_taken: "Connect clients again with the new address, or free the port and start again.",
     too_big: "Ask the tool for less, for example with a limit or a filter.",
     set_aside: "Nothing. It was rebuilt. The damaged copy lies beside it.",
+    ledger_unusable: "Calls work as before. Look whether the disk is full, and whether Satchel may write to its data directory.",
   } satisfies Record<Code, string>,
 };

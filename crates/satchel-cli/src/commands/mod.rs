@@ -4,12 +4,14 @@ pub(crate) mod call;
 pub(crate) mod clients;
 pub(crate) mod connect;
 pub(crate) mod doctor;
+pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod logs;
 pub(crate) mod quit;
 pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod servers;
+pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod tools;
 

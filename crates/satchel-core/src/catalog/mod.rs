@@ -29,6 +29,11 @@ impl Catalog {
         Self { servers: Arc::new(servers), index: Arc::default() }
     }
 
+    /// Whether it is this very catalog, and not one made after it.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.servers, &other.servers)
+    }
+
     /// All offers, by server.
     pub fn servers(&self) -> &BTreeMap<ServerName, Arc<Offer>> {
         &self.servers

@@ -12,8 +12,8 @@ use tokio::{io::AsyncWriteExt, process::Command};
 
 use super::Offer;
 
-/// The encoding all counts are made with.
-pub const ENCODING: &str = "o200k_base";
+/// What all counts are made with: the encoding, and who implements it in which version.
+pub const TOKENIZER: &str = "o200k_base (tiktoken-rs 0.12.1)";
 /// How long counting one server's definitions may take.
 const TIME: Duration = Duration::from_secs(120);
 
@@ -42,16 +42,23 @@ pub async fn count(program: &Path, offer: &Offer) -> Result<(), CountError> {
     let list = offer.definitions();
     let texts: Vec<&str> =
         std::iter::once(list.as_str()).chain(offer.tools.iter().map(|tool| tool.raw.get())).collect();
-    let asked = serde_json::to_vec(&texts).map_err(|_| CountError::Answer)?;
-    let counts = tokio::time::timeout(TIME, ask(program, &asked)).await.map_err(|_| CountError::Time)??;
-    let Some((whole, each)) = counts.split_first().filter(|(_, each)| each.len() == offer.tools.len()) else {
-        return Err(CountError::Answer);
-    };
+    let counts = count_texts(program, &texts).await?;
+    let Some((whole, each)) = counts.split_first() else { return Err(CountError::Answer) };
     for (tool, tokens) in offer.tools.iter().zip(each) {
         let _ = tool.tokens.set(*tokens);
     }
     let _ = offer.tokens.set(*whole);
     Ok(())
+}
+
+/// Counts texts. `program` is our own.
+///
+/// # Errors
+/// [`CountError`] where not all of them were counted.
+pub async fn count_texts(program: &Path, texts: &[&str]) -> Result<Vec<usize>, CountError> {
+    let asked = serde_json::to_vec(texts).map_err(|_| CountError::Answer)?;
+    let counts = tokio::time::timeout(TIME, ask(program, &asked)).await.map_err(|_| CountError::Time)??;
+    if counts.len() == texts.len() { Ok(counts) } else { Err(CountError::Answer) }
 }
 
 async fn ask(program: &Path, texts: &[u8]) -> Result<Vec<usize>, CountError> {
@@ -80,5 +87,16 @@ pub fn main() -> ExitCode {
     match serde_json::to_writer(std::io::stdout(), &counts) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_tokenizer_is_named_with_the_version_that_is_built_in() {
+        let lock = include_str!("../../../../Cargo.lock");
+        let after = lock.split("name = \"tiktoken-rs\"\nversion = \"").nth(1).unwrap();
+        let version = after.split('"').next().unwrap();
+        assert_eq!(super::TOKENIZER, format!("o200k_base (tiktoken-rs {version})"));
     }
 }

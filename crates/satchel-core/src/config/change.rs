@@ -87,6 +87,18 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                 }
             })?)
         }
+        Change::SetKeepCalls { name, keep } => {
+            known(name)?;
+            Ok(config.edited(|servers| {
+                if let Some(entry) = servers.get_mut(name).and_then(Value::as_object_mut) {
+                    if *keep {
+                        entry.insert("keepCalls".into(), Value::Bool(true));
+                    } else {
+                        entry.shift_remove("keepCalls");
+                    }
+                }
+            })?)
+        }
     }
 }
 

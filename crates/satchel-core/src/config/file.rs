@@ -14,6 +14,8 @@ use crate::model::{
 pub const SERVERS: &str = "mcpServers";
 /// The largest request of a client, in MiB.
 const MAX_REQUEST: &str = "maxRequestMiB";
+/// The key of the block that says what is recorded.
+pub const HISTORY: &str = "history";
 /// The command that always means our own program.
 pub const OWN_COMMAND: &str = "satchel";
 
@@ -35,6 +37,24 @@ pub struct Config {
     document: Value,
     servers: BTreeMap<ServerName, ServerConfig>,
     request_bytes: usize,
+    history: History,
+}
+
+/// What is recorded, and for how long: the block `history`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct History {
+    /// Are calls recorded at all?
+    pub record: bool,
+    /// Single calls are kept for so many days; sums for ever.
+    pub days: u32,
+    /// The ledger is kept smaller than this, in bytes.
+    pub bytes: u64,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self { record: true, days: 30, bytes: 200 * 1024 * 1024 }
+    }
 }
 
 impl Default for Config {
@@ -43,6 +63,7 @@ impl Default for Config {
             document: Value::Object(Map::new()),
             servers: BTreeMap::new(),
             request_bytes: limits::BODY_BYTES,
+            history: History::default(),
         }
     }
 }
@@ -68,9 +89,13 @@ impl Config {
         // Syntax first: the whole document, so that the error has the place where reading stopped.
         let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
         let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
+        let mut history = History::default();
         for (key, value) in reader.object(text, "the configuration")? {
             if key == MAX_REQUEST {
                 request_bytes = reader.request_bytes(value)?;
+            }
+            if key == HISTORY {
+                history = reader.history(value)?;
             }
             if key != SERVERS {
                 continue;
@@ -81,7 +106,7 @@ impl Config {
                 servers.insert(parsed, reader.server(&name, entry)?);
             }
         }
-        Ok(Self { document, servers, request_bytes })
+        Ok(Self { document, servers, request_bytes, history })
     }
 
     /// The configuration as it is written to disk.
@@ -99,6 +124,11 @@ impl Config {
     /// The largest request of a client, in bytes.
     pub fn request_bytes(&self) -> usize {
         self.request_bytes
+    }
+
+    /// What is recorded, and for how long.
+    pub fn history(&self) -> History {
+        self.history
     }
 
     /// A copy with the entries of `mcpServers` edited as JSON, read again so that it is valid or refused.
@@ -179,6 +209,7 @@ impl<'a> Reader<'a> {
                 )
             })
         })?;
+        let keep_calls = switch("keepCalls")?.unwrap_or(false);
         let duration = |key: &str| field(&[key]).map(|(key, value)| self.duration(key, value)).transpose();
         Ok(ServerConfig {
             transport,
@@ -197,6 +228,7 @@ impl<'a> Reader<'a> {
                     })
                     .collect()
             })?,
+            keep_calls,
         })
     }
 
@@ -209,6 +241,26 @@ impl<'a> Reader<'a> {
             let message = format!("\"{MAX_REQUEST}\" must be a whole number from {least} to {most}");
             self.at(value.get(), message)
         })
+    }
+
+    fn history(&self, block: &'a Raw) -> Result<History, ConfigError> {
+        let mut history = History::default();
+        for (key, value) in self.object(block.get(), &format!("\"{HISTORY}\""))? {
+            let number = || {
+                let number = serde_json::from_str::<u32>(value.get()).ok().filter(|number| *number > 0);
+                number.ok_or_else(|| {
+                    self.at(value.get(), format!("\"{key}\" must be a whole number from 1 on"))
+                })
+            };
+            match key.as_str() {
+                "record" => history.record = self.switch(&key, value)?,
+                "days" => history.days = number()?,
+                "megabytes" => history.bytes = u64::from(number()?) * 1024 * 1024,
+                // Kept as it is, as every field that a later version may know.
+                _ => {}
+            }
+        }
+        Ok(history)
     }
 
     fn object(&self, json: &'a str, what: &str) -> Result<Fields<'a>, ConfigError> {

@@ -172,7 +172,19 @@ impl Hub {
         path: &str,
         params: RawObject,
     ) -> Result<Running, CallFailure> {
+        let begun = self.begin_call(caller, path, params).await;
+        self.tell_refusal(&begun);
+        begun
+    }
+
+    async fn begin_call(
+        &self,
+        caller: &Caller,
+        path: &str,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
         let (registered, path) = self.route_tool(path).await?;
+        self.tell_route(&path, params.get("arguments"), &registered);
         self.permit_tool(&path)?;
         let mut named = RawObject::new();
         // Strings always serialize.
@@ -246,9 +258,13 @@ impl Hub {
         path: &str,
         mut params: RawObject,
     ) -> Result<Running, CallFailure> {
-        let (registered, path) = self.route_resource(path)?;
+        let (registered, path) =
+            self.route_resource(path).inspect_err(|failure| self.tell_failure(failure))?;
+        self.tell_resource(&path);
         let _ = params.put("uri", &path.uri);
-        self.run(caller, path.server, registered, "resources/read", params).await
+        let begun = self.run(caller, path.server, registered, "resources/read", params).await;
+        self.tell_refusal(&begun);
+        begun
     }
 
     async fn run(
@@ -308,7 +324,8 @@ fn permit(semaphore: &Arc<Semaphore>, server: &ServerName) -> Result<OwnedSemaph
 
 impl Running {
     async fn begin(&mut self) -> Result<(), CallFailure> {
-        let lease = self.registered.upstream.lease().await.map_err(|error| refused(&self.server, &error))?;
+        let leased = self.hub.lease_of(&self.registered).await;
+        let lease = leased.map_err(|error| refused(&self.server, &error))?;
         let modern = lease.link().is_modern();
         if self.caller.asks_logs && !modern {
             self.ask_for_logs(&lease).await;
@@ -416,6 +433,12 @@ impl Running {
 
     /// The next thing that happens. After [`Step::End`] there is no other. May be given up and called again.
     pub async fn next(&mut self) -> Step {
+        let step = self.step().await;
+        self.hub.tell_step(&step);
+        step
+    }
+
+    async fn step(&mut self) -> Step {
         loop {
             match &mut self.stage {
                 Stage::Over => {
@@ -615,6 +638,7 @@ impl Running {
         // The time people take to answer is not the server's.
         if let Some(since) = self.waiting_since.take() {
             self.deadline += since.elapsed();
+            self.hub.tell_wait(since.elapsed());
         }
     }
 
@@ -660,6 +684,11 @@ impl Running {
             message: format!("\"{}\" did not answer: {error}", self.server),
             action: action.to_owned(),
         }
+    }
+
+    /// What accompanies it.
+    pub fn tally(&self) -> Option<&super::Tally> {
+        self.hub.tally.as_ref()
     }
 
     /// The server it runs on.

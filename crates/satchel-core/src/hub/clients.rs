@@ -57,7 +57,7 @@ impl Hub {
                 Ok(json!(self.import_servers(wish, &environment).await?))
             }
             ClientsWish::SetSurface { client, surface } => {
-                self.inner.ledger.choose(&client, |choices| choices.surface = surface).map_err(unwritable)?;
+                self.inner.edits.choose(&client, |choices| choices.surface = surface).map_err(unwritable)?;
                 self.inner.compose.notify_one();
                 Ok(json!({}))
             }
@@ -66,7 +66,7 @@ impl Hub {
                     true => drop(choices.hidden.insert(path)),
                     false => drop(choices.hidden.remove(&path)),
                 };
-                self.inner.ledger.choose(&client, change).map_err(unwritable)?;
+                self.inner.edits.choose(&client, change).map_err(unwritable)?;
                 self.inner.compose.notify_one();
                 Ok(json!({}))
             }
@@ -75,13 +75,13 @@ impl Hub {
 
     /// What a client sees of us, and why. Never [`Surface::Auto`].
     pub fn surface_of(&self, client: &str) -> (Surface, String) {
-        let wish = self.inner.ledger.choices(client).surface;
+        let wish = self.inner.edits.choices(client).surface;
         surface::effective(table::client(client), wish, self.catalog().find("", None).len())
     }
 
     /// May this client see the server, and the tool where one is named?
     pub fn shown_to(&self, client: &str, server: &str, tool: Option<&str>) -> bool {
-        let hidden = self.inner.ledger.choices(client).hidden;
+        let hidden = self.inner.edits.choices(client).hidden;
         !hidden.contains(server) && tool.is_none_or(|tool| !hidden.contains(&format!("{server}:{tool}")))
     }
 
@@ -114,7 +114,7 @@ impl Hub {
         let targets = connect::targets(client, machine);
         let file = targets.as_ref().ok().and_then(|targets| targets.first()).cloned();
         let exists = file.as_deref().is_some_and(Path::exists);
-        let choices = self.inner.ledger.choices(&client.id);
+        let choices = self.inner.edits.choices(&client.id);
         let (effective, reason) = surface::effective(Some(client), choices.surface, tools);
         let installed = sign.is_some() || exists;
         let duplicates = if installed { self.duplicates(client, machine, here) } else { vec![] };
@@ -155,7 +155,7 @@ impl Hub {
     fn state_of(&self, client: &Client, file: Option<&Path>) -> ClientState {
         let ourselves = self.ourselves();
         let needs = |what: &str, message: String| ClientState::NeedsYou { what: what.into(), message };
-        let Some(record) = self.inner.ledger.record(&client.id) else {
+        let Some(record) = self.inner.edits.record(&client.id) else {
             if client.connect == Method::Paste {
                 return ClientState::Paste;
             }
@@ -253,14 +253,14 @@ impl Hub {
         if dry_run {
             return Ok(change);
         }
-        let record = self.inner.ledger.record(&client.id);
+        let record = self.inner.edits.record(&client.id);
         if plans.iter().all(Plan::changes_nothing) && record.is_some() {
             change.done = true;
             return Ok(change);
         }
         let files = self.write_all(client, over, &machine, &plans, record.as_ref()).await?;
         let record = Record { over, added_ms: now_ms(), seen_ms: None, files };
-        self.inner.ledger.connected(&client.id, record).map_err(unwritable)?;
+        self.inner.edits.connected(&client.id, record).map_err(unwritable)?;
         self.inner.compose.notify_one();
         change.done = true;
         Ok(change)
@@ -286,7 +286,7 @@ impl Hub {
                 (Some(earlier), Some(_)) => (None, earlier.new_file, earlier.created),
                 (None, Some(_)) if plan.replaces => (None, false, 0),
                 (None, Some(before)) => {
-                    let copy = self.inner.ledger.keep(&client.id, &plan.path, before).map_err(unwritable)?;
+                    let copy = self.inner.edits.keep(&client.id, &plan.path, before).map_err(unwritable)?;
                     (Some(copy), false, plan.created)
                 }
                 (_, None) => (None, true, plan.created),
@@ -338,7 +338,7 @@ impl Hub {
     ) -> Result<ClientChange, Refusal> {
         let machine = Machine::here(environment);
         let ourselves = self.ourselves();
-        let record = self.inner.ledger.record(&client.id);
+        let record = self.inner.edits.record(&client.id);
         let files = match &record {
             Some(record) => record.files.clone(),
             None => self.pasted(client, &ourselves, &machine),
@@ -353,7 +353,7 @@ impl Hub {
         }
         if !dry_run {
             self.inner.tokens.revoke(&client.id).map_err(|error| unwritable(error.to_string()))?;
-            self.inner.ledger.disconnected(&client.id, again).map_err(unwritable)?;
+            self.inner.edits.disconnected(&client.id, again).map_err(unwritable)?;
             self.inner.compose.notify_one();
         }
         Ok(ClientChange {
@@ -386,7 +386,7 @@ impl Hub {
     }
 
     async fn undo(&self, environment: &Environment) -> Result<Undone, Refusal> {
-        let Some(step) = self.inner.ledger.last() else {
+        let Some(step) = self.inner.edits.last() else {
             return Err(Refusal::new("nothing_to_undo", "there is nothing to take back", ""));
         };
         match &step {
@@ -398,7 +398,7 @@ impl Hub {
             Step::Disconnected { client, over } => {
                 let client = known(client)?;
                 let over = if *over == Transport::Http { Over::Http } else { Over::Bridge };
-                self.inner.ledger.forget(&step).map_err(unwritable)?;
+                self.inner.edits.forget(&step).map_err(unwritable)?;
                 Box::pin(self.add_to_client(client, false, Some(over), environment)).await?;
                 Ok(Undone { what: format!("Connected {} again.", client.name), remarks: vec![] })
             }
@@ -417,7 +417,7 @@ impl Hub {
                         remarks.push(error.to_string());
                     }
                 }
-                self.inner.ledger.forget(&step).map_err(unwritable)?;
+                self.inner.edits.forget(&step).map_err(unwritable)?;
                 let what = format!("Removed {} imported servers: {}.", servers.len(), servers.join(", "));
                 Ok(Undone { what, remarks })
             }

@@ -76,6 +76,11 @@ impl Hub {
                 Ok(json!({ "path": path, "lines": lines }))
             }
             Wish::Clients(wish) => Box::pin(self.fulfil_about_clients(wish)).await,
+            Wish::Report(ask) => Ok(json!(self.report(ask).await?)),
+            Wish::Activity(ask) => Ok(json!(self.activity(ask).await?)),
+            Wish::CallDetail { id } => Ok(json!(self.call_detail(id).await?)),
+            Wish::RunAgain { id, arguments } => self.run_again(id, arguments).await,
+            Wish::DeleteHistory { sums } => self.forget(sums).await,
             Wish::Quit => {
                 self.inner.quit.cancel();
                 Ok(json!({}))
@@ -100,12 +105,13 @@ impl Hub {
         Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
     }
 
-    async fn call_for_face(&self, path: &str, arguments: &Value) -> Result<Value, Refusal> {
+    pub(super) async fn call_for_face(&self, path: &str, arguments: &Value) -> Result<Value, Refusal> {
         if !arguments.is_object() {
             return Err(Refusal::new("bad_arguments", "the arguments must be a JSON object", ""));
         }
         let raw: Option<Box<Raw>> = serde_json::value::to_raw_value(arguments).ok();
-        let running = self.call_tool(path, raw).await?;
+        let tally = raw.as_deref().and_then(|raw| self.face_tally(path, raw));
+        let running = self.tallied(tally.as_ref()).call_tool(path, raw).await?;
         match running.finish().await {
             Ok(result) => serde_json::from_str(result.get())
                 .map_err(|error| Refusal::new("unreadable", format!("cannot read the result: {error}"), "")),

@@ -297,7 +297,7 @@ impl Hub {
     ) -> Result<Imported, Refusal> {
         let client = match (&wanted.from, wanted.take_out) {
             (From::Client(id), true) => {
-                if self.inner.ledger.record(id).is_none() {
+                if self.inner.edits.record(id).is_none() {
                     let message = format!("\"{id}\" is not connected, so it would lose these servers");
                     return Err(Refusal::new(
                         "not_connected",
@@ -343,7 +343,7 @@ impl Hub {
             (taken_out, imported.taken_out) = self.take_servers_out(client, &machine, &here)?;
         }
         if !imported.added.is_empty() || !taken_out.is_empty() {
-            let remembered = self.inner.ledger.imported(imported.added.clone(), stored, taken_out);
+            let remembered = self.inner.edits.imported(imported.added.clone(), stored, taken_out);
             remembered.map_err(unwritable)?;
         }
         Ok(imported)
@@ -421,7 +421,7 @@ impl Hub {
                 }
             }
             let after = document.encode(&text);
-            let backup = self.inner.ledger.keep(&client.id, &source.path, &before).map_err(unwritable)?;
+            let backup = self.inner.edits.keep(&client.id, &source.path, &before).map_err(unwritable)?;
             write(&source.path, Some(&before), &after).map_err(unwritable)?;
             files.push(TakenOut { path: source.path.clone(), backup, after: fingerprint(&after) });
         }

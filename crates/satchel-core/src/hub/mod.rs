@@ -10,6 +10,7 @@ mod clients;
 mod fulfil;
 mod import;
 mod keep;
+mod ledger;
 mod refresh;
 mod registry;
 mod route;
@@ -30,7 +31,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     catalog::{Catalog, Offer},
-    clients::{ledger::Ledger, token::Tokens},
+    clients::{ledger::Ledger as Edits, token::Tokens},
     config::Config,
     files::Places,
     model::{Notice, ServerName, Snapshot, control::Change},
@@ -41,6 +42,7 @@ use crate::{
 pub use apply::ApplyError;
 pub use call::{CallFailure, Failed, Running, Step};
 pub use keep::{OpenError, RunningHub};
+pub use ledger::{Program, Tally};
 use registry::Registered;
 pub use surface::Watched;
 
@@ -70,6 +72,8 @@ pub struct HubOptions {
 #[derive(Debug, Clone)]
 pub struct Hub {
     inner: Arc<Inner>,
+    /// Accompanies the calls made through this handle.
+    tally: Option<Tally>,
 }
 
 #[derive(Debug)]
@@ -77,7 +81,8 @@ struct Inner {
     options: HubOptions,
     around: Arc<Surroundings>,
     tokens: Tokens,
-    ledger: Ledger,
+    /// What was written into other programs' files.
+    edits: Edits,
     /// Written by the apply task only.
     config: watch::Sender<Arc<Config>>,
     changes: mpsc::Sender<apply::Asked>,
@@ -88,6 +93,7 @@ struct Inner {
     snapshot: watch::Sender<Arc<Snapshot>>,
     view: view::Sources,
     measured: usage::Measured,
+    ledger: ledger::Ledger,
     compose: Notify,
     learning: Semaphore,
     counting: Semaphore,
@@ -123,7 +129,7 @@ impl Hub {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let (tokens, trouble) = Tokens::open(&options.places.data);
-        let (ledger, ledger_trouble) = Ledger::open(&options.places.data);
+        let (edits, edits_trouble) = Edits::open(&options.places.data);
         let secrets = Secrets::open(&options.places.data);
         let around = Arc::new(Surroundings {
             places: options.places.clone(),
@@ -136,10 +142,11 @@ impl Hub {
             tracker: tracker.clone(),
         });
         let (changes, asked) = mpsc::channel(16);
+        let (ledger, records) = ledger::Ledger::new();
         let inner = Arc::new(Inner {
             around,
             tokens,
-            ledger,
+            edits,
             config: watch::Sender::new(Arc::default()),
             changes,
             servers: RwLock::default(),
@@ -148,6 +155,7 @@ impl Hub {
             snapshot: watch::Sender::new(Arc::default()),
             view: view::Sources::default(),
             measured: usage::Measured::default(),
+            ledger,
             compose: Notify::new(),
             learning: Semaphore::new(LEARNING),
             counting: Semaphore::new(1),
@@ -162,16 +170,16 @@ impl Hub {
             lock: Mutex::new(Some(lock)),
             options,
         });
-        let hub = Self { inner };
-        for trouble in [trouble, ledger_trouble].into_iter().flatten() {
+        let hub = Self { inner, tally: None };
+        for trouble in [trouble, edits_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
         keep::open_vault(&hub).await;
-        hub.begin(asked);
+        hub.begin(asked, records);
         Ok(hub)
     }
 
-    fn begin(&self, asked: mpsc::Receiver<apply::Asked>) {
+    fn begin(&self, asked: mpsc::Receiver<apply::Asked>, records: mpsc::Receiver<ledger::Mail>) {
         let first = apply::first_config(self);
         self.reconcile(first);
         self.inner.snapshot.send_replace(Arc::new(self.compose()));
@@ -179,6 +187,7 @@ impl Hub {
         self.inner.tracker.spawn(async move { apply::run(applying, asked).await });
         self.inner.tracker.spawn(async move { composing.keep_composing().await });
         self.inner.tracker.spawn(async move { measuring.keep_measuring().await });
+        self.inner.tracker.spawn(ledger::run(self.clone(), records));
     }
 
     /// Everything a face may show, now.
@@ -235,7 +244,7 @@ impl Hub {
     /// A client made a request; or, within one it has made, called the tool named by `call`.
     pub fn client_seen(&self, client: &str, call: Option<&str>) {
         self.view().client_seen(client, call);
-        self.inner.ledger.saw(client);
+        self.inner.edits.saw(client);
         self.inner.compose.notify_one();
     }
 
@@ -256,6 +265,8 @@ impl Hub {
             for closed in closing {
                 let _ = closed.await;
             }
+            // Nobody calls any more; what they did is all told.
+            self.inner.ledger.end.cancel();
             self.inner.end_warden.cancel();
             self.inner.tracker.close();
             self.inner.tracker.wait().await;

@@ -31,7 +31,8 @@ impl Hub {
         if self.catalog().tool(&parsed).is_none() {
             // A server that was just added: its tools are not known before it has told them.
             if self.catalog().offer(parsed.server.as_str()).is_none() {
-                let lease = server.upstream.lease().await.map_err(|error| refused(&parsed.server, &error))?;
+                let leased = self.lease_of(&server).await;
+                let lease = leased.map_err(|error| refused(&parsed.server, &error))?;
                 self.wait_for_offer(&parsed.server).await;
                 drop(lease);
             }

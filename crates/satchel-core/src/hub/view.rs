@@ -109,6 +109,7 @@ impl Hub {
             servers,
             clients,
             avoided,
+            ledger: self.ledger_view(),
         }
     }
 }
@@ -209,6 +210,11 @@ fn at_ms(moment: Instant) -> u64 {
     let (now, system) = (Instant::now(), SystemTime::now());
     let at = if moment >= now { system + (moment - now) } else { system - (now - moment) };
     (epoch_ms(at) + 50) / 100 * 100
+}
+
+/// Now, in milliseconds since the Unix epoch.
+pub(super) fn now_ms() -> u64 {
+    epoch_ms(SystemTime::now())
 }
 
 fn epoch_ms(time: SystemTime) -> u64 {

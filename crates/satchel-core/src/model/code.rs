@@ -68,11 +68,13 @@ pub enum Code {
     TooBig,
     /// A file of ours was damaged and set aside.
     SetAside,
+    /// Calls cannot be recorded.
+    LedgerUnusable,
 }
 
 impl Code {
     /// Every code, for tables and tests.
-    pub const ALL: [Code; 29] = [
+    pub const ALL: [Code; 30] = [
         Code::SpawnNotFound,
         Code::RuntimeMissing,
         Code::DockerDown,
@@ -102,6 +104,7 @@ impl Code {
         Code::PortTaken,
         Code::TooBig,
         Code::SetAside,
+        Code::LedgerUnusable,
     ];
 
     /// The code as it is written in JSON, logs and documentation.
@@ -136,6 +139,7 @@ impl Code {
             Code::PortTaken => "port_taken",
             Code::TooBig => "too_big",
             Code::SetAside => "set_aside",
+            Code::LedgerUnusable => "ledger_unusable",
         }
     }
 
@@ -185,6 +189,9 @@ impl Code {
             Code::PortTaken => "Connect clients again with the new address, or free the port and restart.",
             Code::TooBig => "Ask the tool for less, for example with a limit or a filter.",
             Code::SetAside => "Nothing; it was rebuilt. The damaged copy lies beside it.",
+            Code::LedgerUnusable => {
+                "Calls work as before. Look whether the disk is full, and whether Satchel may write to its data directory."
+            }
         }
     }
 }

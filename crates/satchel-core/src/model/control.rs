@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Startup;
+use super::{
+    Startup,
+    ledger::{ActivityAsk, ReportAsk},
+};
 
 /// One wish of a face. Sent as JSON with the wish's name under `"do"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,6 +78,29 @@ pub enum Wish {
     },
     /// About other programs: which are here, our entry in their files, the servers in them.
     Clients(super::clients::ClientsWish),
+    /// What was called and saved. Answer: [`super::ledger::Report`].
+    Report(ReportAsk),
+    /// A page of the history. Answer: [`super::ledger::ActivityPage`].
+    Activity(ActivityAsk),
+    /// Everything known of one call. Answer: [`super::ledger::CallDetail`].
+    CallDetail {
+        /// Its number.
+        id: i64,
+    },
+    /// Calls a tool again, by the same rules as the first time; the answer is the server's result.
+    RunAgain {
+        /// The call's number in the history.
+        id: i64,
+        /// Other arguments than the ones that were kept.
+        #[serde(default)]
+        arguments: Option<serde_json::Value>,
+    },
+    /// Deletes the history for good. Sums stay, unless `sums` says that they go too.
+    DeleteHistory {
+        /// Everything, sums included.
+        #[serde(default)]
+        sums: bool,
+    },
     /// Ends the hub.
     Quit,
 }
@@ -114,6 +140,13 @@ pub enum Change {
         name: String,
         /// The wish.
         enabled: bool,
+    },
+    /// Keeps the arguments and results of a server's calls in the history from now on, or no longer.
+    SetKeepCalls {
+        /// Its name.
+        name: String,
+        /// The wish.
+        keep: bool,
     },
 }
 

@@ -64,4 +64,6 @@ pub struct ServerConfig {
     pub request_timeout: Duration,
     /// The same for calls of single tools.
     pub tool_timeouts: BTreeMap<String, Duration>,
+    /// Are the arguments and results of its calls kept in the history?
+    pub keep_calls: bool,
 }

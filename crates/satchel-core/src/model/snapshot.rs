@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, server::Startup};
+use super::{Code, ledger::LedgerView, server::Startup};
 
 /// The hub at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Snapshot {
     pub clients: Vec<ClientView>,
     /// What sharing saves now.
     pub avoided: Avoided,
+    /// What was called lately and saved today.
+    #[serde(default)]
+    pub ledger: LedgerView,
 }
 
 /// Something a person should know, with what to do about it.

@@ -108,6 +108,11 @@ impl ServerLog {
         self.state().tail.clear();
     }
 
+    /// A text of the server without the secrets it was given.
+    pub fn masked(&self, text: &str) -> String {
+        hidden(text, &self.state().masks)
+    }
+
     fn write(&self, kind: &str, line: &str) -> String {
         let mut state = self.state();
         let line = clean(line, &state.masks);
@@ -148,12 +153,7 @@ impl Written {
 
 /// Masks secrets, cuts what is too long, and takes out control characters that could act on a terminal.
 fn clean(line: &str, masks: &[Secret]) -> String {
-    let mut line = line.to_owned();
-    for secret in masks {
-        if line.contains(secret.reveal()) {
-            line = line.replace(secret.reveal(), "***");
-        }
-    }
+    let mut line = hidden(line, masks);
     if line.len() > LINE_BYTES {
         let mut end = LINE_BYTES;
         while !line.is_char_boundary(end) {
@@ -163,6 +163,16 @@ fn clean(line: &str, masks: &[Secret]) -> String {
         line.push('…');
     }
     line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+fn hidden(text: &str, masks: &[Secret]) -> String {
+    let mut text = text.to_owned();
+    for secret in masks {
+        if text.contains(secret.reveal()) {
+            text = text.replace(secret.reveal(), "***");
+        }
+    }
+    text
 }
 
 /// The last `lines` lines of a log file, without reading more of it than needed.

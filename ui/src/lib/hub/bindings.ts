@@ -22,6 +22,7 @@ export interface Snapshot {
   servers: ServerView[];
   clients: ClientView[];
   avoided: Avoided;
+  ledger: LedgerView;
 }
 
 export interface Notice {
@@ -116,7 +117,8 @@ export type Code =
   | "config_invalid"
   | "port_taken"
   | "too_big"
-  | "set_aside";
+  | "set_aside"
+  | "ledger_unusable";
 
 /** What the window may wish for. The hub knows more wishes; the window has no business with them. */
 export type Wish =
@@ -126,12 +128,176 @@ export type Wish =
   | { do: "secret_names" }
   | { do: "set_secret"; name: string; value: string }
   | { do: "remove_secret"; name: string }
-  | { do: "log"; server: string; lines: number };
+  | { do: "log"; server: string; lines: number }
+  | ({ do: "report" } & ReportAsk)
+  | ({ do: "activity" } & ActivityAsk)
+  | { do: "call_detail"; id: number }
+  | { do: "run_again"; id: number; arguments: unknown }
+  | { do: "delete_history"; sums: boolean };
 
 export type Change =
   | { change: "add"; name: string; target: Target; startup: Startup | null; replace: boolean }
   | { change: "remove"; name: string }
-  | { change: "set_enabled"; name: string; enabled: boolean };
+  | { change: "set_enabled"; name: string; enabled: boolean }
+  | { change: "set_keep_calls"; name: string; keep: boolean };
+
+/** By what a report is divided. */
+export type By = "client" | "server" | "tool" | "day";
+
+/** The last so many calendar days or hours; with neither, everything there is. */
+export interface ReportAsk {
+  by: By;
+  days: number | null;
+  hours: number | null;
+}
+
+/** What was called and saved. Every face shows the same numbers. */
+export interface Report {
+  by: By;
+  from: string;
+  tokenizer: string;
+  totals: Totals;
+  savings: Savings;
+  lines: ReportLine[];
+  how: string[];
+}
+
+export interface Totals {
+  calls: number;
+  failures: number;
+  searches: number;
+  request_bytes: number;
+  result_bytes: number;
+  request_tokens: number;
+  result_tokens: number;
+  uncounted: number;
+  took: Took;
+}
+
+export interface Took {
+  median_ms: number;
+  p95_ms: number;
+  wait_ms: number;
+  start_ms: number;
+  upstream_ms: number;
+  ours_ms: number;
+}
+
+/** `net = without - with`; `percent` is null while it is too early to judge. */
+export interface Savings {
+  sessions: number;
+  left_out: number;
+  without: number;
+  with: number;
+  spent: Spent;
+  net: number;
+  percent: number | null;
+  break_even_searches: number | null;
+  verdict: string;
+}
+
+export interface Spent {
+  definitions: number;
+  find: number;
+  describe: number;
+  wrapping: number;
+}
+
+export interface ReportLine {
+  name: string;
+  totals: Totals;
+  sessions: number;
+  without: number;
+  with: number;
+  net: number;
+}
+
+/** Which calls a page shows; `before` is the last one of the page before. */
+export interface ActivityAsk {
+  before: number | null;
+  limit: number;
+  problems: boolean;
+  asked: boolean;
+  client: string | null;
+  server: string | null;
+  tool: string | null;
+  session: number | null;
+  from_ms: number | null;
+  to_ms: number | null;
+}
+
+export interface ActivityPage {
+  calls: CallLine[];
+  sessions: SessionLine[];
+  more: boolean;
+  minutes: Minute[];
+  problems: number;
+  asked: number;
+}
+
+export interface Minute {
+  calls: number;
+  failures: number;
+}
+
+export interface CallLine {
+  id: number;
+  time_ms: number;
+  session: number;
+  client: string;
+  kind: string;
+  server: string;
+  tool: string;
+  outcome: string;
+  code: string | null;
+  message: string | null;
+  took_ms: number;
+  tokens: number | null;
+  argument: string | null;
+}
+
+export interface SessionLine {
+  id: number;
+  client: string;
+  program: string;
+  era: string;
+  started_ms: number;
+  last_ms: number;
+  calls: number;
+  searches: number;
+  without: number;
+  spent: Spent;
+  net: number;
+  counted: boolean;
+}
+
+export interface CallDetail {
+  line: CallLine;
+  session: SessionLine | null;
+  wait_ms: number;
+  start_ms: number;
+  upstream_ms: number;
+  ours_ms: number;
+  request_bytes: number;
+  result_bytes: number;
+  request_tokens: number | null;
+  result_tokens: number | null;
+  rule: string;
+  client_era: string;
+  server_era: string | null;
+  trace: string | null;
+  arguments: string | null;
+  result: string | null;
+  route: CallLine[];
+}
+
+/** What the window knows of the ledger without asking; when `newest` moves, a page is out of date. */
+export interface LedgerView {
+  newest: number;
+  calls_hour: number;
+  failures_hour: number;
+  net_today: number;
+}
 
 export type Target =
   | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string | null }

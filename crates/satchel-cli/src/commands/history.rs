@@ -1,0 +1,154 @@
+//! `history`: the latest calls, one call with everything known of it, and what happens to what is kept.
+
+use std::process::ExitCode;
+
+use satchel_core::{
+    files::Places,
+    model::{
+        control::{Change, Wish},
+        ledger::{ActivityAsk, ActivityPage, CallDetail, CallLine},
+    },
+};
+
+use super::{done, now_ms};
+use crate::{
+    Usage,
+    args::{History, HistoryAct},
+    output::{say, say_json, shortened, table},
+    reach,
+};
+
+/// A failure's words in the list.
+const MESSAGE: usize = 60;
+
+pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow::Result<ExitCode> {
+    let keep = async |server: satchel_core::model::ServerName, keep: bool| {
+        let change = Change::SetKeepCalls { name: server.to_string(), keep };
+        let answer = reach::once(places, Wish::Change(change)).await?;
+        let sentence = match keep {
+            true => format!("Arguments and results of {server} are kept from now on, without secrets."),
+            false => format!("Arguments and results of {server} are no longer kept."),
+        };
+        done(&sentence, &answer, json)
+    };
+    match history.act {
+        None => {
+            let ask = ActivityAsk {
+                limit: history.limit,
+                problems: history.problems,
+                server: history.server,
+                client: history.client,
+                ..ActivityAsk::default()
+            };
+            let page: ActivityPage = reach::once_as(places, Wish::Activity(ask)).await?;
+            match json {
+                true => say_json(&page)?,
+                false => say(list(&page, now_ms())),
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(HistoryAct::Show { id }) => {
+            let call: CallDetail = reach::once_as(places, Wish::CallDetail { id }).await?;
+            match json {
+                true => say_json(&call)?,
+                false => say(detail(&call, now_ms())),
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(HistoryAct::Again { id, arguments }) => {
+            let arguments = arguments.map(|text| serde_json::from_str(&text)).transpose();
+            let arguments =
+                arguments.map_err(|wrong| Usage(format!("the arguments are not JSON: {wrong}")))?;
+            let answer = reach::once(places, Wish::RunAgain { id, arguments }).await?;
+            say_json(&answer)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(HistoryAct::Clear { sums }) => {
+            let answer = reach::once(places, Wish::DeleteHistory { sums }).await?;
+            let sentence = match sums {
+                true => "The history and all sums are deleted.",
+                false => "The history is deleted; the sums stay.",
+            };
+            done(sentence, &answer, json)
+        }
+        Some(HistoryAct::Keep { server }) => keep(server, true).await,
+        Some(HistoryAct::Drop { server }) => keep(server, false).await,
+    }
+}
+
+fn list(page: &ActivityPage, now_ms: u64) -> String {
+    if page.calls.is_empty() {
+        return "No calls yet. Ask a client to use a tool, and it shows up here.".to_owned();
+    }
+    let rows: Vec<_> = page.calls.iter().map(|call| row(call, now_ms)).collect();
+    table(["ID", "WHEN", "CLIENT", "WHAT", "TOOK MS", "TOKENS", "RESULT"], &rows)
+}
+
+fn row(call: &CallLine, now_ms: u64) -> [String; 7] {
+    [
+        call.id.to_string(),
+        ago(call.time_ms, now_ms),
+        call.client.clone(),
+        what(call),
+        format!("{:.0}", call.took_ms),
+        call.tokens.map_or_else(|| "–".into(), |tokens| tokens.to_string()),
+        shortened(call.message.as_deref().unwrap_or(&call.outcome), MESSAGE),
+    ]
+}
+
+fn what(call: &CallLine) -> String {
+    if call.server.is_empty() { call.tool.clone() } else { format!("{}:{}", call.server, call.tool) }
+}
+
+fn detail(call: &CallDetail, now_ms: u64) -> String {
+    let number = |count: Option<u64>| count.map_or_else(|| "–".into(), |count| count.to_string());
+    let line = &call.line;
+    let mut lines = vec![
+        format!("{} · {} · {}", what(line), line.client, ago(line.time_ms, now_ms)),
+        format!(
+            "outcome    {}",
+            [Some(line.outcome.clone()), line.code.clone(), line.message.clone()]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" · ")
+        ),
+        format!(
+            "took       {:.1} ms: {:.1} waiting, {:.1} starting the server, {:.1} in the server, {:.1} in Satchel",
+            line.took_ms, call.wait_ms, call.start_ms, call.upstream_ms, call.ours_ms
+        ),
+        format!(
+            "size       call {} bytes, {} tokens; result {} bytes, {} tokens",
+            call.request_bytes,
+            number(call.request_tokens),
+            call.result_bytes,
+            number(call.result_tokens)
+        ),
+        format!("allowed by {}", if call.rule.is_empty() { "–" } else { &call.rule }),
+        format!(
+            "protocol   client {}, server {}",
+            call.client_era,
+            call.server_era.as_deref().unwrap_or("–")
+        ),
+    ];
+    for step in &call.route {
+        lines.push(format!("before     {} · {} tokens", step.tool, number(step.tokens)));
+    }
+    match (&call.arguments, &call.result) {
+        (None, None) => lines.push("Arguments and results of this server are not kept.".to_owned()),
+        (arguments, result) => {
+            lines.push(format!("arguments  {}", arguments.as_deref().unwrap_or("–")));
+            lines.push(format!("result     {}", result.as_deref().unwrap_or("–")));
+        }
+    }
+    crate::output::harmless(&lines.join("\n"))
+}
+
+fn ago(then_ms: u64, now_ms: u64) -> String {
+    match now_ms.saturating_sub(then_ms) / 1000 {
+        seconds @ ..60 => format!("{seconds} s ago"),
+        seconds @ 60..3600 => format!("{} min ago", seconds / 60),
+        seconds @ 3600..86_400 => format!("{} h ago", seconds / 3600),
+        seconds => format!("{} d ago", seconds / 86_400),
+    }
+}

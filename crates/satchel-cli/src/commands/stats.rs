@@ -1,0 +1,162 @@
+//! `stats`: what was called, what it put before models, and what was saved, as the hub adds it up.
+
+use std::process::ExitCode;
+
+use satchel_core::{
+    files::Places,
+    model::{
+        control::Wish,
+        ledger::{Report, ReportLine, Savings},
+    },
+};
+
+use crate::{
+    args::Stats,
+    output::{say, say_json, shortened, table},
+    reach,
+};
+
+/// A name in the table.
+const NAME: usize = 44;
+
+pub(crate) async fn run(places: &Places, stats: &Stats, json: bool) -> anyhow::Result<ExitCode> {
+    let report: Report = reach::once_as(places, Wish::Report(stats.ask())).await?;
+    match (json, stats.csv) {
+        (true, _) => say_json(&report)?,
+        (false, true) => say(report.to_csv().trim_end()),
+        (false, false) => say(in_words(&report, stats.how)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(report: &Report, how: bool) -> String {
+    let since =
+        if report.from.is_empty() { "Since the beginning".into() } else { format!("Since {}", report.from) };
+    let totals = &report.totals;
+    let mut parts = vec![format!(
+        "{since}: {} calls, {} of them failed, {} searches. Median {:.0} ms, 95 % within {:.0} ms.",
+        totals.calls, totals.failures, totals.searches, totals.took.median_ms, totals.took.p95_ms
+    )];
+    parts.push(subtraction(&report.savings));
+    if !report.lines.is_empty() {
+        let heading = match report.by {
+            satchel_core::model::ledger::By::Client => "CLIENT",
+            satchel_core::model::ledger::By::Server => "SERVER",
+            satchel_core::model::ledger::By::Tool => "TOOL",
+            satchel_core::model::ledger::By::Day => "DAY",
+        };
+        let rows: Vec<_> = report.lines.iter().map(row).collect();
+        parts.push(table(
+            [heading, "CALLS", "FAILED", "RESULT TOKENS", "P50 MS", "WITHOUT", "WITH", "NET"],
+            &rows,
+        ));
+    }
+    if totals.uncounted > 0 {
+        parts.push(format!("{} calls are not counted in tokens.", totals.uncounted));
+    }
+    parts.push(format!("Tokens of {}. How this is counted: satchel stats --how", report.tokenizer));
+    if how {
+        parts.push(report.how.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"));
+    }
+    parts.join("\n\n")
+}
+
+fn subtraction(savings: &Savings) -> String {
+    let spent = &savings.spent;
+    let percent = savings.percent.map(|percent| format!(" ({percent:.0} %)")).unwrap_or_default();
+    let mut text = format!(
+        "{}\n  without  {:>10}  tokens of tool lists, in {} sessions\n  with     {:>10}  = {} definitions + {} searches + {} descriptions + {} wrapping\n  net      {:>10}{percent}",
+        savings.verdict,
+        savings.without,
+        savings.sessions,
+        savings.with,
+        spent.definitions,
+        spent.find,
+        spent.describe,
+        spent.wrapping,
+        savings.net,
+    );
+    if let Some(searches) = savings.break_even_searches {
+        text.push_str(&format!("\n  A session pays off up to {searches:.1} searches."));
+    }
+    if savings.left_out > 0 {
+        text.push_str(&format!(
+            "\n  {} sessions are left out: not everything in them was counted.",
+            savings.left_out
+        ));
+    }
+    text
+}
+
+fn row(line: &ReportLine) -> [String; 8] {
+    let totals = &line.totals;
+    [
+        shortened(&line.name, NAME),
+        totals.calls.to_string(),
+        totals.failures.to_string(),
+        totals.result_tokens.to_string(),
+        format!("{:.0}", totals.took.median_ms),
+        line.without.to_string(),
+        line.with.to_string(),
+        line.net.to_string(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use satchel_core::model::ledger::{Spent, Took, Totals};
+
+    #[test]
+    fn the_subtraction_is_written_out() {
+        let took = Took { median_ms: 12.4, p95_ms: 80.0, ..Took::default() };
+        let totals =
+            Totals { calls: 7, failures: 1, searches: 2, result_tokens: 90, took, ..Totals::default() };
+        let spent = Spent { definitions: 300, find: 200, describe: 0, wrapping: 50 };
+        let verdict = "Satchel kept back 450 tokens, in 5 sessions.".to_owned();
+        let savings = Savings {
+            sessions: 5,
+            without: 1000,
+            with: 550,
+            spent,
+            net: 450,
+            percent: Some(45.0),
+            break_even_searches: Some(1.4),
+            verdict,
+            ..Savings::default()
+        };
+        let line = ReportLine {
+            name: "git".into(),
+            totals: totals.clone(),
+            without: 1000,
+            with: 550,
+            net: 450,
+            ..ReportLine::default()
+        };
+        let report = Report {
+            from: "2026-11-15 00:00".into(),
+            tokenizer: "x".into(),
+            totals,
+            savings,
+            lines: vec![line],
+            how: vec!["So.".into()],
+            ..Report::default()
+        };
+        let expected = "\
+Since 2026-11-15 00:00: 7 calls, 1 of them failed, 2 searches. Median 12 ms, 95 % within 80 ms.
+
+Satchel kept back 450 tokens, in 5 sessions.
+  without        1000  tokens of tool lists, in 5 sessions
+  with            550  = 300 definitions + 200 searches + 0 descriptions + 50 wrapping
+  net             450 (45 %)
+  A session pays off up to 1.4 searches.
+
+SERVER  CALLS  FAILED  RESULT TOKENS  P50 MS  WITHOUT  WITH  NET
+git     7      1       90             12      1000     550   450
+
+Tokens of x. How this is counted: satchel stats --how
+
+- So.";
+        assert_eq!(in_words(&report, true), expected);
+    }
+}

@@ -1,0 +1,276 @@
+//! Accompanies one call. Everybody who knows something about it says so; when the last handle is gone, it is recorded.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    time::Duration,
+};
+
+use satchel_mcp::{Raw, RawObject};
+use tokio::{sync::mpsc, time::Instant};
+
+use super::{Hub, Mail, tell};
+use crate::{
+    hub::{
+        call::{CallFailure, Failed, Step},
+        registry::Registered,
+    },
+    model::{ResourcePath, ToolPath, ledger::CallKind},
+    stats::{
+        event::{Body, Called, End, Event, Mask, Split, Visit},
+        keep,
+    },
+    upstream::Outcome,
+};
+
+/// The rule that stands where nobody made another.
+const USUAL_RULE: &str = "every tool of a server that is on";
+
+/// Accompanies one call. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    mail: mpsc::Sender<Mail>,
+    lost: Arc<AtomicU64>,
+    began: Instant,
+    draft: Mutex<Draft>,
+}
+
+#[derive(Debug)]
+struct Draft {
+    called: Option<Box<Called>>,
+    /// Since when the server has it.
+    upstream_since: Option<Instant>,
+    /// So much of that it waited for a person.
+    idle: Duration,
+    over: Option<Instant>,
+    ended: bool,
+    /// Whether its arguments and result are kept.
+    keep: bool,
+}
+
+impl Tally {
+    pub(super) fn begin(hub: &Hub, visit: &Arc<Visit>, kind: CallKind, tool: &str, request: &str) -> Self {
+        let end = End { outcome: "cancelled", code: None, message: None };
+        let called = Called {
+            visit: visit.clone(),
+            at_ms: crate::hub::view::now_ms(),
+            offers: hub.offers_to(visit),
+            kind,
+            server: String::new(),
+            tool: keep::cut(tool, 200),
+            end,
+            time: Split::default(),
+            request: Body::of(request),
+            direct: None,
+            answer: Body::default(),
+            ours: false,
+            rule: String::new(),
+            asked: false,
+            server_era: None,
+            trace: None,
+            arguments: None,
+            result: None,
+            mask: None,
+        };
+        let draft = Draft {
+            called: Some(Box::new(called)),
+            upstream_since: None,
+            over: None,
+            ended: false,
+            keep: false,
+        };
+        let ledger = &hub.inner.ledger;
+        let inner = Inner {
+            mail: ledger.mail.clone(),
+            lost: ledger.lost.clone(),
+            began: Instant::now(),
+            draft: Mutex::new(draft),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    fn draft(&self) -> MutexGuard<'_, Draft> {
+        self.inner.draft.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, write: impl FnOnce(&mut Called)) {
+        if let Some(called) = &mut self.draft().called {
+            write(called);
+        }
+    }
+
+    /// The trace it belongs to, as `_meta` has it.
+    pub fn trace(&self, traceparent: &str) {
+        self.write(|called| called.trace = Some(keep::cut(traceparent, 64)));
+    }
+
+    /// The rule that allowed it, and whether a person was asked, for so long.
+    pub fn allowed(&self, rule: &str, waited: Option<Duration>) {
+        self.write(|called| {
+            called.rule = rule.to_owned();
+            called.asked |= waited.is_some();
+            called.time.wait += waited.unwrap_or_default();
+        });
+    }
+
+    /// It goes to this tool; a direct call would have been shorter.
+    pub(in crate::hub) fn routed(&self, path: &ToolPath, arguments: Option<&Raw>, server: &Registered) {
+        let given = arguments.map_or("{}", Raw::get);
+        let direct = format!(r#"{{"name":{},"arguments":{given}}}"#, quoted(&path.tool));
+        let mut draft = self.draft();
+        draft.keep = server.config.keep_calls;
+        let kept = draft.keep.then(|| Arc::from(given));
+        let log = server.upstream.log().clone();
+        if let Some(called) = &mut draft.called {
+            called.server = path.server.to_string();
+            called.tool = path.tool.clone();
+            called.direct = Some(Body::of(&direct));
+            called.arguments = kept;
+            called.mask = Some(Mask(Arc::new(move |text| log.masked(text))));
+            if called.rule.is_empty() {
+                called.rule = USUAL_RULE.to_owned();
+            }
+        }
+    }
+
+    /// It goes to this resource.
+    pub(in crate::hub) fn routed_to_resource(&self, path: &ResourcePath) {
+        self.write(|called| {
+            called.server = path.server.to_string();
+            called.tool = keep::cut(&path.uri, 200);
+            called.direct = Some(Body::of(&format!(r#"{{"uri":{}}}"#, quoted(&path.uri))));
+            called.rule = USUAL_RULE.to_owned();
+        });
+    }
+
+    pub(super) fn leased(&self, awake: bool, took: Duration, era: Option<String>, good: bool) {
+        let mut draft = self.draft();
+        draft.pause();
+        draft.upstream_since = good.then(Instant::now);
+        if let Some(called) = &mut draft.called {
+            called.server_era = era;
+            let part = if awake { &mut called.time.wait } else { &mut called.time.start };
+            *part += took;
+        }
+    }
+
+    /// The server waited for an answer from the client for so long.
+    pub(in crate::hub) fn waited(&self, waited: Duration) {
+        let mut draft = self.draft();
+        draft.idle += waited;
+        if let Some(called) = &mut draft.called {
+            called.time.wait += waited;
+            called.asked = true;
+        }
+    }
+
+    /// What the call yielded; only its end matters.
+    pub(in crate::hub) fn step(&self, step: &Step) {
+        match step {
+            Step::Note { .. } | Step::Question(_) => {}
+            Step::End(Ok(result)) => self.answered(result, false),
+            Step::End(Err(Failed::Upstream(error))) => {
+                let text = serde_json::to_string(error).unwrap_or_default();
+                let mut draft = self.draft();
+                draft.end("upstream_error", Some(error.code.to_string()), None);
+                let keep = draft.keep;
+                if let Some(called) = &mut draft.called {
+                    called.answer = Body::of(&text);
+                    called.result = keep.then(|| text.into());
+                }
+            }
+            Step::End(Err(Failed::Hub(failure))) => self.failed(failure),
+        }
+    }
+
+    /// The hub could not do it.
+    pub(in crate::hub) fn failed(&self, failure: &CallFailure) {
+        let outcome = match failure.outcome {
+            Outcome::NotSent => "not_sent",
+            Outcome::NotExecuted => "not_executed",
+            Outcome::Unknown => "unknown",
+            Outcome::UpstreamError => "upstream_error",
+        };
+        let code = failure.code.map(|code| code.as_str().to_owned());
+        let mut draft = self.draft();
+        draft.end(outcome, code, Some(failure.message.clone()));
+        if let (Some(called), Some(server)) = (&mut draft.called, &failure.server)
+            && called.server.is_empty()
+        {
+            called.server = server.clone();
+        }
+    }
+
+    /// The result that goes to the client. `ours` says that the hub wrote it, and not the server.
+    pub fn answered(&self, result: &Raw, ours: bool) {
+        let fields = RawObject::parse(result).unwrap_or_default();
+        let content = fields.get("content").or(fields.get("contents")).map_or("", Raw::get);
+        let is_error = fields.get("isError").is_some_and(|value| value.get() == "true");
+        let mut draft = self.draft();
+        // What a server says is kept only where its results are; what we say, always.
+        let message = (is_error && ours).then(|| text_in(content)).flatten();
+        let outcome = match (is_error, ours) {
+            (false, _) => "ok",
+            (true, false) => "tool_error",
+            (true, true) => "not_sent",
+        };
+        draft.end(outcome, None, message);
+        let keep = draft.keep;
+        if let Some(called) = &mut draft.called {
+            called.answer = Body::of(content);
+            called.ours = ours;
+            called.result = keep.then(|| Arc::from(result.get()));
+        }
+    }
+}
+
+impl Draft {
+    /// The server no longer has it.
+    fn pause(&mut self) {
+        if let (Some(since), Some(called)) = (self.upstream_since.take(), &mut self.called) {
+            called.time.upstream += since.elapsed().saturating_sub(self.idle);
+            self.idle = Duration::ZERO;
+        }
+    }
+
+    /// How it ended; what was said first stands.
+    fn end(&mut self, outcome: &'static str, code: Option<String>, message: Option<String>) {
+        self.pause();
+        self.over.get_or_insert_with(Instant::now);
+        if !std::mem::replace(&mut self.ended, true)
+            && let Some(called) = &mut self.called
+        {
+            called.end = End { outcome, code, message };
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let draft = self.draft.get_mut().unwrap_or_else(PoisonError::into_inner);
+        draft.pause();
+        let whole = draft.over.unwrap_or_else(Instant::now) - self.began;
+        let Some(mut called) = draft.called.take() else { return };
+        let time = called.time;
+        called.time.ours = whole.saturating_sub(time.wait + time.start + time.upstream);
+        tell(&self.mail, &self.lost, Event::Called(called));
+    }
+}
+
+/// The first text among blocks of content.
+fn text_in(content: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Block {
+        text: Option<String>,
+    }
+    let blocks: Vec<Block> = serde_json::from_str(content).ok()?;
+    blocks.into_iter().find_map(|block| block.text)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

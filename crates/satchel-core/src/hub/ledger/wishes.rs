@@ -1,0 +1,90 @@
+//! What faces ask of the ledger.
+
+use satchel_mcp::Raw;
+use serde_json::{Value, json};
+
+use super::{Program, Tally};
+use crate::{
+    hub::{Hub, view::now_ms},
+    model::{
+        control::Refusal,
+        ledger::{ActivityAsk, ActivityPage, CallDetail, CallKind, LedgerView, Report, ReportAsk},
+    },
+    stats::{activity, event::Visit, report},
+};
+use std::sync::{Arc, PoisonError};
+
+impl Hub {
+    /// What was called and saved. Waits for what came just before to be counted.
+    ///
+    /// # Errors
+    /// A [`Refusal`] where the ledger cannot be read.
+    pub async fn report(&self, ask: ReportAsk) -> Result<Report, Refusal> {
+        self.flush().await;
+        self.read_ledger(move |path| report::report(&path, &ask, now_ms())).await.map_err(unreadable)
+    }
+
+    /// A page of the history.
+    ///
+    /// # Errors
+    /// A [`Refusal`] where the ledger cannot be read.
+    pub async fn activity(&self, ask: ActivityAsk) -> Result<ActivityPage, Refusal> {
+        self.read_ledger(move |path| activity::page(&path, &ask, now_ms())).await.map_err(unreadable)
+    }
+
+    /// Everything known of one call.
+    ///
+    /// # Errors
+    /// A [`Refusal`] where it is not kept, or the ledger cannot be read.
+    pub async fn call_detail(&self, id: i64) -> Result<CallDetail, Refusal> {
+        let found = self.read_ledger(move |path| activity::call(&path, id)).await.map_err(unreadable)?;
+        found.ok_or_else(|| Refusal::new("unknown_call", format!("call {id} is not in the history"), ""))
+    }
+
+    /// Calls a tool again that was called before, with the arguments that were kept or with others. It goes the way of
+    /// every call, and is recorded as one of a person.
+    pub(in crate::hub) async fn run_again(
+        &self,
+        id: i64,
+        arguments: Option<Value>,
+    ) -> Result<Value, Refusal> {
+        let call = self.call_detail(id).await?;
+        if call.line.kind != CallKind::Call.as_str() || call.line.server.is_empty() {
+            let message = format!("call {id} was not one of a server's tool");
+            return Err(Refusal::new("not_repeatable", message, ""));
+        }
+        let kept = || {
+            let text = call.arguments.as_deref()?;
+            // What was hidden or cut is not what was called.
+            serde_json::from_str::<Value>(text).ok().filter(|_| !text.contains("***"))
+        };
+        let Some(arguments) = arguments.or_else(kept) else {
+            let message = "the arguments of this call were not kept, or not all of them";
+            return Err(Refusal::new("arguments_not_kept", message, "Give the arguments."));
+        };
+        let path = format!("{}:{}", call.line.server, call.line.tool);
+        self.call_for_face(&path, &arguments).await
+    }
+
+    pub(in crate::hub) async fn forget(&self, sums: bool) -> Result<Value, Refusal> {
+        self.delete_history(sums).await.map_err(unreadable)?;
+        Ok(json!({}))
+    }
+
+    /// Accompanies the call of a person.
+    pub(in crate::hub) fn face_tally(&self, path: &str, arguments: &Raw) -> Option<Tally> {
+        let visit = self.stateless_visit("satchel", Program::default(), "", None);
+        let visit = Arc::new(Visit { face: true, ..visit });
+        let name = path.rsplit_once(':').map_or(path, |(_, tool)| tool);
+        let request = format!(r#"{{"name":{},"arguments":{}}}"#, Value::from(name), arguments.get());
+        self.tally(&visit, CallKind::Call, path, &request)
+    }
+
+    pub(in crate::hub) fn ledger_view(&self) -> LedgerView {
+        self.inner.ledger.view.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn unreadable(error: String) -> Refusal {
+    Refusal::new("ledger", error, "")
+}

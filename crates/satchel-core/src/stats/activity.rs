@@ -1,0 +1,220 @@
+//! The history: pages of calls with filters, and everything that is known of one call.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
+
+use super::{
+    recorder::sql,
+    schema::{self, StoreError},
+};
+use crate::model::ledger::{ActivityAsk, ActivityPage, CallDetail, CallLine, Minute, SessionLine, Spent};
+
+/// Calls on a page where nobody says how many.
+const PAGE: u32 = 100;
+/// The most calls on a page.
+const LARGEST_PAGE: u32 = 1000;
+/// Characters of the arguments in a list.
+const ARGUMENT: usize = 80;
+/// Steps of a route that are shown.
+const STEPS: u32 = 20;
+
+/// Columns in the order that [`line_of`] reads them.
+const LINE: &str = "id, time_ms, session, client, kind, server, tool, outcome, code, message,
+    wait_us + start_us + upstream_us + ours_us, request_tokens, result_tokens, arguments";
+/// Columns in the order that [`session_of`] reads them.
+const SESSION: &str =
+    "id, client, program, version, era, started_ms, last_ms, calls, searches, base + loaded, definitions,
+    find, describe, wrapping, owed";
+
+/// A page of calls of the ledger at `path`.
+///
+/// # Errors
+/// [`StoreError`] where it cannot be read.
+pub fn page(path: &Path, ask: &ActivityAsk, now_ms: u64) -> Result<ActivityPage, StoreError> {
+    let connection = schema::open_to_read(path)?;
+    connection.execute_batch("BEGIN")?;
+    let limit = if ask.limit == 0 { PAGE } else { ask.limit.min(LARGEST_PAGE) };
+    let mut calls = calls(&connection, ask, limit + 1)?;
+    let more = calls.len() > limit as usize;
+    calls.truncate(limit as usize);
+    let mut numbers: Vec<i64> = Vec::new();
+    for call in &calls {
+        if !numbers.contains(&call.session) {
+            numbers.push(call.session);
+        }
+    }
+    let found =
+        numbers.into_iter().map(|number| session_at(&connection, number)).collect::<Result<Vec<_>, _>>()?;
+    let count =
+        |text: &str| connection.query_row(text, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs);
+    Ok(ActivityPage {
+        calls,
+        sessions: found.into_iter().flatten().collect(),
+        more,
+        minutes: minutes(&connection, now_ms)?,
+        problems: count("SELECT count(*) FROM calls WHERE outcome <> 'ok'")?,
+        asked: count("SELECT count(*) FROM calls WHERE asked")?,
+    })
+}
+
+fn calls(connection: &Connection, ask: &ActivityAsk, limit: u32) -> Result<Vec<CallLine>, StoreError> {
+    let mut wheres: Vec<&str> = Vec::new();
+    let mut values: Vec<Box<dyn ToSql>> = Vec::new();
+    let mut only = |text: &'static str, value: Option<Box<dyn ToSql>>| {
+        if let Some(value) = value {
+            wheres.push(text);
+            values.push(value);
+        }
+    };
+    let text = |value: &Option<String>| value.clone().map(|value| Box::new(value) as Box<dyn ToSql>);
+    let number = |value: Option<i64>| value.map(|value| Box::new(value) as Box<dyn ToSql>);
+    only("id < ?", number(ask.before));
+    only("client = ?", text(&ask.client));
+    only("server = ?", text(&ask.server));
+    only("tool = ?", text(&ask.tool));
+    only("session = ?", number(ask.session));
+    only("time_ms >= ?", number(ask.from_ms.map(sql)));
+    only("time_ms < ?", number(ask.to_ms.map(sql)));
+    if ask.problems {
+        wheres.push("outcome <> 'ok'");
+    }
+    if ask.asked {
+        wheres.push("asked");
+    }
+    let wheres = if wheres.is_empty() { "1".to_owned() } else { wheres.join(" AND ") };
+    let text = format!("SELECT {LINE} FROM calls WHERE {wheres} ORDER BY id DESC LIMIT {limit}");
+    let mut rows = connection.prepare(&text)?;
+    let rows = rows.query_map(params_from_iter(values), line_of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn line_of(row: &Row<'_>) -> rusqlite::Result<CallLine> {
+    let (time_ms, took_us): (i64, i64) = (row.get(1)?, row.get(10)?);
+    let (request, result): (Option<i64>, Option<i64>) = (row.get(11)?, row.get(12)?);
+    let arguments: Option<String> = row.get(13)?;
+    Ok(CallLine {
+        id: row.get(0)?,
+        time_ms: time_ms.unsigned_abs(),
+        session: row.get(2)?,
+        client: row.get(3)?,
+        kind: row.get(4)?,
+        server: row.get(5)?,
+        tool: row.get(6)?,
+        outcome: row.get(7)?,
+        code: row.get(8)?,
+        message: row.get(9)?,
+        took_ms: took_us as f64 / 1000.0,
+        tokens: request.zip(result).map(|(request, result)| (request + result).unsigned_abs()),
+        argument: arguments.map(|text| text.chars().take(ARGUMENT).collect()),
+    })
+}
+
+fn session_at(connection: &Connection, number: i64) -> Result<Option<SessionLine>, StoreError> {
+    let text = format!("SELECT {SESSION} FROM sessions WHERE id = ?1");
+    Ok(connection.prepare_cached(&text)?.query_row([number], session_of).optional()?)
+}
+
+fn session_of(row: &Row<'_>) -> rusqlite::Result<SessionLine> {
+    let count = |at: usize| row.get::<_, i64>(at).map(i64::unsigned_abs);
+    let (program, version): (String, String) = (row.get(2)?, row.get(3)?);
+    let spent = Spent {
+        definitions: row.get(10)?,
+        find: row.get(11)?,
+        describe: row.get(12)?,
+        wrapping: row.get(13)?,
+    };
+    let without: i64 = row.get(9)?;
+    Ok(SessionLine {
+        id: row.get(0)?,
+        client: row.get(1)?,
+        program: format!("{program} {version}").trim().to_owned(),
+        era: row.get(4)?,
+        started_ms: count(5)?,
+        last_ms: count(6)?,
+        calls: count(7)?,
+        searches: count(8)?,
+        without,
+        spent,
+        net: without - spent.sum(),
+        counted: row.get::<_, i64>(14)? == 0,
+    })
+}
+
+fn minutes(connection: &Connection, now_ms: u64) -> Result<Vec<Minute>, StoreError> {
+    let first = (now_ms / 60_000).saturating_sub(59);
+    let mut minutes = vec![Minute::default(); 60];
+    let text = "SELECT time_ms / 60000, count(*), sum(outcome <> 'ok') FROM calls
+                WHERE time_ms >= ?1 AND kind IN ('call', 'read') GROUP BY 1";
+    let mut rows = connection.prepare(text)?;
+    let rows = rows.query_map([sql(first * 60_000)], |row| {
+        let (minute, calls, failures): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok((minute.unsigned_abs(), Minute { calls: calls.unsigned_abs(), failures: failures.unsigned_abs() }))
+    })?;
+    for row in rows {
+        let (minute, counted) = row?;
+        let place = usize::try_from(minute.saturating_sub(first)).unwrap_or(usize::MAX);
+        if let Some(slot) = minutes.get_mut(place) {
+            *slot = counted;
+        }
+    }
+    Ok(minutes)
+}
+
+/// Everything known of one call; `None` where it is not kept.
+///
+/// # Errors
+/// [`StoreError`] where it cannot be read.
+pub fn call(path: &Path, id: i64) -> Result<Option<CallDetail>, StoreError> {
+    let connection = schema::open_to_read(path)?;
+    connection.execute_batch("BEGIN")?;
+    let text = format!(
+        "SELECT {LINE}, wait_us, start_us, upstream_us, ours_us, request_bytes, result_bytes, request_tokens,
+           result_tokens, rule, client_era, server_era, trace, arguments, result FROM calls WHERE id = ?1"
+    );
+    let found = connection.query_row(&text, [id], detail_of).optional()?;
+    let Some(mut detail) = found else { return Ok(None) };
+    detail.session = session_at(&connection, detail.line.session)?;
+    detail.route = route(&connection, &detail.line)?;
+    Ok(Some(detail))
+}
+
+fn detail_of(row: &Row<'_>) -> rusqlite::Result<CallDetail> {
+    let ms = |at: usize| row.get::<_, i64>(at).map(|us| us as f64 / 1000.0);
+    let count = |at: usize| row.get::<_, i64>(at).map(i64::unsigned_abs);
+    let some = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.map(i64::unsigned_abs));
+    Ok(CallDetail {
+        line: line_of(row)?,
+        session: None,
+        wait_ms: ms(14)?,
+        start_ms: ms(15)?,
+        upstream_ms: ms(16)?,
+        ours_ms: ms(17)?,
+        request_bytes: count(18)?,
+        result_bytes: count(19)?,
+        request_tokens: some(20)?,
+        result_tokens: some(21)?,
+        rule: row.get(22)?,
+        client_era: row.get(23)?,
+        server_era: row.get(24)?,
+        trace: row.get(25)?,
+        arguments: row.get(26)?,
+        result: row.get(27)?,
+        route: Vec::new(),
+    })
+}
+
+/// Searches and descriptions in the call's session since the call before it.
+fn route(connection: &Connection, line: &CallLine) -> Result<Vec<CallLine>, StoreError> {
+    let text = format!(
+        "SELECT {LINE} FROM calls WHERE session = ?1 AND id < ?2 AND kind NOT IN ('call', 'read')
+           AND id > (SELECT coalesce(max(id), 0) FROM calls
+                     WHERE session = ?1 AND id < ?2 AND kind IN ('call', 'read'))
+         ORDER BY id DESC LIMIT {STEPS}"
+    );
+    let mut rows = connection.prepare(&text)?;
+    let rows = rows.query_map([line.session, line.id], line_of)?;
+    let mut steps = rows.collect::<Result<Vec<_>, _>>()?;
+    steps.reverse();
+    Ok(steps)
+}

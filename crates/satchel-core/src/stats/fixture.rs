@@ -1,0 +1,380 @@
+//! Sessions worked out by hand, one of which costs more than it saves. The tokenizer here counts one token a byte, so
+//! every figure can be checked with a ruler.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use super::{
+    activity,
+    event::{Body, Called, End, Event, Offered, Offers, Split, Visit},
+    recorder::{PAUSE, Recorder},
+    report,
+};
+use crate::model::ledger::{ActivityAsk, By, CallKind, Report, ReportAsk, ReportLine, Spent};
+
+/// Noon, so that it is the same day nearly everywhere.
+const NOON: u64 = 1_795_262_400_000;
+
+fn visit(session: Option<u64>, client: &str, program: &str, version: &str) -> Arc<Visit> {
+    let (client, program, version) = (client.to_owned(), program.to_owned(), version.to_owned());
+    Arc::new(Visit {
+        session,
+        client,
+        program,
+        version,
+        era: "2025-11-25".into(),
+        only: String::new(),
+        face: false,
+    })
+}
+
+/// Two servers: one with definitions of 400 and 200 bytes, one with 100. As one list 2 + 700 + 2 = 704 tokens.
+fn offers() -> Offers {
+    let tool = |name: &str, bytes: usize| (name.to_owned(), Arc::from("d".repeat(bytes)));
+    Arc::new(vec![
+        Offered { server: "big".into(), tools: Some(vec![tool("a", 400), tool("b", 200)]) },
+        Offered { server: "small".into(), tools: Some(vec![tool("c", 100)]) },
+    ])
+}
+
+fn listed(visit: &Arc<Visit>, at_ms: u64, bytes: usize) -> Event {
+    Event::Listed { visit: visit.clone(), at_ms, definitions: "l".repeat(bytes).into(), offers: offers() }
+}
+
+fn called(
+    visit: &Arc<Visit>,
+    at_ms: u64,
+    kind: CallKind,
+    tool: &str,
+    request: usize,
+    answer: &str,
+) -> Called {
+    let path = tool.split_once(':');
+    Called {
+        visit: visit.clone(),
+        at_ms,
+        offers: offers(),
+        kind,
+        server: path.map(|(server, _)| server.to_owned()).unwrap_or_default(),
+        tool: path.map_or(tool, |(_, tool)| tool).to_owned(),
+        end: End { outcome: "ok", code: None, message: None },
+        time: Split {
+            upstream: Duration::from_millis(6),
+            ours: Duration::from_millis(1),
+            ..Split::default()
+        },
+        request: Body::of(&"r".repeat(request)),
+        direct: None,
+        answer: Body::of(answer),
+        ours: false,
+        rule: "rule".into(),
+        asked: false,
+        server_era: None,
+        trace: None,
+        arguments: None,
+        result: None,
+        mask: None,
+    }
+}
+
+/// A call through the hub that is `more` bytes longer than a direct one of 20.
+fn executed(visit: &Arc<Visit>, at_ms: u64, tool: &str, more: usize) -> Event {
+    let call = called(visit, at_ms, CallKind::Call, tool, 20 + more, &"x".repeat(50));
+    Event::Called(Box::new(Called { direct: Some(Body::of(&"p".repeat(20))), ..call }))
+}
+
+/// A search whose answer tells of `big:a` and `small:c` in the proportion 3 to 1.
+fn searched(visit: &Arc<Visit>, at_ms: u64, kind: CallKind) -> (Event, i64) {
+    let entry = |path: &str, bytes: usize| {
+        let empty = format!(r#"{{"tool_path":"{path}","x":""}}"#).len();
+        format!(r#"{{"tool_path":"{path}","x":"{}"}}"#, "y".repeat(bytes - empty))
+    };
+    let found = format!(r#"{{"tools":[{},{}]}}"#, entry("big:a", 150), entry("small:c", 50));
+    let answer = serde_json::json!([{ "type": "text", "text": found }]).to_string();
+    let tokens = i64::try_from(answer.len()).unwrap();
+    (Event::Called(Box::new(called(visit, at_ms, kind, "discover_mcp_tools", 30, &answer))), tokens)
+}
+
+/// Counts everything that waits, one token a byte.
+fn count(recorder: &mut Recorder) {
+    while recorder.uncounted_bytes() > 0 {
+        let counts: Vec<_> = recorder.uncounted().iter().map(|(hash, text)| (*hash, text.len())).collect();
+        recorder.counted(&counts).unwrap();
+    }
+}
+
+fn open(path: &Path) -> Recorder {
+    Recorder::open(path, "one token a byte", NOON).unwrap().0
+}
+
+fn ask(path: &Path, by: By) -> Report {
+    report::report(path, &ReportAsk { by, days: None, hours: None }, NOON).unwrap()
+}
+
+fn line<'a>(report: &'a Report, name: &str) -> &'a ReportLine {
+    report.lines.iter().find(|line| line.name == name).unwrap_or_else(|| panic!("no {name} in {report:?}"))
+}
+
+/// One session that saves, one that costs more than it saves, one of a client that defers tools by itself.
+fn three_sessions(recorder: &mut Recorder) -> i64 {
+    let good = visit(Some(1), "cursor", "Cursor", "2.0");
+    let dear = visit(Some(2), "zed", "Zed", "1.0");
+    let defers = visit(Some(3), "claude", "claude-code", "2.1.7");
+    let (search, answer) = searched(&good, NOON, CallKind::Find);
+    let described = searched(&dear, NOON, CallKind::Describe).0;
+    let mut events = vec![
+        // 704 without; 100 definitions, one search, 30 for asking it, 15 for wrapping: a failed call counts too.
+        listed(&good, NOON, 100),
+        listed(&good, NOON, 100),
+        search,
+        executed(&good, NOON, "big:a", 15),
+        // 704 without; 500 and 300 definitions of two different lists, one description, 30 for asking.
+        listed(&dear, NOON, 500),
+        listed(&dear, NOON, 300),
+        described,
+        // mcp__big__a, mcp__big__b, mcp__small__c, as lines: 37 without, and 400 for the one it used twice.
+        listed(&defers, NOON, 100),
+        executed(&defers, NOON, "big:a", 10),
+        executed(&defers, NOON, "big:a", 10),
+    ];
+    // The hub itself refused this one: nothing of it would have been there without.
+    let refused = called(&good, NOON, CallKind::Call, "nonsense", 25, "no such tool");
+    let end = End { outcome: "not_sent", code: Some("unknown".into()), message: None };
+    events.push(Event::Called(Box::new(Called { ours: true, end, ..refused })));
+    recorder.record(&events).unwrap();
+    answer
+}
+
+#[test]
+fn sessions_worked_out_by_hand_give_these_figures() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    let answer = three_sessions(&mut recorder);
+    assert_eq!(ask(&path, By::Client).savings.left_out, 3, "nothing is counted yet, so nothing is claimed");
+    count(&mut recorder);
+
+    let report = ask(&path, By::Client);
+    let savings = &report.savings;
+    let spent = Spent {
+        definitions: 100 + 800 + 100,
+        find: answer,
+        describe: answer,
+        // Asking: 30 + 30. Longer calls: 15 + 10 + 10. The refused call with its answer: 25 + 12.
+        wrapping: 60 + 35 + 37,
+    };
+    assert_eq!(savings.spent, spent);
+    assert_eq!((savings.sessions, savings.left_out), (3, 0));
+    assert_eq!(savings.without, 704 + 704 + 437);
+    assert_eq!((savings.with, savings.net), (spent.sum(), 1845 - spent.sum()));
+    assert_eq!((savings.percent, savings.verdict.as_str()), (None, "Too early to judge: 3 sessions."));
+    let totals = &report.totals;
+    assert_eq!((totals.calls, totals.failures, totals.searches, totals.uncounted), (4, 1, 2, 0));
+    assert_eq!((totals.request_tokens, totals.result_tokens), (35 + 30 + 30 + 25, 50 * 3 + 12));
+    assert_eq!((totals.request_bytes, totals.result_bytes), (120, 162));
+    assert_eq!((totals.took.upstream_ms, totals.took.ours_ms), (24.0, 4.0));
+
+    let zed = line(&report, "zed");
+    assert_eq!((zed.sessions, zed.without, zed.with), (1, 704, 800 + answer + 30));
+    assert!(zed.net < 0, "this one costs more than it saves");
+    let claude = line(&report, "claude");
+    assert_eq!((claude.without, claude.with, claude.net), (437, 120, 317));
+    let cursor = line(&report, "cursor");
+    assert_eq!((cursor.without, cursor.with), (704, 100 + answer + 30 + 15 + 37));
+    assert_eq!(
+        report.lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>()[2],
+        "zed",
+        "worst last"
+    );
+}
+
+#[test]
+fn every_division_adds_up_to_the_same_totals() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    let answer = three_sessions(&mut recorder);
+    count(&mut recorder);
+    let whole = ask(&path, By::Client);
+    for by in [By::Client, By::Server, By::Tool, By::Day] {
+        let report = ask(&path, by);
+        assert_eq!((&report.totals, &report.savings), (&whole.totals, &whole.savings));
+        let sum = |of: fn(&ReportLine) -> i64| report.lines.iter().map(of).sum::<i64>();
+        assert_eq!(sum(|line| line.without), whole.savings.without, "{by:?}");
+        assert_eq!(sum(|line| line.with), whole.savings.with, "{by:?}");
+        assert_eq!(sum(|line| line.net), whole.savings.net, "{by:?}");
+        let calls: u64 = report.lines.iter().map(|line| line.totals.calls).sum();
+        assert_eq!(calls, whole.totals.calls, "{by:?}");
+    }
+    // Definitions of 600 and 100 of 700 bytes, twice in a list of 704; names of 23 and 13 of 36, once in 37; and the
+    // one tool that was loaded: 603.4 + 603.4 + 23.6 + 400 and 100.6 + 100.6 + 13.4.
+    let report = ask(&path, By::Server);
+    assert_eq!((line(&report, "big").without, line(&report, "small").without), (1630, 215));
+    // Three quarters of both answers, and the wrapping of its three calls.
+    assert_eq!(line(&report, "big").with, 2 * (answer * 3 / 4) + 35);
+}
+
+#[test]
+fn a_session_without_initialize_ends_with_a_pause_and_survives_a_restart_of_the_hub() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let client = visit(None, "modern", "", "");
+    let mut recorder = open(&path);
+    recorder.record(&[listed(&client, NOON, 100), executed(&client, NOON + PAUSE, "big:a", 5)]).unwrap();
+    count(&mut recorder);
+    drop(recorder);
+    let mut recorder = open(&path);
+    let again = [listed(&client, NOON + 2 * PAUSE, 100), listed(&client, NOON + 3 * PAUSE + 1, 100)];
+    recorder.record(&again).unwrap();
+    count(&mut recorder);
+    let savings = ask(&path, By::Client).savings;
+    let spent = Spent { definitions: 200, wrapping: 5, ..Spent::default() };
+    assert_eq!((savings.sessions, savings.without, savings.spent), (2, 2 * 704, spent));
+}
+
+#[test]
+fn servers_that_were_not_read_yet_are_added_when_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    let client = visit(Some(1), "c", "", "");
+    let with = |change: fn(&mut Vec<Offered>)| {
+        let mut offers = (*offers()).clone();
+        change(&mut offers);
+        Event::Listed {
+            visit: client.clone(),
+            at_ms: NOON,
+            definitions: "l".into(),
+            offers: Arc::new(offers),
+        }
+    };
+    let unread = with(|offers| offers[0].tools = None);
+    let read = with(|_| {});
+    let later = with(|offers| {
+        let added = offers[0].clone();
+        offers.push(Offered { server: "added".into(), ..added });
+    });
+    recorder.record(&[unread]).unwrap();
+    count(&mut recorder);
+    assert_eq!(ask(&path, By::Client).savings.without, 102);
+    recorder.record(&[read]).unwrap();
+    count(&mut recorder);
+    assert_eq!(ask(&path, By::Client).savings.without, 704);
+    recorder.record(&[later]).unwrap();
+    count(&mut recorder);
+    assert_eq!(ask(&path, By::Client).savings.without, 704, "what was added later it would not have seen");
+}
+
+#[test]
+fn a_persons_own_calls_neither_cost_nor_save() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    let person = Arc::new(Visit { face: true, ..(*visit(None, "satchel", "", "")).clone() });
+    recorder.record(&[executed(&person, NOON, "big:a", 0)]).unwrap();
+    count(&mut recorder);
+    let report = ask(&path, By::Client);
+    assert_eq!((report.totals.calls, report.savings.sessions, report.savings.without), (1, 0, 0));
+}
+
+#[test]
+fn deleted_history_is_gone_from_the_disk_and_the_sums_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    let client = visit(Some(1), "c", "", "");
+    let mut call = called(&client, NOON, CallKind::Call, "big:a", 30, "x");
+    call.arguments = Some(r#"{"q":"canary-in-arguments"}"#.into());
+    call.end.message = Some("canary-in-message".into());
+    recorder.record(&[Event::Called(Box::new(call))]).unwrap();
+    count(&mut recorder);
+    let found = |needle: &str| {
+        let files = std::fs::read_dir(dir.path()).unwrap().flatten();
+        let mut all = files.map(|file| std::fs::read(file.path()).unwrap());
+        all.any(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
+    };
+    assert!(found("canary-in-arguments") && found("canary-in-message"));
+    let before = ask(&path, By::Server);
+    recorder.delete_history(false).unwrap();
+    assert!(!found("canary-in-arguments") && !found("canary-in-message"));
+    assert_eq!(ask(&path, By::Server), before, "sums stay");
+    assert!(activity::page(&path, &ActivityAsk::default(), NOON).unwrap().calls.is_empty());
+    recorder.delete_history(true).unwrap();
+    assert_eq!(ask(&path, By::Server).totals.calls, 0);
+    recorder.record(&[executed(&client, NOON, "big:a", 0)]).unwrap();
+    count(&mut recorder);
+    assert_eq!(ask(&path, By::Server).totals.calls, 1, "it goes on afterwards");
+}
+
+#[test]
+fn the_history_is_kept_within_its_days_and_its_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    let client = visit(Some(1), "c", "", "");
+    let day = 24 * 3600 * 1000;
+    let events: Vec<Event> = (0..12_000)
+        .map(|at| executed(&client, NOON + if at < 10 { 0 } else { 2 * day }, "big:a", 0))
+        .collect();
+    recorder.record(&events).unwrap();
+    let kept = |ask: ActivityAsk| activity::page(&path, &ask, NOON).unwrap();
+    recorder.retain(NOON + 2 * day, 1, u64::MAX).unwrap();
+    let old = ActivityAsk { to_ms: Some(NOON + day), ..ActivityAsk::default() };
+    assert!(kept(old).calls.is_empty() && kept(ActivityAsk::default()).more);
+    recorder.retain(NOON + 2 * day, 1, 900_000).unwrap();
+    let oldest = ActivityAsk { before: Some(5_000), ..ActivityAsk::default() };
+    assert!(kept(oldest).calls.is_empty(), "the oldest went first");
+    assert_eq!(ask(&path, By::Server).totals.calls, 12_000, "sums stay");
+}
+
+#[test]
+fn a_ledger_that_is_damaged_while_it_is_used_is_set_aside_and_nothing_that_comes_then_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let client = visit(Some(1), "c", "", "");
+    let mut recorder = open(&path);
+    let many: Vec<Event> = (0..3_000).map(|_| executed(&client, NOON, "big:a", 0)).collect();
+    recorder.record(&many).unwrap();
+    drop(recorder);
+    // Everything behind the first page.
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[4096..].fill(0x5a);
+    std::fs::write(&path, bytes).unwrap();
+    let (mut recorder, at_start) = Recorder::open(&path, "one token a byte", NOON).unwrap();
+    let damaged = match at_start {
+        Some(damaged) => damaged,
+        None => recorder.check().unwrap().expect("a check finds it"),
+    };
+    assert!(damaged.aside.exists());
+    recorder.record(&[executed(&client, NOON, "big:a", 0)]).unwrap();
+    assert_eq!(ask(&path, By::Server).totals.calls, 1);
+}
+
+#[test]
+fn a_page_has_filters_and_a_call_its_route() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    three_sessions(&mut recorder);
+    count(&mut recorder);
+    let page = |ask: ActivityAsk| activity::page(&path, &ask, NOON).unwrap();
+    let all = page(ActivityAsk::default());
+    assert_eq!((all.calls.len(), all.problems, all.more, all.sessions.len()), (6, 1, false, 3));
+    assert_eq!(all.minutes.last().unwrap().calls, 4);
+    let problems = page(ActivityAsk { problems: true, ..ActivityAsk::default() });
+    assert_eq!(problems.calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>(), ["nonsense"]);
+    let of_claude = page(ActivityAsk { client: Some("claude".into()), limit: 1, ..ActivityAsk::default() });
+    assert!(of_claude.more && of_claude.calls.len() == 1);
+    let next = ActivityAsk {
+        before: Some(of_claude.calls[0].id),
+        client: Some("claude".into()),
+        ..ActivityAsk::default()
+    };
+    assert_eq!(page(next).calls.len(), 1);
+    let first =
+        page(ActivityAsk { client: Some("cursor".into()), tool: Some("a".into()), ..ActivityAsk::default() });
+    let detail = activity::call(&path, first.calls[0].id).unwrap().unwrap();
+    assert_eq!(detail.route.iter().map(|step| step.kind.as_str()).collect::<Vec<_>>(), ["find"]);
+    assert_eq!((detail.request_tokens, detail.result_tokens), (Some(35), Some(50)));
+    assert_eq!(detail.session.unwrap().without, 704);
+    assert!(activity::call(&path, 99).unwrap().is_none());
+}

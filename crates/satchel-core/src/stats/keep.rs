@@ -1,0 +1,229 @@
+//! What is kept of the history and for how long, and what of a call's arguments and result may be kept at all.
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::{recorder::sql, schema::StoreError};
+
+/// Kept of one call's arguments or result, in bytes.
+pub const CAP: usize = 16 * 1024;
+/// Longer texts are not read as JSON, only their beginning as words.
+const READ: usize = 1024 * 1024;
+/// Written where a secret was.
+const HIDDEN: &str = "***";
+/// Rows deleted at a time where the ledger is too large.
+const STEP: i64 = 5_000;
+/// Numbers of tokens of texts that were not seen again for so long are forgotten.
+const TEXTS_DAYS: u64 = 30;
+
+/// Names of fields whose values are never kept, in lower case without separators.
+const SECRET_NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+    "authorization",
+    "credential",
+    "privatekey",
+    "accesskey",
+    "cookie",
+    "pin",
+    "otp",
+    "cvv",
+];
+/// How keys of well-known services begin.
+const SECRET_STARTS: &[&str] = &[
+    "sk-",
+    "sk_",
+    "pk_",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "eyJ",
+    "npm_",
+    "pypi-",
+    "hf_",
+    "sat_",
+    "ntn_",
+    "secret_",
+    "lin_api_",
+];
+
+/// A JSON text as it may be kept: without secrets, at most [`CAP`] bytes.
+pub fn redacted(json: &str) -> String {
+    if json.len() > READ {
+        return cut(&words(&cut(json, 2 * CAP)), CAP);
+    }
+    let text = match serde_json::from_str::<Value>(json) {
+        Ok(mut value) => {
+            redact(&mut value);
+            value.to_string()
+        }
+        Err(_) => words(json),
+    };
+    cut(&text, CAP)
+}
+
+fn redact(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if is_secret_name(name) && !matches!(field, Value::Null | Value::Bool(_)) {
+                    *field = Value::String(HIDDEN.to_owned());
+                } else {
+                    redact(field);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(redact),
+        Value::String(text) => {
+            // Results often carry JSON as text.
+            let inner =
+                (text.trim_start().starts_with(['{', '['])).then(|| serde_json::from_str::<Value>(text));
+            if let Some(Ok(mut inner)) = inner {
+                redact(&mut inner);
+                *text = inner.to_string();
+            } else {
+                *text = words(text);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    // "max_tokens" and "pageToken" are no secrets; "token" at the end of most other names is.
+    let harmless = ["tokens", "pagetoken", "nexttoken", "continuationtoken", "synctoken"];
+    if harmless.iter().any(|name| plain.ends_with(name)) {
+        return false;
+    }
+    SECRET_NAMES.iter().any(|secret| match secret.len() {
+        // Short ones are parts of too many words.
+        ..=3 => plain == *secret,
+        _ => plain.contains(secret),
+    })
+}
+
+/// Words of a text that look like keys are hidden, and what follows "Bearer".
+fn words(text: &str) -> String {
+    let mut hidden = String::with_capacity(text.len());
+    let mut after_bearer = false;
+    for piece in text.split_inclusive(|c: char| c.is_whitespace() || "\"',;=()<>".contains(c)) {
+        let word = piece.trim_end_matches(|c: char| c.is_whitespace() || "\"',;=()<>".contains(c));
+        let known = SECRET_STARTS.iter().any(|start| word.starts_with(start)) && word.len() >= 16;
+        // user:password@host
+        let login =
+            word.split_once("://").and_then(|(_, rest)| rest.split('/').next()?.split_once('@')).is_some();
+        if !word.is_empty() && (known || after_bearer) {
+            hidden.push_str(HIDDEN);
+            hidden.push_str(&piece[word.len()..]);
+        } else if login
+            && let Some((start, (_, rest))) =
+                word.split_once("://").and_then(|(s, r)| Some((s, r.split_once('@')?)))
+        {
+            hidden.push_str(&format!("{start}://{HIDDEN}@{rest}"));
+            hidden.push_str(&piece[word.len()..]);
+        } else {
+            hidden.push_str(piece);
+        }
+        if !word.is_empty() {
+            after_bearer =
+                word.eq_ignore_ascii_case("bearer") || word.eq_ignore_ascii_case("basic") && text.len() < 400;
+        }
+    }
+    hidden
+}
+
+/// At most so many bytes, cut between characters.
+pub fn cut(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}…", &text[..end])
+}
+
+/// Deletes calls that are older than `days`, then the oldest until the file has at most `bytes`.
+pub(super) fn retain(connection: &Connection, now_ms: u64, days: u32, bytes: u64) -> Result<(), StoreError> {
+    const DAY: u64 = 24 * 3600 * 1000;
+    let oldest = now_ms.saturating_sub(u64::from(days) * DAY);
+    connection.execute("DELETE FROM calls WHERE time_ms < ?1", [sql(oldest)])?;
+    let texts = now_ms.saturating_sub(TEXTS_DAYS * DAY);
+    connection.execute("DELETE FROM texts WHERE counted_ms < ?1", [sql(texts)])?;
+    let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    loop {
+        let used = (pragma("page_count")? - pragma("freelist_count")?) * pragma("page_size")?;
+        if used.unsigned_abs() <= bytes {
+            break;
+        }
+        let before = "DELETE FROM calls WHERE id <= (SELECT id FROM calls ORDER BY id LIMIT 1 OFFSET ?1)";
+        // The last few are left: sums alone may be larger than what is wished for.
+        if connection.execute(before, [STEP])? == 0 {
+            break;
+        }
+    }
+    // Gives free pages back to the disk.
+    let mut pages = connection.prepare("PRAGMA incremental_vacuum")?;
+    let mut freed = pages.query([])?;
+    while freed.next()?.is_some() {}
+    Ok(())
+}
+
+/// Deletes every call; with `sums` everything else too. Nothing of it is left in the file or beside it.
+pub(super) fn delete(connection: &Connection, sums: bool) -> Result<(), StoreError> {
+    connection.execute_batch("BEGIN; DELETE FROM calls; DELETE FROM texts;")?;
+    let rest = "DELETE FROM sessions; DELETE FROM tool_costs; DELETE FROM hours; DELETE FROM baselines;
+                DELETE FROM baseline_tools; DELETE FROM facts;";
+    if sums {
+        connection.execute_batch(rest)?;
+    }
+    connection.execute_batch("COMMIT")?;
+    connection.execute_batch("VACUUM")?;
+    let mut emptied = connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)")?;
+    let mut rows = emptied.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_taken_out_of_what_is_kept() {
+        for (json, expected) in [
+            (r#"{"path":"/a","api_key":"x"}"#, r#"{"path":"/a","api_key":"***"}"#),
+            (r#"{"headers":{"Authorization":["Bearer x"]}}"#, r#"{"headers":{"Authorization":"***"}}"#),
+            (r#"{"max_tokens":5,"pageToken":"p"}"#, r#"{"max_tokens":5,"pageToken":"p"}"#),
+            (
+                r#"{"accessToken":"a","pin":1,"spinner":2}"#,
+                r#"{"accessToken":"***","pin":"***","spinner":2}"#,
+            ),
+            (r#"["key ghp_0123456789abcdef end"]"#, r#"["key *** end"]"#),
+            (r#"["curl -H 'Authorization: Bearer abc' x"]"#, r#"["curl -H 'Authorization: Bearer ***' x"]"#),
+            (r#"["postgres://me:pw@host/db"]"#, r#"["postgres://***@host/db"]"#),
+            (r#"[{"text":"{\"password\":\"p\"}"}]"#, r#"[{"text":"{\"password\":\"***\"}"}]"#),
+            (r#"["a plain sentence, nothing more"]"#, r#"["a plain sentence, nothing more"]"#),
+        ] {
+            assert_eq!(redacted(json), expected);
+        }
+        assert!(redacted(&format!("[\"{}\"]", "x".repeat(2 * CAP))).len() <= CAP + 3);
+        assert_eq!(cut("äöü", 3), "ä…");
+    }
+}

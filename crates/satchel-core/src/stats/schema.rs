@@ -1,0 +1,151 @@
+//! The ledger's database: opened, brought up to date, set aside where it is damaged.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::files;
+
+/// Why the ledger could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database said no.
+    #[error("the ledger cannot be used: {0}")]
+    Sql(#[from] rusqlite::Error),
+    /// It was written by a newer Satchel.
+    #[error("the ledger was written by a newer version of Satchel ({found}, known is {known})")]
+    Newer {
+        /// The file's version.
+        found: i64,
+        /// The newest this program knows.
+        known: i64,
+    },
+    /// The file cannot be moved, made or secured.
+    #[error("the ledger cannot be used: {0}")]
+    Files(#[from] std::io::Error),
+}
+
+impl StoreError {
+    /// Is the file itself broken, so that only a new one helps?
+    pub fn is_damage(&self) -> bool {
+        match self {
+            StoreError::Sql(error) => {
+                let code = error.sqlite_error_code();
+                matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+            }
+            StoreError::Newer { .. } | StoreError::Files(_) => false,
+        }
+    }
+}
+
+/// A damaged ledger was set aside, and a new one begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damaged {
+    /// Where the damaged one lies now.
+    pub aside: PathBuf,
+}
+
+/// Every change of the schema, in order; the database's `user_version` says how many it has.
+const MIGRATIONS: &[&str] = &[include_str!("schema/0001.sql")];
+
+/// Opens the ledger for writing, made where there is none. A damaged one is set aside.
+///
+/// # Errors
+/// [`StoreError`] where the directory cannot be written to, or another version's file lies there.
+pub(super) fn open(path: &Path) -> Result<(Connection, Option<Damaged>), StoreError> {
+    match open_at(path) {
+        Ok(connection) => Ok((connection, None)),
+        Err(error) if error.is_damage() => {
+            let aside = set_aside(path)?;
+            Ok((open_at(path)?, Some(Damaged { aside })))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens the ledger for reading only.
+pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -8000")?;
+    Ok(connection)
+}
+
+/// Moves the database and what belongs to it out of the way; says where it is now.
+pub(super) fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
+    let aside = files::set_aside(path)?;
+    for suffix in ["-wal", "-shm"] {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(suffix);
+        // They are made anew; what they held belongs to the damaged file.
+        let _ = std::fs::remove_file(beside);
+    }
+    Ok(aside)
+}
+
+/// Whether every page of the database can be used. Reads all of it.
+pub(super) fn is_sound(connection: &Connection) -> bool {
+    let verdict = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    match verdict {
+        Ok(verdict) => verdict == "ok",
+        Err(error) => !StoreError::from(error).is_damage(),
+    }
+}
+
+fn open_at(path: &Path) -> Result<Connection, StoreError> {
+    private(path)?;
+    let mut connection = Connection::open(path)?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    // What is deleted is overwritten, so that a deleted history is gone from the disk too.
+    connection.execute_batch(
+        "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;
+         PRAGMA journal_size_limit = 4000000; PRAGMA cache_size = -4000",
+    )?;
+    connection.set_prepared_statement_cache_capacity(64);
+    migrate(&mut connection)?;
+    Ok(connection)
+}
+
+/// The file is this user's alone from its first byte on.
+fn private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(|_| ())
+}
+
+fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    if found > known {
+        return Err(StoreError::Newer { found, known });
+    }
+    for (version, sql) in (1i64..).zip(MIGRATIONS).skip(usize::try_from(found).unwrap_or_default()) {
+        let transaction = connection.transaction()?;
+        transaction.execute_batch(sql)?;
+        transaction.pragma_update(None, "user_version", version)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_ledger_is_set_aside_and_a_newer_one_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.db");
+        std::fs::write(&path, "this is no database, but it is long enough to be taken for one".repeat(99))
+            .unwrap();
+        let (connection, damaged) = open(&path).unwrap();
+        assert!(damaged.is_some_and(|damaged| damaged.aside.exists()));
+        assert!(is_sound(&connection));
+        connection.pragma_update(None, "user_version", 99).unwrap();
+        drop(connection);
+        assert!(matches!(open(&path), Err(StoreError::Newer { found: 99, .. })));
+    }
+}
