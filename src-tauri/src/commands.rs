@@ -95,6 +95,6 @@ fn may(wish: &Wish) -> bool {
         | Wish::CallDetail { .. }
         | Wish::RunAgain { .. }
         | Wish::DeleteHistory { .. } => true,
-        Wish::Call { .. } | Wish::Connect { .. } | Wish::Quit => false,
+        Wish::Call { .. } | Wish::Connect { .. } | Wish::DebugStatus | Wish::Quit => false,
     }
 }

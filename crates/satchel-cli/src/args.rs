@@ -42,7 +42,11 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Secrets(Secrets),
     /// Show what the hub and its servers are doing
-    Status,
+    Status {
+        /// Show the hub's inside instead: tools by transport, how lists were read, process states
+        #[arg(long)]
+        debug: bool,
+    },
     /// What was called, what it put before models, and what Satchel saved or cost
     Stats(Stats),
     /// The latest calls, or what happens to their history

@@ -23,21 +23,22 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{ServeError, reply};
+use crate::{ServeError, api, reply};
 
 /// Arguments of a call as large as over the endpoint, escaped into a wish.
 const WISH_BYTES: usize = 2 * satchel_mcp::limits::BODY_BYTES;
 
 #[derive(Clone)]
-struct Channel {
-    hub: Hub,
-    stop: CancellationToken,
+pub(crate) struct Channel {
+    pub(crate) hub: Hub,
+    pub(crate) stop: CancellationToken,
 }
 
 fn router(hub: &Hub, stop: &CancellationToken) -> Router {
     Router::new()
         .route("/wish", post(wish))
         .route("/events", get(events))
+        .merge(api::routes())
         .layer(DefaultBodyLimit::max(WISH_BYTES))
         .with_state(Channel { hub: hub.clone(), stop: stop.clone() })
 }

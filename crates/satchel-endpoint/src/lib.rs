@@ -6,6 +6,7 @@
 
 mod accompany;
 mod address_file;
+mod api;
 mod busy;
 mod compat;
 mod control;
@@ -14,6 +15,7 @@ mod exchange;
 mod guard;
 mod http;
 mod meta;
+mod metrics;
 mod modern;
 mod news;
 mod parked;

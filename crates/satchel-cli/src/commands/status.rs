@@ -1,16 +1,21 @@
 //! `status`: the hub, its servers and its clients at this moment.
 
-use std::process::ExitCode;
+use std::{collections::BTreeMap, process::ExitCode};
 
 use satchel_core::{
     files::Places,
-    model::{ServerView, Snapshot, control::Wish, snapshot::ClientView},
+    model::{
+        ServerView, Snapshot,
+        control::Wish,
+        happening::{DebugServer, DebugStatus},
+        snapshot::ClientView,
+    },
 };
 
 use super::now_ms;
 use crate::{
-    output::{count, say, say_json, state, table},
-    reach::{Reached, reach},
+    output::{count, say, say_json, shortened, state, table},
+    reach::{self, Reached, reach},
 };
 
 pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
@@ -27,6 +32,62 @@ pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode>
         false => say(in_words(&snapshot, pid, now_ms())),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The hub's inside.
+pub(crate) async fn debug(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
+    let status: DebugStatus = reach::once_as(places, Wish::DebugStatus).await?;
+    match json {
+        true => say_json(&status)?,
+        false => say(debug_in_words(&status)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn debug_in_words(status: &DebugStatus) -> String {
+    let counts = |counts: &BTreeMap<String, usize>| {
+        counts.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
+    };
+    let rows: Vec<_> = status.servers.iter().map(debug_row).collect();
+    let head = format!(
+        "Process {}. Tools by transport: {}. Servers by state: {}. {} more calls may be started at once.",
+        status.pid,
+        counts(&status.tools_by_transport),
+        counts(&status.servers_by_state),
+        status.free_calls
+    );
+    let headings = [
+        "SERVER",
+        "TRANSPORT",
+        "STATE",
+        "PID",
+        "REVISION",
+        "TOOLS",
+        "STARTS",
+        "LISTS READ",
+        "FAILED",
+        "LAST ERROR",
+    ];
+    format!("{head}\n\n{}", table(headings, &rows))
+}
+
+fn debug_row(server: &DebugServer) -> [String; 10] {
+    let discovery = &server.discovery;
+    [
+        server.name.clone(),
+        server.transport.clone(),
+        server.state.clone(),
+        count(server.pid.map(|pid| pid as usize)),
+        server.revision.clone().unwrap_or_else(|| "–".into()),
+        count(server.tools),
+        format!("{} ({} after failures)", server.starts, server.restarts),
+        match discovery.last_took_ms {
+            Some(took) => format!("{}, last in {took} ms", discovery.completed),
+            None => discovery.completed.to_string(),
+        },
+        discovery.failed.to_string(),
+        shortened(discovery.last_error.as_deref().unwrap_or("–"), 60),
+    ]
 }
 
 fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> String {

@@ -16,6 +16,8 @@ pub const SERVERS: &str = "mcpServers";
 const MAX_REQUEST: &str = "maxRequestMiB";
 /// The key of the block that says what is recorded.
 pub const HISTORY: &str = "history";
+/// The key of the switch that lets the hub's inside be looked at.
+pub const DEBUG_STATUS: &str = "debugStatus";
 /// The command that always means our own program.
 pub const OWN_COMMAND: &str = "satchel";
 
@@ -38,6 +40,7 @@ pub struct Config {
     servers: BTreeMap<ServerName, ServerConfig>,
     request_bytes: usize,
     history: History,
+    debug_status: bool,
 }
 
 /// What is recorded, and for how long: the block `history`.
@@ -64,6 +67,7 @@ impl Default for Config {
             servers: BTreeMap::new(),
             request_bytes: limits::BODY_BYTES,
             history: History::default(),
+            debug_status: true,
         }
     }
 }
@@ -89,13 +93,16 @@ impl Config {
         // Syntax first: the whole document, so that the error has the place where reading stopped.
         let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
         let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
-        let mut history = History::default();
+        let (mut history, mut debug_status) = (History::default(), true);
         for (key, value) in reader.object(text, "the configuration")? {
             if key == MAX_REQUEST {
                 request_bytes = reader.request_bytes(value)?;
             }
             if key == HISTORY {
                 history = reader.history(value)?;
+            }
+            if key == DEBUG_STATUS {
+                debug_status = reader.switch(&key, value)?;
             }
             if key != SERVERS {
                 continue;
@@ -106,7 +113,7 @@ impl Config {
                 servers.insert(parsed, reader.server(&name, entry)?);
             }
         }
-        Ok(Self { document, servers, request_bytes, history })
+        Ok(Self { document, servers, request_bytes, history, debug_status })
     }
 
     /// The configuration as it is written to disk.
@@ -129,6 +136,11 @@ impl Config {
     /// What is recorded, and for how long.
     pub fn history(&self) -> History {
         self.history
+    }
+
+    /// May the hub's inside be looked at?
+    pub fn debug_status(&self) -> bool {
+        self.debug_status
     }
 
     /// A copy with the entries of `mcpServers` edited as JSON, read again so that it is valid or refused.

@@ -81,6 +81,7 @@ impl Hub {
             Wish::CallDetail { id } => Ok(json!(self.call_detail(id).await?)),
             Wish::RunAgain { id, arguments } => self.run_again(id, arguments).await,
             Wish::DeleteHistory { sums } => self.forget(sums).await,
+            Wish::DebugStatus => Ok(json!(self.debug_status()?)),
             Wish::Quit => {
                 self.inner.quit.cancel();
                 Ok(json!({}))

@@ -8,6 +8,7 @@ mod apply;
 mod call;
 mod clients;
 mod fulfil;
+mod happenings;
 mod import;
 mod keep;
 mod ledger;
@@ -94,6 +95,7 @@ struct Inner {
     view: view::Sources,
     measured: usage::Measured,
     ledger: ledger::Ledger,
+    happenings: happenings::Happenings,
     compose: Notify,
     learning: Semaphore,
     counting: Semaphore,
@@ -156,6 +158,7 @@ impl Hub {
             view: view::Sources::default(),
             measured: usage::Measured::default(),
             ledger,
+            happenings: happenings::Happenings::default(),
             compose: Notify::new(),
             learning: Semaphore::new(LEARNING),
             counting: Semaphore::new(1),

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::Hub;
 use crate::{
     catalog::{Catalog, Offer, disk, fetch, tokens},
-    model::ServerName,
+    model::{ServerName, happening::Happening},
     upstream::{
         Dirty, Hello, Link, News, Upstream,
         breaker::{Breaker, DISCOVERY},
@@ -47,15 +47,20 @@ pub(super) fn follow(
             () = ended.cancelled() => {}
         }
     });
-    let (hub, mut seen) = (hub.clone(), upstream.watch());
+    let (hub, name, mut seen) = (hub.clone(), name.clone(), upstream.watch());
     let tracker = hub.inner.tracker.clone();
     tracker.spawn(async move {
+        let mut known = "";
         loop {
             tokio::select! {
                 changed = seen.changed() => if changed.is_err() { return },
                 () = end.cancelled() => return,
             }
             hub.inner.compose.notify_one();
+            let state = super::view::state(&seen.borrow_and_update()).name();
+            if std::mem::replace(&mut known, state) != state {
+                hub.tell(Happening::ServerState { server: name.to_string(), state: state.to_owned() });
+            }
         }
     });
 }
@@ -81,7 +86,10 @@ impl Reader {
             let lists = self.upstream.dirty().take();
             let told = self.upstream.dirty().take_told(lists);
             let Some((link, hello)) = self.upstream.seen().connected else { continue };
+            let began = Instant::now();
             let read = self.read(&link, &hello, lists).await;
+            let error = read.as_ref().err().map(|(_, error)| error.to_string());
+            self.hub.tell_discovery(&self.name, began.elapsed(), error);
             pace.read(Instant::now());
             if read.is_ok() {
                 self.tell(told);
@@ -156,6 +164,7 @@ impl Reader {
             }
             offer.take_counts(known);
         }
+        self.hub.tell_tools(&self.name, known.as_deref(), &offer);
         for reason in &offer.skipped {
             self.upstream.log().hub(&format!("left out {reason}"));
         }

@@ -174,7 +174,7 @@ fn runs(transport: &TransportConfig) -> String {
     }
 }
 
-fn state(seen: &Seen) -> ServerState {
+pub(super) fn state(seen: &Seen) -> ServerState {
     match &seen.state {
         State::Off => ServerState::Off,
         State::Asleep => ServerState::Asleep,

@@ -101,6 +101,8 @@ pub enum Wish {
         #[serde(default)]
         sums: bool,
     },
+    /// The hub's inside, for whoever looks for a fault. Answer: [`super::happening::DebugStatus`].
+    DebugStatus,
     /// Ends the hub.
     Quit,
 }

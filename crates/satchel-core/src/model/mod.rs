@@ -3,6 +3,7 @@
 pub mod clients;
 pub mod code;
 pub mod control;
+pub mod happening;
 pub mod ledger;
 pub mod name;
 pub mod server;

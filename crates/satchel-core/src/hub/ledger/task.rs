@@ -15,7 +15,7 @@ use tokio::{
 use crate::{
     catalog::tokens,
     hub::{Hub, view::now_ms},
-    model::{Code, Notice},
+    model::{Code, Notice, happening::Happening},
     stats::{Damaged, StoreError, event::Event, recorder::Recorder},
 };
 
@@ -162,6 +162,17 @@ impl Task {
         }
         if events.is_empty() {
             return;
+        }
+        for event in &events {
+            if let Event::Called(called) = event {
+                self.hub.tell(Happening::Call {
+                    client: called.visit.client.clone(),
+                    server: called.server.clone(),
+                    tool: called.tool.clone(),
+                    outcome: called.end.outcome.to_owned(),
+                    took_ms: called.time.whole().as_secs_f64() * 1000.0,
+                });
+            }
         }
         let recorded = self.with(move |recorder| recorder.record(&events)).await;
         match recorded {
