@@ -86,13 +86,25 @@ pub struct Program<'a> {
 
 impl Hub {
     /// A session of a client that begins with `initialize`.
-    pub fn visit(&self, client: &str, program: Program<'_>, era: &str, only: Option<&ServerName>) -> Arc<Visit> {
+    pub fn visit(
+        &self,
+        client: &str,
+        program: Program<'_>,
+        era: &str,
+        only: Option<&ServerName>,
+    ) -> Arc<Visit> {
         let session = self.inner.ledger.sessions.fetch_add(1, Ordering::Relaxed);
         Arc::new(Visit { session: Some(session), ..self.stateless_visit(client, program, era, only) })
     }
 
     /// Who asks, in the revision without sessions.
-    pub fn stateless_visit(&self, client: &str, program: Program<'_>, era: &str, only: Option<&ServerName>) -> Visit {
+    pub fn stateless_visit(
+        &self,
+        client: &str,
+        program: Program<'_>,
+        era: &str,
+        only: Option<&ServerName>,
+    ) -> Visit {
         let text = |text: &str| text.chars().take(100).collect::<String>();
         Visit {
             session: None,

@@ -79,6 +79,7 @@ impl Tally {
         let draft = Draft {
             called: Some(Box::new(called)),
             upstream_since: None,
+            idle: Duration::ZERO,
             over: None,
             ended: false,
             keep: false,
