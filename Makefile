@@ -71,7 +71,8 @@ soak:
 	SATCHEL_SOAK=1 cargo test -p satchel-core --lib lifecycle_model -- --nocapture
 	SATCHEL_SOAK=1 timeout 2h cargo test -p satchel-tests --test chaos -- --nocapture --test-threads $(CHAOS_AT_ONCE)
 
-# What a call costs through the hub, with optimised programs.
+# What a call costs through the hub, what recording it adds, and how fast a million records are reported, with optimised
+# programs.
 bench:
 	@scripts/setup.sh hub
 	cargo build --release -p satchel-cli -p satchel-tests

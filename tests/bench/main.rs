@@ -1,5 +1,7 @@
 //! What a call costs through the hub, beside the same call made directly. Figures for people; nothing is judged.
 
+mod ledger;
+
 use std::{
     io::{BufRead, BufReader, Write},
     process::Stdio,
@@ -32,6 +34,9 @@ async fn main() {
     report(&format!("through the hub, {CALLERS} at once"), times);
     println!("calls a second, {CALLERS} at once     {:>9.0}", CALLS as f64 / spent.as_secs_f64());
     println!("memory of the hub              {:>9.1} MB", memory(hub.pid));
+    drop(hub);
+    ledger::recording().await;
+    ledger::million();
 }
 
 async fn one_after_the_other(client: &Client) -> Vec<Duration> {

@@ -5,3 +5,4 @@
 mod claude_code;
 mod clients;
 mod house;
+mod ledger;

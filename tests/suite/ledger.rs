@@ -254,3 +254,153 @@ async fn what_is_kept_of_a_call_is_a_servers_switch_and_can_be_deleted_and_calle
     let report = home.satchel(&["stats", "--json"]).await.json();
     assert_eq!(report["totals"]["calls"], 3, "sums stay: {report}");
 }
+
+/// A client of the control channel, which is a Unix socket.
+struct Channel {
+    http: reqwest::Client,
+}
+
+impl Channel {
+    fn of(home: &Home) -> Self {
+        let address = std::fs::read(home.file("data/hub.json")).expect("the hub says where it is");
+        let address: Value = serde_json::from_slice(&address).expect("it is JSON");
+        let socket = address["socket"].as_str().expect("a socket").to_owned();
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().no_proxy().unix_socket(socket).build();
+        Self { http: http.expect("a client can be built") }
+    }
+
+    async fn get(&self, path: &str) -> (u16, String) {
+        let answer = self.http.get(format!("http://hub{path}")).send().await.expect("the channel answers");
+        (answer.status().as_u16(), answer.text().await.expect("the answer is text"))
+    }
+
+    async fn json(&self, path: &str) -> Value {
+        let (status, text) = self.get(path).await;
+        assert_eq!(status, 200, "{path}: {text}");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+}
+
+#[tokio::test]
+async fn every_face_tells_the_same_totals() {
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": {
+        "one": Fake::new(&home, "one").entry(), "two": Fake::new(&home, "two").entry(),
+    } }));
+    let hub = home.start_hub().await;
+    for name in ["a", "b"] {
+        let client = hub.client(name).await;
+        offered(&client, "one:echo").await;
+        offered(&client, "two:echo").await;
+        client.request("tools/list", json!({})).await.raw();
+        for server in ["one", "two", "two"] {
+            client.execute(&format!("{server}:echo"), json!({ "text": name })).await.text();
+        }
+        client.call("execute_mcp_tool", json!({ "tool_path": "one:nothing" })).await.complaint();
+    }
+    let channel = Channel::of(&home);
+    for by in ["client", "server", "tool", "day"] {
+        let told = home.satchel(&["stats", "--by", by, "--json"]).await.json();
+        assert_eq!(told["totals"]["calls"], 8, "{told}");
+        assert_eq!(channel.json(&format!("/api/report?by={by}")).await, told);
+        let csv = home.satchel(&["stats", "--by", by, "--csv"]).await.succeeded().stdout.clone();
+        assert_eq!(channel.get(&format!("/api/report.csv?by={by}")).await.1, csv);
+        same_as_csv(&told, &csv);
+    }
+    let by_server = home.satchel(&["stats", "--json"]).await.json();
+    assert_eq!(channel.json("/api/status").await["report"], by_server);
+    // What the window is sent without asking, and the words for people.
+    let today = channel.json("/api/report?days=1").await;
+    let status = hub.status().await;
+    assert_eq!(status["ledger"]["net_today"], today["savings"]["net"]);
+    assert_eq!(status["ledger"]["calls_hour"], by_server["totals"]["calls"]);
+    let words = home.satchel(&["stats"]).await.succeeded().stdout.clone();
+    for number in
+        [&by_server["savings"]["net"], &by_server["savings"]["without"], &by_server["totals"]["calls"]]
+    {
+        assert!(words.contains(&number.to_string()), "{number} is not in {words}");
+    }
+    let (_, metrics) = channel.get("/api/metrics").await;
+    assert!(metrics.contains(&format!("satchel_tokens_net {}\n", by_server["savings"]["net"])), "{metrics}");
+    let calls = metrics.lines().filter(|line| line.starts_with("satchel_calls_total{"));
+    let calls: u64 = calls.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum();
+    assert_eq!(calls, 8);
+    assert_eq!(channel.get("/api/report?by=nonsense").await.0, 422);
+}
+
+/// The last row is the total; the numbers of every row are those of its line.
+fn same_as_csv(report: &Value, csv: &str) {
+    let rows: Vec<Vec<&str>> = csv.lines().map(|row| row.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|head| *head == name).expect("a column of that name");
+    let lines = report["lines"].as_array().expect("lines");
+    assert_eq!(rows.len(), lines.len() + 2, "{csv}");
+    for (row, line) in rows[1..].iter().zip(lines) {
+        assert_eq!(row[column("name")], line["name"].as_str().expect("a name"));
+        assert_eq!(row[column("calls")], line["totals"]["calls"].to_string());
+        assert_eq!(row[column("result_tokens")], line["totals"]["result_tokens"].to_string());
+        assert_eq!(row[column("net")], line["net"].to_string());
+    }
+    let total = rows.last().expect("a total");
+    assert_eq!(total[column("calls")], report["totals"]["calls"].to_string());
+    assert_eq!(total[column("without")], report["savings"]["without"].to_string());
+    assert_eq!(total[column("with")], report["savings"]["with"].to_string());
+    assert_eq!(total[column("net")], report["savings"]["net"].to_string());
+}
+
+#[tokio::test]
+async fn the_inside_of_a_hub_can_be_looked_at_unless_that_is_switched_off() {
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    let hub = home.start_hub().await;
+    offered(&hub.client("one").await, "fake:echo").await;
+    let channel = Channel::of(&home);
+    let inside = channel.json("/api/status/debug").await;
+    assert_eq!(home.satchel(&["status", "--debug", "--json"]).await.json()["servers"], inside["servers"]);
+    let server = &inside["servers"][0];
+    assert_eq!((&server["name"], &server["transport"]), (&json!("fake"), &json!("stdio")));
+    assert!(server["discovery"]["completed"].as_u64().is_some_and(|times| times > 0), "{inside}");
+    assert!(inside["tools_by_transport"]["stdio"].as_u64().is_some_and(|tools| tools > 0), "{inside}");
+    home.edit_config(|config| config["debugStatus"] = json!(false));
+    eventually("it is switched off", async || {
+        (channel.get("/api/status/debug").await.0 == 422).then_some(())
+    })
+    .await;
+    home.satchel(&["status", "--debug"]).await.failed_with(1);
+}
+
+#[tokio::test]
+async fn whoever_listens_hears_what_happens() {
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": {} }));
+    let hub = home.start_hub().await;
+    let channel = Channel::of(&home);
+    let mut events = channel.http.get("http://hub/api/events").send().await.expect("the channel answers");
+    let mut heard = String::new();
+    let mut until = async |what: &str| {
+        while !heard.contains(what) {
+            let more = tokio::time::timeout(std::time::Duration::from_secs(120), events.chunk()).await;
+            let more = more.unwrap_or_else(|_| panic!("{what} is not in {heard}"));
+            let more = more.expect("the stream can be read").expect("the stream stays open");
+            heard.push_str(&String::from_utf8_lossy(&more));
+        }
+    };
+    until("listening").await;
+    home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    until(r#"{"event":"server_state","server":"fake","state":"ready"}"#).await;
+    until(r#"{"event":"tool_registered","server":"fake","tool":"echo"}"#).await;
+    until(r#"{"event":"discovery_completed","server":"fake""#).await;
+    hub.client("one").await.execute("fake:echo", json!({ "text": "x" })).await.text();
+    until(r#"{"event":"call","client":"one","server":"fake","tool":"echo","outcome":"ok""#).await;
+}
+
+#[tokio::test]
+async fn nothing_is_recorded_where_that_is_switched_off() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake").entry();
+    home.write_config(&json!({ "mcpServers": { "fake": fake }, "history": { "record": false } }));
+    let hub = home.start_hub().await;
+    hub.client("one").await.execute("fake:echo", json!({ "text": "x" })).await.text();
+    let report = home.satchel(&["stats", "--json"]).await.json();
+    assert_eq!((&report["totals"]["calls"], &report["savings"]["sessions"]), (&json!(0), &json!(0)));
+}

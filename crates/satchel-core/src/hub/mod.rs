@@ -276,6 +276,7 @@ impl Hub {
         };
         if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
             tracing::warn!("not everything ended in time");
+            self.inner.ledger.end.cancel();
             self.inner.end_warden.cancel();
         }
         self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -568,7 +568,14 @@ impl State {
             hour: hour(transaction, called.at_ms)?,
             client: called.visit.client.clone(),
             server: called.server.clone(),
-            tool: called.tool.clone(),
+            // Sums stay for ever, so they have no line for every name that somebody makes up.
+            tool: match called.kind {
+                CallKind::Read => "(resource)".to_owned(),
+                CallKind::Call if called.server.is_empty() => "(no such tool)".to_owned(),
+                CallKind::Call | CallKind::Find | CallKind::Describe | CallKind::Resources => {
+                    called.tool.clone()
+                }
+            },
             kind: called.kind,
         };
         let failed = end.outcome != "ok";

@@ -36,6 +36,8 @@ struct Inner {
     mail: mpsc::Sender<Mail>,
     lost: Arc<AtomicU64>,
     began: Instant,
+    /// For whoever traces (`SATCHEL_LOG=debug`); it lasts as long as the call.
+    span: tracing::Span,
     draft: Mutex<Draft>,
 }
 
@@ -89,6 +91,15 @@ impl Tally {
             mail: ledger.mail.clone(),
             lost: ledger.lost.clone(),
             began: Instant::now(),
+            span: tracing::debug_span!(
+                "call",
+                client = visit.client,
+                kind = kind.as_str(),
+                server = tracing::field::Empty,
+                tool = tracing::field::Empty,
+                traceparent = tracing::field::Empty,
+                outcome = tracing::field::Empty,
+            ),
             draft: Mutex::new(draft),
         };
         Self { inner: Arc::new(inner) }
@@ -106,6 +117,7 @@ impl Tally {
 
     /// The trace it belongs to, as `_meta` has it.
     pub fn trace(&self, traceparent: &str) {
+        self.inner.span.record("traceparent", traceparent);
         self.write(|called| called.trace = Some(keep::cut(traceparent, 64)));
     }
 
@@ -258,6 +270,10 @@ impl Drop for Inner {
         let Some(mut called) = draft.called.take() else { return };
         let time = called.time;
         called.time.ours = whole.saturating_sub(time.wait + time.start + time.upstream);
+        self.span.record("server", &called.server);
+        self.span.record("tool", &called.tool);
+        self.span.record("outcome", called.end.outcome);
+        self.span.in_scope(|| tracing::debug!(took = ?whole, upstream = ?time.upstream, "called"));
         tell(&self.mail, &self.lost, Event::Called(called));
     }
 }

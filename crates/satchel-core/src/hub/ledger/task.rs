@@ -23,14 +23,16 @@ use crate::{
 const MOMENT: Duration = Duration::from_millis(100);
 /// Events written as one, at most.
 const BATCH: usize = 2048;
-/// Texts are counted this long after the first of them came: counting starts a process that loads the whole encoding.
+/// Texts are counted when nothing came for this time: counting starts a process that loads the whole encoding.
+const QUIET: Duration = Duration::from_secs(3);
+/// They are counted at the latest so long after the first of them came.
 const COUNTING: Duration = Duration::from_secs(15);
 /// So many bytes of texts are counted at once, whenever they came.
 const MUCH: usize = 4 * 1024 * 1024;
 /// How often what is too old is deleted.
 const TIDYING: Duration = Duration::from_secs(3600);
-/// How long the last counting may take when the hub ends.
-const LAST_COUNTING: Duration = Duration::from_secs(4);
+/// How long the last counting may take when the hub ends: a desktop that logs out does not wait long.
+const LAST_COUNTING: Duration = Duration::from_millis(1500);
 
 /// What the task is told.
 #[derive(Debug)]
@@ -58,7 +60,9 @@ pub(in crate::hub) async fn run(hub: Hub, mail: mpsc::Receiver<Mail>) {
         None => None,
     };
     let (now, passive) = (Instant::now(), hub.inner.options.passive);
-    Task { hub, mail, recorder, count_at: None, tidy_at: now + MOMENT, checked: passive }.run().await;
+    Task { hub, mail, recorder, count_at: None, count_by: None, tidy_at: now + MOMENT, checked: passive }
+        .run()
+        .await;
 }
 
 struct Task {
@@ -67,6 +71,8 @@ struct Task {
     /// Gone where the ledger cannot be used; then everything is lost, and said so.
     recorder: Option<Recorder>,
     count_at: Option<Instant>,
+    /// At the latest.
+    count_by: Option<Instant>,
     tidy_at: Instant,
     checked: bool,
 }
@@ -186,8 +192,9 @@ impl Task {
         let waiting = self.recorder.as_ref().map_or(0, Recorder::uncounted_bytes);
         if waiting > MUCH {
             self.count_at = Some(Instant::now());
-        } else if waiting > 0 && self.count_at.is_none() {
-            self.count_at = Some(Instant::now() + COUNTING);
+        } else if waiting > 0 {
+            let latest = *self.count_by.get_or_insert_with(|| Instant::now() + COUNTING);
+            self.count_at = Some(latest.min(Instant::now() + QUIET));
         }
     }
 
@@ -201,7 +208,7 @@ impl Task {
     }
 
     async fn count(&mut self) {
-        self.count_at = None;
+        (self.count_at, self.count_by) = (None, None);
         if !self.hub.inner.options.passive {
             self.count_all().await;
         }
