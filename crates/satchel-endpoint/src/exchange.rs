@@ -139,7 +139,7 @@ pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Optio
             "notifications/initialized" | "notifications/cancelled" | "notifications/progress"
         )
     {
-        hub.tell(server, method, params);
+        hub.pass_on(server, method, params);
     }
     if method == "notifications/cancelled"
         && let Some(id) =

@@ -77,7 +77,7 @@ pub(crate) async fn answer(
         Message::Request { id, method, params } => (id, method, params),
         Message::Notification { method, params } => {
             if let Surface::Server(server) = &surface {
-                app.hub.tell(server, &method, params.as_deref());
+                app.hub.pass_on(server, &method, params.as_deref());
             }
             return reply::empty(StatusCode::ACCEPTED);
         }

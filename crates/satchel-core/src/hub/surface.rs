@@ -51,7 +51,7 @@ impl Hub {
     }
 
     /// Passes a client's notification on to a server that runs; one that sleeps has nothing to do with it.
-    pub fn tell(&self, server: &ServerName, method: &str, params: Option<&Raw>) {
+    pub fn pass_on(&self, server: &ServerName, method: &str, params: Option<&Raw>) {
         let Ok(registered) = self.route_known_server(server) else { return };
         let Some((link, _)) = registered.upstream.seen().connected else { return };
         // Stateless servers ask for roots anew in each call.
