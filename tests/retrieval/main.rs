@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "what is measured here is the real clock")]
 
 mod collection;
+mod costs;
 mod score;
 mod typo;
 
@@ -25,7 +26,15 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     match Collection::read(&directory) {
-        Ok(collection) => report(&collection, &directory),
+        Ok(collection) => {
+            report(&collection, &directory);
+            println!();
+            let beside = || directory.parent().map(|parent| parent.join("tools")).unwrap_or_default();
+            let lists = std::env::var_os("TOOLS_DIR").map_or_else(beside, PathBuf::from);
+            if let Err(error) = costs::report(&lists, &collection.queries) {
+                println!("Costs are not measured: {error:#}");
+            }
+        }
         Err(error) => {
             eprintln!("There is no collection to measure with: {error}");
             return ExitCode::FAILURE;

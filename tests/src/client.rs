@@ -116,7 +116,7 @@ impl Client {
         let answer = self.call("discover_mcp_tools", json!({ "query": query, "limit": 50 })).await.text();
         let found: Value = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
         let tools = found["tools"].as_array().unwrap_or_else(|| panic!("no tools in {answer}"));
-        tools.iter().filter_map(|tool| Some(tool["tool_path"].as_str()?.to_owned())).collect()
+        tools.iter().filter_map(|tool| Some(tool["tool"].as_str()?.to_owned())).collect()
     }
 
     /// Calls a server's tool through the hub.

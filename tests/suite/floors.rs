@@ -56,6 +56,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("jsonc_parser", &["crates/satchel-core/src/clients/edit/json.rs"]),
     ("jaq_*", &["crates/satchel-toolbox/src/tools/query/"]),
     ("jiff", &["crates/satchel-toolbox/src/tools/time.rs"]),
+    ("jsonschema", &["crates/satchel-core/src/catalog/arguments/"]),
     ("keyring*", &[CORE_KEYCHAIN]),
     ("md5", &["crates/satchel-toolbox/src/tools/hash.rs"]),
     ("memory_stats", &["crates/satchel-toolbox/src/tools/query/"]),

@@ -51,9 +51,9 @@ pub(crate) enum Kind {
     Plain,
 }
 
-/// The servers a client can use, by name.
+/// The servers a client can use, as its list of tools names them.
 pub(crate) fn visible_servers(hub: &Hub) -> Vec<String> {
-    hub.snapshot().servers.iter().filter(|server| server.enabled).map(|server| server.name.clone()).collect()
+    meta::menu::servers(hub)
 }
 
 /// How a surface introduces itself. One server's that was never read is woken for it.

@@ -26,4 +26,5 @@ mod stream;
 mod surface;
 mod token;
 
+pub use meta::menu::menu;
 pub use serve::{Endpoint, ServeError, serve};

@@ -45,7 +45,7 @@ pub(crate) struct Session {
     pub(crate) revision: &'static str,
     /// What it sees.
     pub(crate) surface: Surface,
-    /// The names of the servers when it was opened: the tool descriptions that mention them do not change under it.
+    /// What is said of the servers, as of its opening: the tool descriptions that mention them do not change under it.
     pub(crate) servers: Vec<String>,
     /// For what is said unasked.
     pub(crate) news: Arc<Outlet>,

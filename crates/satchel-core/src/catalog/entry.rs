@@ -103,6 +103,8 @@ pub struct ToolEntry {
     pub description: String,
     /// Its title, where it has one.
     pub title: Option<String>,
+    /// Whether models may use it; some are for a server's own user interface only (`_meta.ui.visibility`).
+    pub for_models: bool,
     /// Its definition as the server wrote it.
     pub raw: Box<Raw>,
     /// Tokens of its definition, counted later.
@@ -119,6 +121,7 @@ impl ToolEntry {
             name,
             description: fields.text("description").unwrap_or_default(),
             title: fields.text("title").or_else(|| annotations.text("title")),
+            for_models: is_for_models(fields),
             raw,
             tokens: OnceLock::new(),
             signature: OnceLock::new(),
@@ -135,6 +138,14 @@ impl ToolEntry {
         self.whole_signature().misleads
     }
 
+    /// The signature with fewer optional parameters, of about `bytes` in all; what must be given stays.
+    pub fn shorter_signature(&self, bytes: usize) -> Signature {
+        if self.signature().len() <= bytes {
+            return self.whole_signature().clone();
+        }
+        signature::shorter(&self.name, &self.raw, bytes)
+    }
+
     fn whole_signature(&self) -> &Signature {
         self.signature.get_or_init(|| signature::of(&self.name, &self.raw))
     }
@@ -148,6 +159,14 @@ impl ToolEntry {
     pub fn summary(&self, chars: usize) -> String {
         shorten(&self.description, chars)
     }
+}
+
+/// `docs/extensions/apps/overview.mdx`: a tool whose visibility does not name the model is for the user interface.
+fn is_for_models(fields: &RawObject) -> bool {
+    let inner = |object: &RawObject, key: &str| object.get(key).and_then(|raw| RawObject::parse(raw).ok());
+    let ui = inner(fields, "_meta").and_then(|meta| inner(&meta, "ui"));
+    let visibility = ui.and_then(|ui| ui.read::<Vec<String>>("visibility"));
+    visibility.is_none_or(|visibility| visibility.is_empty() || visibility.iter().any(|who| who == "model"))
 }
 
 /// One resource or template.

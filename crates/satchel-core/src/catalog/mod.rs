@@ -1,5 +1,7 @@
 //! What the servers offer, as last seen: an immutable value, replaced whole. Nothing here starts a server.
 
+pub mod answer;
+pub mod arguments;
 pub mod disk;
 pub mod entry;
 pub mod fetch;
@@ -56,8 +58,9 @@ impl Catalog {
 
     /// Tools that fit the query, best first. An empty query means all.
     pub fn find(&self, query: &str, server: Option<&str>) -> Vec<(&ServerName, &ToolEntry)> {
-        let wanted =
-            |(name, _): &(&ServerName, &ToolEntry)| server.is_none_or(|server| name.as_str() == server);
+        let wanted = |(name, tool): &(&ServerName, &ToolEntry)| {
+            tool.for_models && server.is_none_or(|server| name.as_str() == server)
+        };
         if query.trim().is_empty() {
             return self.tools().filter(wanted).collect();
         }

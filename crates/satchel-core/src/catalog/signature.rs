@@ -32,12 +32,21 @@ pub struct Signature {
 
 /// The signature of a tool by its whole definition.
 pub fn of(name: &str, definition: &Raw) -> Signature {
+    written_in(name, definition, LONG, true)
+}
+
+/// The same with fewer optional parameters: of about so many bytes, and without what comes back.
+pub fn shorter(name: &str, definition: &Raw, bytes: usize) -> Signature {
+    written_in(name, definition, bytes, false)
+}
+
+fn written_in(name: &str, definition: &Raw, most: usize, output: bool) -> Signature {
     let fields = RawObject::parse(definition).unwrap_or_default();
     let schema = |key: &str| fields.get(key).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
     let input = schema("inputSchema").unwrap_or_default();
     let writer = Writer::new(&input);
-    let mut line = format!("{name}({})", writer.parameters());
-    if let Some(output) = schema("outputSchema") {
+    let mut line = format!("{name}({})", writer.parameters(most));
+    if let Some(output) = schema("outputSchema").filter(|_| output) {
         // What comes back is seen when it comes; a short form of it misleads nobody.
         let shape = Writer::new(&output).shape();
         if shape.len() <= LONG {
@@ -66,7 +75,7 @@ impl<'a> Writer<'a> {
         instead.to_owned()
     }
 
-    fn parameters(&self) -> String {
+    fn parameters(&self, most: usize) -> String {
         let input = self.resolve(self.root);
         // "Either a or b", "if a then b" are not in a list of parameters.
         if conditions(input) {
@@ -77,13 +86,13 @@ impl<'a> Writer<'a> {
         let mut length: usize = all.iter().map(|member| member.len() + 2).sum();
         rest.retain(|member| {
             length += member.len() + 2;
-            length <= LONG || {
+            length <= most || {
                 self.misleads.set(true);
                 false
             }
         });
         all.append(&mut rest);
-        if length > LONG && self.misleads.get() {
+        if length > most && self.misleads.get() {
             all.push("…".to_owned());
         }
         if all.is_empty()

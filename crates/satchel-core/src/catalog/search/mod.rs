@@ -77,6 +77,31 @@ fn parameters(tool: &ToolEntry) -> Vec<(String, String)> {
     properties.into_iter().flatten().map(|(name, schema)| (name.clone(), text(schema))).collect()
 }
 
+/// What a tool's name says it deals with, without its verbs and its server's words.
+pub fn things(name: &str, server: &str) -> Vec<String> {
+    let server: Vec<String> = words::words(server).into_iter().map(|word| word.stem).collect();
+    let stems = words::words(name).into_iter().map(|word| word.stem);
+    stems.filter(|stem| thesaurus::actions(stem).is_empty() && !server.contains(stem)).collect()
+}
+
+/// What a tool's name says it deals with, as words, and as a key that is the same for one and for many.
+pub fn subject(name: &str, server: &str) -> Option<(String, String)> {
+    let server: Vec<String> = words::words(server).into_iter().map(|word| word.stem).collect();
+    let words = words::words(name);
+    let is_verb = |word: &words::Word| !thesaurus::actions(&word.stem).is_empty();
+    // `pull_request_list` and `list_pull_requests`, but never both ends: "pull" is a verb too.
+    let words = match words.as_slice() {
+        [before @ .., last] if !before.is_empty() && is_verb(last) => before,
+        [first, after @ ..] if is_verb(first) => after,
+        all => all,
+    };
+    let things: Vec<&words::Word> =
+        words.iter().filter(|word| !server.contains(&word.stem)).take(2).collect();
+    let joined =
+        |part: fn(&words::Word) -> &str| things.iter().map(|word| part(word)).collect::<Vec<_>>().join(" ");
+    (!things.is_empty()).then(|| (joined(|word| &word.written), joined(|word| &word.stem)))
+}
+
 /// How far two words are apart, from 0; `None` where they are not alike.
 fn likeness(word: &str, known: &str) -> Option<f64> {
     if word.len() < 3 || known.len() < 3 || word.len().abs_diff(known.len()) > 3 {

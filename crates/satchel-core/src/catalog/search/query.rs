@@ -172,6 +172,24 @@ fn variants(word: &Word, index: &Index, plain: bool) -> (Vec<(Term, f32)>, Actio
     (all, actions)
 }
 
+impl Index {
+    /// A word of the query that nobody knows, and the known one it was taken for.
+    pub fn misspelt(&self, query: &str) -> Option<(String, String)> {
+        let unknown = |word: &Word| {
+            !self.terms.contains_key(word.stem.as_str())
+                && !thesaurus::knows(&word.stem)
+                && !words::is_chatter(&word.written)
+        };
+        let values = values(query);
+        let all = words::words(query);
+        let said = all.iter().filter(|word| !values.iter().any(|value| value.span.contains(&word.at)));
+        said.filter(|word| unknown(word)).find_map(|word| {
+            let (near, likeness) = self.spelling.near(&word.written).first().copied()?;
+            (likeness >= 0.75).then(|| (word.written.clone(), near.to_owned()))
+        })
+    }
+}
+
 /// The word itself and what else it may be called.
 fn others(stem: &str, index: &Index, likeness: f32) -> Vec<(Term, f32)> {
     let w = &index.weights;

@@ -1,0 +1,333 @@
+//! Arguments against a tool's schema, before anything is started: what is meant without doubt is corrected and noted,
+//! what cannot be right is refused with every fault and a corrected skeleton.
+//!
+//! A schema that nobody can read refuses nothing: then it is the server's to judge.
+
+mod correct;
+mod skeleton;
+
+use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
+use satchel_mcp::{Raw, RawObject};
+use serde_json::{Map, Value};
+
+use super::{ToolEntry, search};
+
+/// More faults than these say nothing more.
+const FAULTS: usize = 8;
+/// Of what was given, in an error.
+const SHOWN: usize = 120;
+/// Steps a pattern may take; a server's pattern must not keep the hub busy.
+const PATTERN_STEPS: usize = 50_000;
+
+/// Arguments as they will be sent.
+#[derive(Debug)]
+pub struct Checked {
+    /// Byte for byte as given where nothing was corrected.
+    pub arguments: Box<Raw>,
+    /// What was corrected, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Arguments that cannot be right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Misfit {
+    /// Everything that is wrong, a sentence each.
+    pub faults: Vec<String>,
+    /// What was given, with the faults replaced by placeholders.
+    pub skeleton: Value,
+}
+
+impl ToolEntry {
+    /// Checks arguments for this tool.
+    ///
+    /// # Errors
+    /// [`Misfit`] where its server could only refuse them.
+    pub fn check(&self, given: &Raw) -> Result<Checked, Misfit> {
+        let unchanged = || Checked { arguments: given.to_owned(), notes: vec![] };
+        let Some(schema) = self.schema() else { return Ok(unchanged()) };
+        let Ok(arguments) = serde_json::from_str::<Value>(given.get()) else { return Ok(unchanged()) };
+        let Some(validator) = validator(&schema) else { return Ok(unchanged()) };
+        if validator.is_valid(&arguments) {
+            return Ok(unchanged());
+        }
+        let mut corrected = arguments.clone();
+        let notes = correct::all(&validator, &schema, &mut corrected);
+        if !notes.is_empty() && validator.is_valid(&corrected) {
+            return Ok(Checked { arguments: spliced(given, &arguments, &corrected), notes });
+        }
+        let faults = faults(&validator, &schema, &arguments);
+        Err(Misfit { faults, skeleton: skeleton::filled(&schema, &corrected, &validator) })
+    }
+
+    /// Arguments that its schema accepts, with placeholders for what only a caller knows.
+    pub fn skeleton(&self) -> Value {
+        self.schema().map_or_else(|| Value::Object(Map::new()), |schema| skeleton::of(&schema))
+    }
+
+    fn schema(&self) -> Option<Value> {
+        serde_json::from_str(self.input_schema()?.get()).ok()
+    }
+}
+
+/// `None` where the schema is faulty or refers to something outside itself.
+fn validator(schema: &Value) -> Option<Validator> {
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(PATTERN_STEPS);
+    jsonschema::options().offline().with_pattern_options(patterns).build(schema).ok()
+}
+
+/// What was given with the corrected fields replaced and everything else as it was written.
+fn spliced(given: &Raw, before: &Value, after: &Value) -> Box<Raw> {
+    let Ok(mut fields) = RawObject::parse(given) else { return given.to_owned() };
+    let names: Vec<String> = fields.iter().map(|(name, _)| name.to_owned()).collect();
+    for name in names {
+        match after.get(&name) {
+            Some(value) if before.get(&name) == Some(value) => {}
+            // A JSON value always serializes.
+            Some(value) => drop(fields.put(&name, value)),
+            None => drop(fields.remove(&name)),
+        }
+    }
+    for (name, value) in after.as_object().into_iter().flatten() {
+        if fields.get(name).is_none() {
+            let _ = fields.put(name, value);
+        }
+    }
+    fields.to_raw()
+}
+
+fn faults(validator: &Validator, schema: &Value, arguments: &Value) -> Vec<String> {
+    let mut faults: Vec<String> = Vec::new();
+    for error in validator.iter_errors(arguments) {
+        for fault in sentences(&error, schema) {
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
+        }
+        if faults.len() > FAULTS {
+            faults.truncate(FAULTS);
+            faults.push("and more".to_owned());
+            break;
+        }
+    }
+    faults
+}
+
+/// One error in words that name the place.
+fn sentences(error: &ValidationError, schema: &Value) -> Vec<String> {
+    let place = place(error.instance_path().as_str());
+    let within = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+    let here = if place.is_empty() { "the arguments".to_owned() } else { format!("\"{place}\"") };
+    let given = shown(&error.instance().to_string());
+    match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            vec![format!("\"{}\" is missing", within(property.as_str().unwrap_or_default()))]
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            unexpected.iter().map(|name| unknown(name, &within(name), &place, schema)).collect()
+        }
+        ValidationErrorKind::Type { kind } => {
+            vec![format!("{here} must be {}, not {given}", types(kind))]
+        }
+        ValidationErrorKind::Enum { options } => {
+            let options: Vec<String> =
+                options.as_array().into_iter().flatten().take(20).map(Value::to_string).collect();
+            vec![format!("{here} must be one of {}, not {given}", options.join(", "))]
+        }
+        ValidationErrorKind::Constant { expected_value } => {
+            vec![format!("{here} must be {expected_value}, not {given}")]
+        }
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            let ways: Vec<String> = context
+                .iter()
+                .map(|errors| {
+                    errors.iter().flat_map(|error| sentences(error, schema)).collect::<Vec<_>>().join(" and ")
+                })
+                .filter(|way| !way.is_empty())
+                .take(4)
+                .collect();
+            vec![format!("{here} fits none of the ways it may be given: {}", ways.join("; or "))]
+        }
+        _ => vec![format!("{here}: {}", shown(&error.to_string()))],
+    }
+}
+
+fn types(kind: &jsonschema::error::TypeKind) -> String {
+    let named = |name: String| match name.as_str() {
+        "null" => "null".to_owned(),
+        "integer" | "array" | "object" => format!("an {name}"),
+        _ => format!("a {name}"),
+    };
+    match kind {
+        jsonschema::error::TypeKind::Single(one) => named(one.to_string()),
+        jsonschema::error::TypeKind::Multiple(many) => {
+            many.iter().map(|one| named(one.to_string())).collect::<Vec<_>>().join(" or ")
+        }
+    }
+}
+
+/// A parameter that does not exist, and the one that may be meant.
+fn unknown(name: &str, whole: &str, place: &str, schema: &Value) -> String {
+    let known = if place.is_empty() { schema.get("properties").and_then(Value::as_object) } else { None };
+    let names = known.into_iter().flatten().map(|(name, _)| name.as_str());
+    match search::near(name, names, 1).first() {
+        Some(near) => format!("there is no parameter \"{whole}\"; did you mean \"{near}\"?"),
+        None => format!("there is no parameter \"{whole}\""),
+    }
+}
+
+/// `/a/0/b` → `a[0].b`.
+fn place(pointer: &str) -> String {
+    let mut place = String::new();
+    for part in pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~")) {
+        if !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) {
+            place.push_str(&format!("[{part}]"));
+        } else {
+            place.push_str(if place.is_empty() { "" } else { "." });
+            place.push_str(&part);
+        }
+    }
+    place
+}
+
+fn shown(text: &str) -> String {
+    super::entry::shorten(text, SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(properties: Value, required: Value) -> ToolEntry {
+        entry(
+            json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false }),
+        )
+    }
+
+    fn entry(schema: Value) -> ToolEntry {
+        let definition = json!({ "name": "t", "inputSchema": schema });
+        let raw = Raw::from_string(definition.to_string()).unwrap();
+        ToolEntry::new("t".into(), &RawObject::parse(&raw).unwrap(), raw)
+    }
+
+    fn check(tool: &ToolEntry, given: &str) -> Result<(String, usize), Vec<String>> {
+        let given = Raw::from_string(given.to_owned()).unwrap();
+        match tool.check(&given) {
+            Ok(checked) => Ok((checked.arguments.get().to_owned(), checked.notes.len())),
+            Err(misfit) => Err(misfit.faults),
+        }
+    }
+
+    fn issues() -> ToolEntry {
+        tool(
+            json!({ "owner": { "type": "string" }, "title": { "type": "string" }, "limit": { "type": "integer" },
+                "draft": { "type": "boolean" }, "labels": { "type": "array", "items": { "type": "string" } },
+                "state": { "enum": ["open", "closed"] }, "since": { "anyOf": [{ "type": "integer" }, { "type": "null" }] } }),
+            json!(["owner", "title"]),
+        )
+    }
+
+    #[test]
+    fn what_fits_is_not_touched() {
+        let given = r#"{"title":"x", "owner":"me","limit": 5.0,"since":null}"#;
+        assert_eq!(check(&issues(), given), Ok((given.to_owned(), 0)));
+    }
+
+    #[test]
+    fn what_is_meant_without_doubt_is_corrected() {
+        let base = |rest: &str| format!(r#"{{"owner":"me","title":"x",{rest}}}"#);
+        for (given, sent) in [
+            (r#""limit":"5""#, r#""limit":5"#),
+            (r#""draft":"true""#, r#""draft":true"#),
+            (r#""labels":"[\"a\",\"b\"]""#, r#""labels":["a","b"]"#),
+            (r#""labels":"bug""#, r#""labels":["bug"]"#),
+            (r#""state":"OPEN""#, r#""state":"open""#),
+            (r#""since":"12""#, r#""since":12"#),
+            (r#""labels":[1, "b"]"#, r#""labels":["1","b"]"#),
+        ] {
+            assert_eq!(check(&issues(), &base(given)), Ok((base(sent), 1)), "{given}");
+        }
+        assert_eq!(
+            check(&issues(), r#"{"owner":7,"title":"x","limit":null}"#),
+            Ok((r#"{"owner":"7","title":"x"}"#.to_owned(), 2))
+        );
+        let number =
+            check(&issues(), r#"{"owner":"me","title":"x","limit":"5","since":12345678901234567890}"#);
+        assert!(number.is_ok_and(|(sent, _)| sent.contains("12345678901234567890")));
+    }
+
+    #[test]
+    fn every_fault_is_named() {
+        let faults =
+            check(&issues(), r#"{"titel":"x","limit":"many","state":"new","labels":{"a":1}}"#).unwrap_err();
+        for said in [
+            "there is no parameter \"titel\"; did you mean \"title\"?",
+            "\"owner\" is missing",
+            "\"limit\" must be an integer, not \"many\"",
+            "\"state\" must be one of \"open\", \"closed\", not \"new\"",
+            "\"labels\" must be an array, not {\"a\":1}",
+        ] {
+            assert!(faults.iter().any(|fault| fault == said), "{said}: {faults:#?}");
+        }
+    }
+
+    #[test]
+    fn a_skeleton_keeps_what_was_right() {
+        let given = Raw::from_string(r#"{"titel":"x","owner":"me","limit":"many"}"#.into()).unwrap();
+        let misfit = issues().check(&given).unwrap_err();
+        assert_eq!(misfit.skeleton, json!({ "owner": "me", "title": "…", "limit": 0 }));
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_read_refuses_nothing() {
+        for schema in [
+            json!({ "type": "object", "properties": { "a": { "$ref": "https://example.com/x.json" } } }),
+            json!({ "type": "object", "properties": { "a": { "$ref": "#/nowhere" } } }),
+            json!({ "type": "object", "properties": { "a": { "type": "strange" } } }),
+            json!({ "type": "object", "properties": { "a": { "pattern": "(" } } }),
+            json!({ "type": "object", "properties": { "a": { "minimum": "0" } } }),
+        ] {
+            assert_eq!(check(&entry(schema.clone()), r#"{"a":1}"#), Ok((r#"{"a":1}"#.into(), 0)), "{schema}");
+        }
+    }
+
+    #[test]
+    fn schemas_without_end_and_slow_patterns_do_no_harm() {
+        let given = format!(r#"{{"a":"{}!"}}"#, "a".repeat(2_000));
+        for schema in [
+            json!({ "type": "object", "$ref": "#" }),
+            json!({ "type": "object", "allOf": [{ "$ref": "#" }] }),
+            json!({ "type": "object", "properties": { "a": { "$ref": "#/properties/a" } } }),
+            json!({ "type": "object", "anyOf": [{ "$ref": "#/$defs/x" }], "$defs": { "x": { "anyOf": [{ "$ref": "#" }] } } }),
+            json!({ "type": "object", "properties": { "a": { "type": "string", "pattern": "^(a+)+$" } } }),
+            json!({ "type": "object", "properties": { "a": { "type": "string", "pattern": "^(?=(a+)+$)(\\1)*b" } } }),
+        ] {
+            let tool = entry(schema);
+            let _ = check(&tool, &given);
+            tool.skeleton();
+        }
+    }
+
+    #[test]
+    fn skeletons_fit_their_schema() {
+        for schema in [
+            json!({ "type": "object" }),
+            json!({ "type": "object", "required": ["a", "b", "c", "d", "e", "f"], "properties": {
+                "a": { "type": "string", "minLength": 4 }, "b": { "type": "integer", "minimum": 3, "multipleOf": 2 },
+                "c": { "type": "array", "items": { "$ref": "#/$defs/p" }, "minItems": 2 }, "d": { "enum": ["x", "y"] },
+                "e": { "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, { "type": "null" }] }, "f": { "const": 3 } },
+                "$defs": { "p": { "type": "object", "properties": { "q": { "type": "boolean" } }, "required": ["q"] } } }),
+            json!({ "type": "object", "properties": { "a": { "type": "string" }, "b": { "type": "string" } },
+                "oneOf": [{ "required": ["a"] }, { "required": ["b"] }] }),
+            json!({ "type": "object", "required": ["a"], "properties": { "a": { "type": "string", "pattern": "^x\\d+$", "examples": ["x1"] } } }),
+            json!({ "type": "object", "required": ["hidden"] }),
+            json!({ "type": "object", "minProperties": 1, "additionalProperties": { "type": "integer" } }),
+        ] {
+            let tool = entry(schema.clone());
+            let skeleton = tool.skeleton();
+            assert!(validator(&schema).unwrap().is_valid(&skeleton), "{schema}: {skeleton}");
+        }
+    }
+}

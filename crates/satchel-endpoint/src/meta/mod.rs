@@ -1,0 +1,67 @@
+//! The four meta-tools that stand for everything behind the hub. Their names, parameters and separators are fixed;
+//! their descriptions are short, because every client carries them all the time.
+//!
+//! `menu` is what clients list, `discover`, `execute` and `resources` answer their calls.
+
+mod discover;
+mod execute;
+pub(crate) mod menu;
+mod resources;
+
+use satchel_core::{hub::CallFailure, model::ServerName};
+use satchel_mcp::{ErrorObject, Raw, RawObject};
+use serde_json::{Value, json, value::to_raw_value};
+
+pub(crate) use discover::discover;
+pub(crate) use execute::execute_arguments;
+pub(crate) use menu::definitions;
+pub(crate) use resources::{list_resources, resource_content};
+
+pub(crate) const DISCOVER: &str = "discover_mcp_tools";
+pub(crate) const EXECUTE: &str = "execute_mcp_tool";
+pub(crate) const LIST_RESOURCES: &str = "list_mcp_resources";
+pub(crate) const READ_RESOURCE: &str = "read_mcp_resource";
+
+pub(crate) const INSTRUCTIONS: &str = "Tools of many servers are reached through here. Find one with discover_mcp_tools, then call it with execute_mcp_tool.";
+
+/// Found tools when nothing else is said, and at most.
+const LIMIT: usize = 10;
+const MOST: usize = 50;
+
+/// A call that failed on our side, as text for the model and as data for programs.
+pub(crate) fn failure(failure: &CallFailure) -> Box<Raw> {
+    let message = format!("{}. {}", failure.message.trim_end_matches('.'), failure.action);
+    let mut meta = json!({ "dev.satchel/outcome": failure.outcome });
+    if let Some(server) = &failure.server {
+        meta["dev.satchel/server"] = json!(server);
+    }
+    if let Some(code) = failure.code {
+        meta["dev.satchel/code"] = json!(code);
+    }
+    raw(&json!({ "content": [{ "type": "text", "text": message.trim() }], "isError": true, "_meta": meta }))
+}
+
+/// A resource that its server would not give.
+pub(crate) fn unreadable(server: &ServerName, error: &ErrorObject) -> Box<Raw> {
+    let message = format!("\"{server}\" could not read this resource: {error}");
+    let meta = json!({ "dev.satchel/outcome": "upstream_error", "dev.satchel/server": server });
+    raw(&json!({ "content": [{ "type": "text", "text": message }], "isError": true, "_meta": meta }))
+}
+
+/// A request to a meta-tool that makes no sense. Nothing was sent anywhere.
+pub(crate) fn fault(message: &str) -> Box<Raw> {
+    let meta = json!({ "dev.satchel/outcome": "not_sent" });
+    raw(&json!({ "content": [{ "type": "text", "text": message }], "isError": true, "_meta": meta }))
+}
+
+fn text(text: &str, is_error: bool) -> Box<Raw> {
+    raw(&json!({ "content": [{ "type": "text", "text": text }], "isError": is_error }))
+}
+
+fn put(object: &mut RawObject, key: &str, value: &impl serde::Serialize) {
+    object.put(key, value).expect("JSON values always serialize");
+}
+
+fn raw(value: &Value) -> Box<Raw> {
+    to_raw_value(value).expect("a JSON value always serializes")
+}

@@ -1,0 +1,73 @@
+//! What discovery costs in tokens, over the lists of real servers: TOOLS_DIR, or `tools` beside RETRIEVAL_DIR, has one
+//! `{"tools": […]}` a server.
+
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+
+use anyhow::{Context, Result};
+use satchel_core::{
+    catalog::{Catalog, Offer, answer::Asked, validate},
+    model::ServerName,
+    tokens,
+};
+use satchel_mcp::Raw;
+use serde_json::value::to_raw_value;
+
+use super::collection::Query;
+
+/// Prints the table.
+pub(crate) fn report(directory: &Path, queries: &[Query]) -> Result<()> {
+    let catalog = read(directory)?;
+    let tools = catalog.tools().count();
+    let listed: Vec<String> = catalog.servers().values().map(|offer| offer.definitions()).collect();
+    let everything: usize = count(&listed)?.iter().sum();
+    let servers = catalog.servers().iter().map(|(name, offer)| (name.as_str(), Some(&**offer)));
+    let menu = count(&[satchel_endpoint::menu(servers).to_string()])?[0];
+    println!("tokens (o200k_base) over {} servers with {tools} tools", catalog.servers().len());
+    println!("{:<38}{everything:>8}", "everything listed");
+    println!("{:<38}{menu:>8}", "menu");
+    let mut median = 0;
+    for (name, full, limit) in
+        [("answer, 10 tools", false, 10), ("answer, 5 tools", false, 5), ("full, 3 tools", true, 3)]
+    {
+        let answer = |query: &Query| {
+            let asked = Asked { query: &query.text, server: None, limit, full };
+            serde_json::to_string(&catalog.answer(&asked)).unwrap_or_default()
+        };
+        let texts: Vec<String> = queries.iter().map(answer).collect();
+        let mut counts = count(&texts)?;
+        counts.sort_unstable();
+        let at = |share: f64| counts[((counts.len() - 1) as f64 * share) as usize];
+        println!("{name:<38}{:>8} median{:>8} p95{:>8} most", at(0.5), at(0.95), at(1.0));
+        median = if median == 0 { at(0.5) } else { median };
+    }
+    println!(
+        "{:<38}{:>8} searches cost as much",
+        "break-even",
+        everything.saturating_sub(menu) / median.max(1)
+    );
+    Ok(())
+}
+
+fn count(texts: &[String]) -> Result<Vec<usize>> {
+    tokens::count_here(texts).context("the encoding")
+}
+
+fn read(directory: &Path) -> Result<Catalog> {
+    let mut offers: BTreeMap<ServerName, Arc<Offer>> = BTreeMap::new();
+    for file in fs::read_dir(directory).with_context(|| directory.display().to_string())? {
+        let path = file?.path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let list: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path)?)?;
+        let tools: Vec<Box<Raw>> = list["tools"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|tool| to_raw_value(tool).ok())
+            .collect();
+        let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        offers.insert(name.parse()?, Arc::new(Offer { tools: validate::tools(tools).0, ..Offer::default() }));
+    }
+    Ok(Catalog::new(offers))
+}
