@@ -20,8 +20,7 @@ pub(crate) fn report(directory: &Path, queries: &[Query]) -> Result<()> {
     let tools = catalog.tools().count();
     let listed: Vec<String> = catalog.servers().values().map(|offer| offer.definitions()).collect();
     let everything: usize = count(&listed)?.iter().sum();
-    let servers = catalog.servers().iter().map(|(name, offer)| (name.as_str(), Some(&**offer)));
-    let menu = count(&[satchel_endpoint::menu(servers).to_string()])?[0];
+    let menu = count(&[satchel_endpoint::menu(&catalog).to_string()])?[0];
     println!("tokens (o200k_base) over {} servers with {tools} tools", catalog.servers().len());
     println!("{:<38}{everything:>8}", "everything listed");
     println!("{:<38}{menu:>8}", "menu");

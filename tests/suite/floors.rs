@@ -74,6 +74,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("reqwest", HTTP_CLIENTS),
     ("rpassword", &["crates/satchel-cli/src/commands/secrets.rs"]),
     ("rustls", HTTP_CLIENTS),
+    ("serde_json_path", &["crates/satchel-core/src/hub/results.rs"]),
     ("sha1", &["crates/satchel-toolbox/src/tools/hash.rs"]),
     ("saphyr_parser", &["crates/satchel-core/src/clients/edit/yaml.rs"]),
     ("shlex", &["crates/satchel-core/src/clients/import/paste.rs"]),

@@ -5,6 +5,7 @@ mod cli;
 mod clients;
 mod config;
 mod costs;
+mod discovery;
 mod doors;
 mod floors;
 mod hosted;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use satchel_core::{
     bridge::Caller,
-    hub::{CallFailure, Failed, Hub, Running},
+    hub::{CallFailure, Failed, Hub, Running, results::ADDRESS},
     model::ServerName,
     stats::event::Visit,
 };
@@ -130,11 +130,14 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
             Ok((path, arguments)) => {
                 hub.client_seen(&asker.caller.client, Some(&path));
                 onward.set("arguments", arguments);
-                started(hub.call_tool_for(&asker.caller, &path, onward).await, Kind::Tool)
+                started(hub.execute_tool(&asker.caller, &path, onward).await, Kind::Tool)
             }
             Err(fault) => Reply::Result(meta::fault(&fault)),
         },
         meta::READ_RESOURCE => match arguments.text("uri") {
+            Some(uri) if uri.trim_start().starts_with(ADDRESS) => {
+                Reply::Result(meta::result_page(hub, &asker.caller.client, &uri))
+            }
             Some(uri) => started(hub.read_resource(&asker.caller, &uri, onward).await, Kind::ResourceByTool),
             None => Reply::Result(meta::fault("read_mcp_resource needs a uri of the form server|uri")),
         },

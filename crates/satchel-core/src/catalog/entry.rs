@@ -1,11 +1,18 @@
 //! What one server offers: its tools, resources and prompts, raw as it wrote them, with what we read out of them.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::OnceLock,
+};
 
 use satchel_mcp::{Raw, RawObject};
 use serde::{Deserialize, Serialize};
 
-use super::signature::{self, Signature};
+use super::{
+    SUBJECTS, search,
+    signature::{self, Signature},
+};
+use crate::model::ServerName;
 
 /// Everything one server offers.
 #[derive(Debug, Clone, Default)]
@@ -85,6 +92,23 @@ impl Offer {
         if let Some(tokens) = from.tokens.get() {
             let _ = self.tokens.set(*tokens);
         }
+    }
+
+    /// What its tools deal with, by their names, most of them first.
+    pub(super) fn subjects(&self, server: &ServerName) -> Vec<String> {
+        let mut counts: Vec<(String, usize)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for tool in self.tools.iter().filter(|tool| tool.for_models) {
+            let Some((subject, key)) = search::subject(&tool.name, server.as_str()) else { continue };
+            let place = *places.entry(key).or_insert_with(|| {
+                counts.push((subject, 0));
+                counts.len() - 1
+            });
+            counts[place].1 += 1;
+        }
+        // Stable: of two as frequent, the one that the server lists first.
+        counts.sort_by(|(_, a), (_, b)| b.cmp(a));
+        counts.into_iter().map(|(subject, _)| subject).take(SUBJECTS).collect()
     }
 
     /// The tool definitions as the server would list them: one JSON array.

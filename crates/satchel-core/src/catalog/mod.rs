@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod disk;
 pub mod entry;
 pub mod fetch;
+mod resolve;
 pub mod search;
 pub mod signature;
 pub mod tokens;
@@ -23,12 +24,16 @@ pub use entry::{Offer, ResourceEntry, Said, ToolEntry};
 pub struct Catalog {
     servers: Arc<BTreeMap<ServerName, Arc<Offer>>>,
     index: Arc<OnceLock<search::Index>>,
+    subjects: Arc<OnceLock<BTreeMap<ServerName, Vec<String>>>>,
 }
+
+/// So many subjects of a server are known.
+pub const SUBJECTS: usize = 3;
 
 impl Catalog {
     /// A catalog of these offers.
     pub fn new(servers: BTreeMap<ServerName, Arc<Offer>>) -> Self {
-        Self { servers: Arc::new(servers), index: Arc::default() }
+        Self { servers: Arc::new(servers), index: Arc::default(), subjects: Arc::default() }
     }
 
     /// Whether it is this very catalog, and not one made after it.
@@ -86,6 +91,15 @@ impl Catalog {
             title: offer.title.as_deref().unwrap_or_default(),
             summary: offer.instructions.as_deref().unwrap_or_default(),
         }
+    }
+
+    /// What a server's tools deal with, by their names, most of them first.
+    pub fn subjects(&self, server: &str) -> &[String] {
+        let all = self.subjects.get_or_init(|| {
+            let of = |(server, offer): (&ServerName, &Arc<Offer>)| (server.clone(), offer.subjects(server));
+            self.servers.iter().map(of).collect()
+        });
+        all.get(server).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The paths nearest to one that does not exist.

@@ -18,6 +18,11 @@ const MAX_REQUEST: &str = "maxRequestMiB";
 pub const HISTORY: &str = "history";
 /// The key of the switch that lets the hub's inside be looked at.
 pub const DEBUG_STATUS: &str = "debugStatus";
+/// How many bytes of text a result may have before it is cut: a number, or one for each client and `default`; 0 never
+/// cuts.
+pub const RESULT_CAP: &str = "resultCap";
+/// About what the clients with the least room take in one piece.
+const USUAL_RESULT_CAP: usize = 100_000;
 /// The command that always means our own program.
 pub const OWN_COMMAND: &str = "satchel";
 
@@ -104,6 +109,9 @@ impl Config {
             if key == DEBUG_STATUS {
                 debug_status = reader.switch(&key, value)?;
             }
+            if key == RESULT_CAP {
+                reader.caps(value)?;
+            }
             if key != SERVERS {
                 continue;
             }
@@ -143,6 +151,14 @@ impl Config {
         self.debug_status
     }
 
+    /// How many bytes of text a result for this client may have; 0 for any.
+    pub fn result_cap(&self, client: &str) -> usize {
+        let cap = |value: &Value| value.as_u64().map(|cap| usize::try_from(cap).unwrap_or(usize::MAX));
+        let configured = self.document.get(RESULT_CAP);
+        let of_client = configured.and_then(|caps| caps.get(client).or_else(|| caps.get("default")));
+        of_client.or(configured).and_then(cap).unwrap_or(USUAL_RESULT_CAP)
+    }
+
     /// A copy with the entries of `mcpServers` edited as JSON, read again so that it is valid or refused.
     pub(super) fn edited(&self, edit: impl FnOnce(&mut Map<String, Value>)) -> Result<Self, ConfigError> {
         let mut document = self.document.clone();
@@ -167,6 +183,20 @@ struct Reader<'a> {
 type Fields<'a> = Vec<(String, &'a Raw)>;
 
 impl<'a> Reader<'a> {
+    fn caps(&self, value: &'a Raw) -> Result<(), ConfigError> {
+        let wrong = |value: &Raw| {
+            let expected =
+                "expected a number of bytes, or an object with one for each client and \"default\"";
+            self.at(value.get(), format!("\"{RESULT_CAP}\" is {}; {expected}", value.get()))
+        };
+        let is_number = |value: &Raw| value.get().parse::<u64>().is_ok();
+        if is_number(value) {
+            return Ok(());
+        }
+        let caps = fields(value.get()).map_err(|_| wrong(value))?;
+        caps.iter().find(|(_, cap)| !is_number(cap)).map_or(Ok(()), |(_, cap)| Err(wrong(cap)))
+    }
+
     fn server(&self, name: &str, entry: &'a Raw) -> Result<ServerConfig, ConfigError> {
         let entry_fields = self.object(entry.get(), &format!("the entry of \"{name}\""))?;
         let field = |wanted: &[&str]| {

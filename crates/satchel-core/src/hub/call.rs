@@ -19,7 +19,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::{Hub, registry::Registered, route::refused};
+use super::{Hub, execute::Finish, registry::Registered, route::refused};
 use crate::{
     bridge::{Caller, Question, Round, caller},
     model::{Code, ServerConfig, ServerName, ToolPath, server::REQUEST_TIMEOUT_FLOOR},
@@ -104,6 +104,8 @@ pub struct Running {
     task: Option<Task>,
     /// What the server asked for and the caller cannot do.
     lacking: serde_json::Map<String, Value>,
+    /// What is done with its result; nothing where it goes on as it came.
+    finish: Option<Finish>,
     quiet: Duration,
     deadline: Instant,
     _permits: (OwnedSemaphorePermit, OwnedSemaphorePermit),
@@ -151,16 +153,6 @@ pub enum Step {
 }
 
 impl Hub {
-    /// Calls a tool by its path, for nobody who could be asked anything.
-    ///
-    /// # Errors
-    /// A [`CallFailure`] where nothing was sent.
-    pub async fn call_tool(&self, path: &str, arguments: Option<Box<Raw>>) -> Result<Running, CallFailure> {
-        let mut params = RawObject::new();
-        params.set("arguments", arguments.unwrap_or_else(|| RawObject::new().to_raw()));
-        self.call_tool_for(&Caller::alone("satchel"), path, params).await
-    }
-
     /// Calls a tool by its path. `params` are those of the caller's request without the name; they travel on as they
     /// are, but for what is between the caller and us alone.
     ///
@@ -295,6 +287,7 @@ impl Hub {
             waiting_since: None,
             task: None,
             lacking: serde_json::Map::new(),
+            finish: None,
             quiet,
             deadline: Instant::now() + link::LONGEST_CALL,
             _permits: permits,
@@ -550,7 +543,15 @@ impl Running {
 
     fn end(&mut self, end: Result<Box<Raw>, Failed>) -> Step {
         self.stage = Stage::Over;
-        Step::End(end)
+        Step::End(match &self.finish {
+            Some(finish) => end.map(|result| finish.applied(&self.hub, &self.caller.client, result)),
+            None => end,
+        })
+    }
+
+    /// The same call, whose result is finished for its caller.
+    pub(super) fn finished(self, finish: Finish) -> Self {
+        Self { finish: Some(finish), ..self }
     }
 
     fn begin_round(&mut self, result: &Raw) -> Option<Step> {

@@ -110,9 +110,10 @@ impl Hub {
         if !arguments.is_object() {
             return Err(Refusal::new("bad_arguments", "the arguments must be a JSON object", ""));
         }
-        let raw: Option<Box<Raw>> = serde_json::value::to_raw_value(arguments).ok();
-        let tally = raw.as_deref().and_then(|raw| self.face_tally(path, raw));
-        let running = self.tallied(tally.as_ref()).call_tool(path, raw).await?;
+        let raw: Box<Raw> = serde_json::value::to_raw_value(arguments)
+            .map_err(|error| Refusal::new("bad_arguments", error.to_string(), ""))?;
+        let tally = self.face_tally(path, &raw);
+        let running = self.tallied(tally.as_ref()).execute_for_face(path, raw).await?;
         match running.finish().await {
             Ok(result) => serde_json::from_str(result.get())
                 .map_err(|error| Refusal::new("unreadable", format!("cannot read the result: {error}"), "")),

@@ -7,6 +7,7 @@
 mod apply;
 mod call;
 mod clients;
+mod execute;
 mod fulfil;
 mod happenings;
 mod import;
@@ -14,6 +15,7 @@ mod keep;
 mod ledger;
 mod refresh;
 mod registry;
+pub mod results;
 mod route;
 mod surface;
 mod usage;
@@ -101,6 +103,7 @@ struct Inner {
     counting: Semaphore,
     calls: Arc<Semaphore>,
     watching: surface::Watching,
+    results: results::Results,
     breakers: Mutex<HashMap<crate::model::ToolPath, Breaker>>,
     numbers: std::sync::atomic::AtomicU64,
     tracker: TaskTracker,
@@ -164,6 +167,7 @@ impl Hub {
             counting: Semaphore::new(1),
             calls: Arc::new(Semaphore::new(CALLS)),
             watching: surface::Watching::default(),
+            results: results::Results::default(),
             breakers: Mutex::default(),
             numbers: Default::default(),
             tracker,

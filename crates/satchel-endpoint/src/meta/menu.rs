@@ -1,9 +1,7 @@
 //! What clients list: the four definitions, and a line that says what is behind them.
 
-use std::collections::HashMap;
-
 use satchel_core::{
-    catalog::{Offer, search},
+    catalog::{Catalog, SUBJECTS},
     hub::Hub,
 };
 use serde_json::{Value, json};
@@ -12,8 +10,6 @@ use super::{DISCOVER, EXECUTE, LIMIT, LIST_RESOURCES, MOST, READ_RESOURCE};
 
 /// Bytes of the line that names the servers, so that all four definitions together stay below 450 tokens.
 const SERVERS: usize = 400;
-/// So many subjects of a server are named where there is room.
-const SUBJECTS: usize = 3;
 
 /// The definitions as clients list them. `servers` is what [`servers`] said when the session began.
 pub(crate) fn definitions(servers: &[String]) -> Value {
@@ -67,20 +63,19 @@ pub(crate) fn servers(hub: &Hub) -> Vec<String> {
     let snapshot = hub.snapshot();
     let catalog = hub.catalog();
     let enabled = snapshot.servers.iter().filter(|server| server.enabled);
-    lines(enabled.map(|server| (server.name.as_str(), catalog.offer(&server.name).map(|offer| &**offer))))
+    lines(enabled.map(|server| (server.name.as_str(), catalog.subjects(&server.name))))
 }
 
 /// The four definitions for these servers: what a client pays for before it asks anything.
-pub fn menu<'a>(servers: impl Iterator<Item = (&'a str, Option<&'a Offer>)>) -> Value {
-    definitions(&lines(servers))
+pub fn menu(catalog: &Catalog) -> Value {
+    let servers = catalog.servers().keys();
+    definitions(&lines(servers.map(|server| (server.as_str(), catalog.subjects(server.as_str())))))
 }
 
-fn lines<'a>(servers: impl Iterator<Item = (&'a str, Option<&'a Offer>)>) -> Vec<String> {
-    let all: Vec<(&str, Vec<String>)> = servers
-        .map(|(name, offer)| (name, offer.map(|offer| subjects(name, offer)).unwrap_or_default()))
-        .collect();
+fn lines<'a>(servers: impl Iterator<Item = (&'a str, &'a [String])>) -> Vec<String> {
+    let all: Vec<(&str, &[String])> = servers.collect();
     let with = |subjects: usize| -> Vec<String> {
-        let line = |(name, known): &(&str, Vec<String>)| match &known[..known.len().min(subjects)] {
+        let line = |(name, known): &(&str, &[String])| match &known[..known.len().min(subjects)] {
             [] => (*name).to_owned(),
             known => format!("{name} ({})", known.join(", ")),
         };
@@ -102,73 +97,50 @@ fn lines<'a>(servers: impl Iterator<Item = (&'a str, Option<&'a Offer>)>) -> Vec
     })
 }
 
-/// What a server's tools deal with, most of them first.
-fn subjects(server: &str, offer: &Offer) -> Vec<String> {
-    let mut counts: Vec<(String, usize)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for tool in offer.tools.iter().filter(|tool| tool.for_models) {
-        let Some((subject, key)) = search::subject(&tool.name, server) else { continue };
-        let place = *places.entry(key).or_insert_with(|| {
-            counts.push((subject, 0));
-            counts.len() - 1
-        });
-        counts[place].1 += 1;
-    }
-    // Stable: of two as frequent, the one that the server lists first.
-    counts.sort_by(|(_, a), (_, b)| b.cmp(a));
-    counts.into_iter().map(|(subject, _)| subject).take(SUBJECTS).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use satchel_core::{catalog::validate, tokens};
+    use std::sync::Arc;
+
+    use satchel_core::{
+        catalog::{Offer, validate},
+        tokens,
+    };
     use satchel_mcp::Raw;
 
     use super::*;
 
-    fn offer(tools: &[&str]) -> Offer {
+    fn offer(tools: &[&str]) -> Arc<Offer> {
         let raw = |name: &&str| {
             let definition = json!({ "name": name, "inputSchema": { "type": "object" } });
             Raw::from_string(definition.to_string()).unwrap()
         };
-        Offer { tools: validate::tools(tools.iter().map(raw).collect()).0, ..Offer::default() }
+        Arc::new(Offer { tools: validate::tools(tools.iter().map(raw).collect()).0, ..Offer::default() })
     }
 
     #[test]
     fn servers_are_named_with_what_they_deal_with() {
         let forge =
             offer(&["get_pull_request", "create_issue", "list_issues", "fork_forge_repository", "help"]);
-        let lines = lines([("forge", Some(&forge)), ("new", None)].into_iter());
+        let catalog = Catalog::new([("forge".parse().unwrap(), forge)].into());
+        let servers = ["forge", "new"].map(|name| (name, catalog.subjects(name)));
+        let lines = lines(servers.into_iter());
         assert_eq!(lines, ["forge (issue, pull request, fork repository)", "new"]);
     }
 
     #[test]
     fn the_menu_stays_small_whatever_is_behind_it() {
-        let servers = |count: usize| -> Vec<(String, Offer)> {
-            let name = |at: usize| {
-                let known = [
-                    "github",
-                    "filesystem",
-                    "slack-workspace",
-                    "postgres",
-                    "linear",
-                    "browser",
-                    "kubernetes",
-                ];
-                if at < known.len() {
-                    known[at].to_owned()
-                } else {
-                    format!("{}-{at}", known[at % known.len()])
-                }
-            };
-            let tools =
-                ["create_issue", "search_code", "list_pull_requests", "read_text_file", "execute_sql_query"];
-            (0..count).map(|at| (name(at), offer(&tools))).collect()
+        let known =
+            ["github", "filesystem", "slack-workspace", "postgres", "linear", "browser", "kubernetes"];
+        let name = |at: usize| match known.get(at) {
+            Some(name) => (*name).to_owned(),
+            None => format!("{}-{at}", known[at % known.len()]),
         };
+        let tools =
+            ["create_issue", "search_code", "list_pull_requests", "read_text_file", "execute_sql_query"];
         let counts = [0, 1, 7, 15, 30, 100];
         let texts = counts.map(|count| {
-            let all = servers(count);
-            menu(all.iter().map(|(name, offer)| (name.as_str(), Some(offer)))).to_string()
+            let servers = (0..count).map(|at| (name(at).parse().unwrap(), offer(&tools)));
+            menu(&Catalog::new(servers.collect())).to_string()
         });
         let tokens = tokens::count_here(&texts).unwrap();
         assert!(tokens.iter().all(|tokens| *tokens <= 450), "{tokens:?} tokens for {counts:?} servers");

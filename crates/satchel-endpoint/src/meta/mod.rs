@@ -15,7 +15,7 @@ use serde_json::{Value, json, value::to_raw_value};
 pub(crate) use discover::discover;
 pub(crate) use execute::execute_arguments;
 pub(crate) use menu::definitions;
-pub(crate) use resources::{list_resources, resource_content};
+pub(crate) use resources::{list_resources, resource_content, result_page};
 
 pub(crate) const DISCOVER: &str = "discover_mcp_tools";
 pub(crate) const EXECUTE: &str = "execute_mcp_tool";

@@ -9,7 +9,9 @@ use satchel_core::{
 };
 use satchel_mcp::{Raw, RawObject};
 
-use super::{fault, put, text};
+use serde_json::json;
+
+use super::{fault, put, raw, text};
 
 /// `list_mcp_resources`: from the catalog alone.
 pub(crate) fn list_resources(hub: &Hub) -> Box<Raw> {
@@ -27,6 +29,20 @@ pub(crate) fn list_resources(hub: &Hub) -> Box<Raw> {
         put(&mut answer, "resourceTemplates", &templates);
     }
     text(answer.to_raw().get(), false)
+}
+
+/// A part of a result that was cut, as the result of `read_mcp_resource`.
+pub(crate) fn result_page(hub: &Hub, client: &str, address: &str) -> Box<Raw> {
+    let page = match hub.result_page(client, address) {
+        Ok(page) => page,
+        Err(error) => return fault(&error.to_string()),
+    };
+    let mut content = vec![json!({ "type": "text", "text": page.text })];
+    if let Some(next) = page.next {
+        let rest = format!("[{} bytes in all. Read on with read_mcp_resource, uri {next:?}.]", page.total);
+        content.push(json!({ "type": "text", "text": rest }));
+    }
+    raw(&json!({ "content": content, "isError": false }))
 }
 
 /// The contents of a resource as the content of a tool's result. What the server added stays.

@@ -1,0 +1,93 @@
+//! Found in a few tokens, called although written carelessly, refused with a reason before anything is started.
+
+use satchel_tests::{Fake, Home};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_careless_call_is_understood_and_says_how() {
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    crate::offered(&client, "fake:sleep").await;
+    for path in ["fake.sleep", "fake__sleep", "sleep"] {
+        let result = client.execute(path, json!({ "ms": "1" })).await.value();
+        let notes = result["_meta"]["dev.satchel/corrected"].clone();
+        assert_eq!(
+            notes,
+            json!([format!("tool_path: {path} was read as fake:sleep"), "ms: \"1\" was read as 1"])
+        );
+    }
+    let result = client.execute("fake:sleep", json!("{\"ms\": 1}")).await.value();
+    assert!(result.get("_meta").is_none(), "an object as text is no fault: {result}");
+    let near = client.execute("fake:sleeep", json!({})).await.complaint();
+    assert!(near.contains("fake:sleep"), "{near}");
+}
+
+#[tokio::test]
+async fn arguments_that_cannot_be_right_start_nothing() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake").with("idleTimeout", json!(1));
+    home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    crate::offered(&client, "fake:sleep").await;
+    hub.until("fake", "asleep").await;
+    let starts = fake.ledger().starts().len();
+    let complaint = client.execute("fake:sleep", json!({ "ms": "long" })).await.complaint();
+    for said in ["\"ms\" must be an integer, not \"long\"", "sleep(ms?: int)", "{\"ms\":0}"] {
+        assert!(complaint.contains(said), "{said}: {complaint}");
+    }
+    assert_eq!((fake.ledger().starts().len(), fake.ledger().count("call sleep")), (starts, 0));
+}
+
+#[tokio::test]
+async fn the_menu_says_what_is_behind_it() {
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    let hub = home.start_hub().await;
+    crate::offered(&hub.client("one").await, "fake:echo").await;
+    let client = hub.client("two").await;
+    let listed = client.request("tools/list", json!({})).await.value();
+    let description = listed["tools"][0]["description"].as_str().unwrap_or_default().to_owned();
+    assert!(description.contains("Servers: fake (echo, "), "{description}");
+    client.execute("fake:grow", json!({})).await.text();
+    crate::offered(&client, "fake:extra_1").await;
+    let again = client.request("tools/list", json!({})).await.value();
+    assert_eq!(again["tools"][0]["description"], description, "what a session was told stays as it was");
+}
+
+#[tokio::test]
+async fn a_long_result_is_cut_and_read_on_page_by_page() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake").entry();
+    home.write_config(
+        &json!({ "resultCap": { "default": 100_000, "small": 5_000 }, "mcpServers": { "fake": fake } }),
+    );
+    let hub = home.start_hub().await;
+    let client = hub.client("small").await;
+    crate::offered(&client, "fake:echo").await;
+    let items: Vec<_> = (0..900).map(|at| json!({ "id": at, "name": format!("item {at}") })).collect();
+    let text = json!({ "items": items }).to_string();
+    let result = client.execute("fake:echo", json!({ "text": text })).await.value();
+    let first = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    assert!(first.len() <= 5_000 && text.starts_with(&first), "{first}");
+    let mut next = result["_meta"]["dev.satchel/cut"]["next"].as_str().map(str::to_owned);
+    let (id, mut whole) = (next.clone().unwrap_or_default(), first);
+    while let Some(uri) = next.take() {
+        let page = client.call("read_mcp_resource", json!({ "uri": uri })).await.value();
+        whole.push_str(page["content"][0]["text"].as_str().unwrap_or_default());
+        let note = page["content"][1]["text"].as_str().unwrap_or_default();
+        next = note.split('"').nth(1).map(str::to_owned);
+    }
+    assert_eq!(whole, text);
+    let id = id.split('?').next().unwrap_or_default();
+    let read = async |uri: String| client.call("read_mcp_resource", json!({ "uri": uri })).await;
+    assert_eq!(read(format!("{id}?path=$.items[7].name")).await.text(), "\"item 7\"");
+    assert!(read(format!("{id}?path=$$")).await.complaint().contains("JSONPath"));
+    let stranger = hub.client("stranger").await;
+    let refused = stranger.call("read_mcp_resource", json!({ "uri": id })).await.complaint();
+    assert!(refused.contains("no longer kept"), "{refused}");
+    let whole = stranger.execute("fake:echo", json!({ "text": text })).await.text();
+    assert_eq!(whole, text, "another client takes more");
+}
