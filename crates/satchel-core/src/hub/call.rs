@@ -550,8 +550,9 @@ impl Running {
     }
 
     /// The same call, whose result is finished for its caller.
-    pub(super) fn finished(self, finish: Finish) -> Self {
-        Self { finish: Some(finish), ..self }
+    pub(super) fn finished(mut self, finish: Finish) -> Self {
+        self.finish = Some(finish);
+        self
     }
 
     fn begin_round(&mut self, result: &Raw) -> Option<Step> {
