@@ -35,9 +35,9 @@ test: ui/dist/index.html
 	@scripts/conformance.sh
 	$(MAKE) --no-print-directory ui-tests lint
 	cargo build --workspace
-	cargo test -p satchel-tests --test conformance
 	cargo test --workspace
-	$(MAKE) --no-print-directory chaos
+	cargo test --workspace --test conformance
+	cargo test --workspace --test chaos -- --test-threads $(CHAOS_AT_ONCE)
 
 ui-tests: ui/node_modules/.package-lock.json
 	npm --prefix ui run check

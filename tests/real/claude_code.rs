@@ -15,7 +15,7 @@ use crate::house::{House, installed, node};
 async fn claude_code_discovers_and_executes() {
     let house = House::build().await;
     let hub = house.open().await;
-    let connection = hub.connection("claude-code").await;
+    let connection = hub.connection("claude-in-tests").await;
     let hello = json!({ "tool_path": "everything:echo", "arguments": { "message": "said by a model" } });
     let calls = json!([
         { "name": "mcp__hub__discover_mcp_tools", "arguments": { "query": "echo a message" } },
@@ -44,7 +44,7 @@ async fn claude_code_discovers_and_executes() {
 async fn claude_code_answers_the_question_of_a_server_of_the_older_era() {
     let house = House::build().await;
     let hub = house.open().await;
-    let mut connection = hub.connection("claude-code").await;
+    let mut connection = hub.connection("claude-in-tests").await;
     connection.url.push_str("/server/everything");
     let calls = json!([{ "name": "mcp__hub__trigger-elicitation-request", "arguments": {} }]);
     // Nobody sits before it; a hook answers for them.

@@ -93,12 +93,11 @@ async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body>
         return reply::error(StatusCode::FORBIDDEN, None, ErrorObject::new(errors::INVALID_REQUEST, message));
     }
     let compat = compat::is_path(parts.uri.path());
-    let surface = Surface::at(parts.uri.path(), Surface::Router);
-    if surface.is_none() && !compat {
+    if Surface::at(parts.uri.path(), Surface::Router).is_none() && !compat {
         return reply::empty(StatusCode::NOT_FOUND);
     }
     let Some(client) = token::client(&app.hub, &parts.headers) else { return no_token() };
-    let Some(surface) = surface else {
+    let Some(surface) = Surface::at(parts.uri.path(), Surface::usual(&app.hub, &client)) else {
         return match app.shares.take(&client) {
             Some(_share) => compat::answer(&app, client, &parts, body).await,
             None => busy(),
@@ -266,7 +265,7 @@ fn session(
         ));
     };
     let session = name.to_str().ok().and_then(|name| app.sessions.get(name, client));
-    session.filter(|session| session.surface == *surface && !session.one_stream).ok_or(NoSession(
+    session.filter(|session| session.surface.is_like(surface) && !session.one_stream).ok_or(NoSession(
         StatusCode::NOT_FOUND,
         SESSION_NOT_FOUND,
         "Session not found; send initialize again",

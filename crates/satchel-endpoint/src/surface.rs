@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use percent_encoding::percent_decode_str;
 use satchel_core::{
     catalog::{Catalog, Offer, ResourceEntry, Said},
-    model::{ServerName, ToolPath},
+    hub::Hub,
+    model::{ServerName, ToolPath, clients},
 };
 use satchel_mcp::{Raw, RawObject, era};
 use serde_json::{Value, json, value::to_raw_value};
@@ -27,6 +28,24 @@ pub(crate) enum Surface {
 }
 
 impl Surface {
+    /// What `/mcp` is for this client.
+    pub(crate) fn usual(hub: &Hub, client: &str) -> Self {
+        match hub.surface_of(client).0 {
+            clients::Surface::Direct => Surface::Direct,
+            clients::Surface::Router | clients::Surface::Auto => Surface::Router,
+        }
+    }
+
+    /// May a session of this surface be used at the address of the other? What a client sees at `/mcp` may be changed
+    /// while it has a session; what it has seen stays until it opens another.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Surface::Server(own), Surface::Server(other)) => own == other,
+            (Surface::Server(_), _) | (_, Surface::Server(_)) => false,
+            _ => true,
+        }
+    }
+
     /// The surface of a path; `None` where nothing is served there. `usual` is what `/mcp` is for this client.
     pub(crate) fn at(path: &str, usual: Surface) -> Option<Self> {
         match path {
