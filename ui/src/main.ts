@@ -16,4 +16,6 @@ async function invented(): Promise<Hub> {
 
 const hub =
   import.meta.env.DEV && !("__TAURI_INTERNALS__" in window) ? await invented() : (await import("./lib/hub/client")).hub;
+// Text that was measured before its letters came would stay where the other letters had put it.
+await document.fonts.load('13px "Inter Variable"').catch(() => undefined);
 mount(App, { target: document.getElementById("window")!, props: { hub } });

@@ -154,8 +154,8 @@ export const en = {
     off: (name: string) => `${name} is off`,
     offText: (tools: number | null) =>
       tools === null
-        ? "Clients cannot see its tools. What it was told stays as it is."
-        : `Clients cannot see its ${tools} ${some(tools, "tool", "tools")}. What it was told stays as it is.`,
+        ? "Clients cannot see its tools. Its settings stay as they are."
+        : `Clients cannot see its ${tools} ${some(tools, "tool", "tools")}. Its settings stay as they are.`,
   },
 
   remove: {
