@@ -83,6 +83,10 @@ fn may(wish: &Wish) -> bool {
         | Wish::Tools { .. }
         | Wish::Change(_)
         | Wish::Restart { .. }
+        | Wish::Rest { .. }
+        | Wish::Pause { .. }
+        | Wish::Resume
+        | Wish::Listing { .. }
         | Wish::SecretNames
         | Wish::SetSecret { .. }
         | Wish::RemoveSecret { .. }

@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, fmt::Write, path::Path};
 
 use satchel_core::model::{
-    Code, Notice, Place, ServerState, ServerView, Snapshot, Startup,
+    Code, Notice, Paused, Place, ServerState, ServerView, Snapshot, Startup,
     control::{Change, Refusal, Target, ToolLine, ToolList, Wish},
     ledger::{
         ActivityAsk, ActivityPage, By, CallDetail, CallLine, LedgerView, Minute, Report, ReportAsk,
@@ -48,6 +48,7 @@ fn samples() -> String {
     put(&mut file, "report", "hub.Report", &report());
     put(&mut file, "activity", "hub.ActivityPage", &activity());
     put(&mut file, "calls", "hub.CallDetail[]", &vec![call(true), call(false)]);
+    put(&mut file, "listing", "hub.Listing", &satchel_core::registry::find("filesystem"));
     put(&mut file, "about", "hub.About", &about());
     file
 }
@@ -72,6 +73,7 @@ fn hub_states() -> Vec<HubState> {
         }],
         avoided: Avoided { clients: 2, processes: 3, memory_bytes: 4, formula: "how".into() },
         ledger: LedgerView { newest: 1, calls_hour: 2, failures_hour: 3, net_today: -4 },
+        paused: Some(Paused { until_ms: Some(5) }),
     };
     let refused =
         Refused { server: "github".into(), refusal: Refusal::new("config_invalid", "why", "what to do") };
@@ -101,7 +103,7 @@ fn states() -> Vec<ServerState> {
         ServerState::Stopping,
         ServerState::BackingOff { code, message: message.clone(), retry_at_ms: 3, failures: 1 },
         ServerState::Broken { code, message: message.clone(), retry_at_ms: 3, failures: 3 },
-        ServerState::NeedsCredential { names: vec!["TOKEN".into()], message },
+        ServerState::NeedsCredential { names: vec!["TOKEN".into()], variables: vec!["HOST".into()], message },
     ];
     for state in &all {
         match state {
@@ -163,6 +165,10 @@ fn wishes() -> Vec<Wish> {
         Wish::Change(Change::Remove { name: name() }),
         Wish::Change(Change::SetEnabled { name: name(), enabled: true }),
         Wish::Restart { server: name() },
+        Wish::Rest { server: name() },
+        Wish::Pause { until_ms: Some(1) },
+        Wish::Resume,
+        Wish::Listing { query: "browser".into() },
         Wish::SecretNames,
         Wish::SetSecret { name: "TOKEN".into(), value: "value".into() },
         Wish::RemoveSecret { name: "TOKEN".into() },

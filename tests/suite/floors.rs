@@ -50,7 +50,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("chacha20poly1305", &[CORE_VAULT]),
     ("clap", &["crates/satchel-cli/"]),
     ("directories", &["crates/satchel-core/src/files.rs"]),
-    ("fuse_rust", &["crates/satchel-core/src/catalog/search/"]),
+    ("fuse_rust", &["crates/satchel-core/src/catalog/search/", "crates/satchel-core/src/registry/"]),
     ("futures_util", &["crates/satchel-endpoint/"]),
     ("hyper*", &["crates/satchel-endpoint/"]),
     ("jsonc_parser", &["crates/satchel-core/src/clients/edit/json.rs"]),

@@ -304,7 +304,11 @@ mod tests {
 
     #[test]
     fn what_needs_you_comes_first_and_the_worst_before_the_rest() {
-        let needs = ServerState::NeedsCredential { names: vec!["URL".into()], message: String::new() };
+        let needs = ServerState::NeedsCredential {
+            names: vec!["URL".into()],
+            variables: vec![],
+            message: String::new(),
+        };
         let mut hosted = server("sentry", broken(Code::Unreachable));
         hosted.place = Place::Hosted;
         check(

@@ -296,7 +296,11 @@ mod tests {
         ] {
             assert_eq!(looked(entry, state, &path), (verdict, message), "{entry}");
         }
-        let needs = ServerState::NeedsCredential { names: vec!["T".into()], message: String::new() };
+        let needs = ServerState::NeedsCredential {
+            names: vec!["T".into()],
+            variables: vec![],
+            message: String::new(),
+        };
         assert_eq!(looked(r#"{"command": "known"}"#, needs, &path).0, Verdict::Wrong);
     }
 

@@ -267,6 +267,7 @@ impl Hub {
         method: &str,
         params: RawObject,
     ) -> Result<Running, CallFailure> {
+        self.refuse_while_paused(&server)?;
         let permits = (permit(&self.inner.calls, &server)?, permit(&registered.calls, &server)?);
         self.view().called(&server);
         self.inner.compose.notify_one();

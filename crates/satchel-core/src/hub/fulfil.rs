@@ -41,6 +41,20 @@ impl Hub {
                 upstream.ok_or_else(|| unknown_server(&server))?.restart();
                 Ok(json!({}))
             }
+            Wish::Rest { server } => {
+                let upstream = self.servers().get(server.as_str()).map(|known| known.upstream.clone());
+                upstream.ok_or_else(|| unknown_server(&server))?.rest();
+                Ok(json!({}))
+            }
+            Wish::Pause { until_ms } => {
+                self.pause(until_ms);
+                Ok(json!({}))
+            }
+            Wish::Resume => {
+                self.resume();
+                Ok(json!({}))
+            }
+            Wish::Listing { query } => Ok(json!(crate::registry::find(&query))),
             Wish::Connect { client, ephemeral } => self.connect(&client, ephemeral),
             Wish::SecretNames => {
                 let (store, names) = self.inner.around.secrets.names().await?;

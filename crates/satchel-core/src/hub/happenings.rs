@@ -116,7 +116,7 @@ impl Hub {
                 TransportConfig::Http { .. } => "http",
             };
             let tools = offer.as_ref().map(|offer| offer.tools.len());
-            let state = view::state(&seen).name().to_owned();
+            let state = view::state(&seen, &server.config.transport).name().to_owned();
             if server.config.enabled {
                 *status.tools_by_transport.entry(transport.to_owned()).or_default() += tools.unwrap_or(0);
             }

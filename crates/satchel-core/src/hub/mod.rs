@@ -13,6 +13,7 @@ mod happenings;
 mod import;
 mod keep;
 mod ledger;
+mod pause;
 mod refresh;
 mod registry;
 pub mod results;

@@ -57,7 +57,10 @@ pub(super) fn follow(
                 () = end.cancelled() => return,
             }
             hub.inner.compose.notify_one();
-            let state = super::view::state(&seen.borrow_and_update()).name();
+            let Some(transport) = hub.servers().get(&name).map(|server| server.config.transport.clone()) else {
+                continue;
+            };
+            let state = super::view::state(&seen.borrow_and_update(), &transport).name();
             if std::mem::replace(&mut known, state) != state {
                 hub.tell(Happening::ServerState { server: name.to_string(), state: state.to_owned() });
             }

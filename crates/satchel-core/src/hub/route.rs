@@ -85,6 +85,7 @@ pub(super) fn refused(server: &ServerName, error: &LeaseError) -> CallFailure {
     let (code, action): (Option<Code>, String) = match error {
         LeaseError::Off => (None, format!("Switch it on in Satchel, or with `satchel enable {server}`.")),
         LeaseError::Manual => (None, format!("Start it in Satchel, or with `satchel restart {server}`.")),
+        LeaseError::GivenUp => (None, "Call it again to start it again.".to_owned()),
         LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => {
             (Some(failure.code), failure.code.action().to_owned())
         }

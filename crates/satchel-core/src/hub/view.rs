@@ -11,8 +11,9 @@ use tokio::time::Instant;
 use super::{Hub, registry::Registered, usage};
 use crate::{
     catalog::Offer,
+    config::expand::Template,
     model::{
-        Notice, Place, ServerName, ServerState, ServerView, Snapshot, TransportConfig, Usage,
+        Notice, Paused, Place, ServerName, ServerState, ServerView, Snapshot, TransportConfig, Usage,
         snapshot::ClientView,
     },
     stats::usage::Tree,
@@ -27,6 +28,7 @@ const COALESCE: Duration = Duration::from_millis(30);
 pub(super) struct Live {
     pub(super) endpoint: Option<String>,
     pub(super) notices: Vec<Notice>,
+    pub(super) paused: Option<Paused>,
     clients: BTreeMap<String, ClientView>,
     calls: BTreeMap<ServerName, u64>,
 }
@@ -110,6 +112,7 @@ impl Hub {
             clients,
             avoided,
             ledger: self.ledger_view(),
+            paused: view.paused,
         }
     }
 }
@@ -129,7 +132,7 @@ fn show(
         place: place(&config.transport),
         enabled: config.enabled,
         startup: config.startup,
-        state: state(&seen),
+        state: state(&seen, &config.transport),
         pid: seen.pid,
         tools: offer.map(|offer| offer.tools.len()),
         tokens: offer.and_then(|offer| offer.tokens.get().copied()),
@@ -174,7 +177,7 @@ fn runs(transport: &TransportConfig) -> String {
     }
 }
 
-pub(super) fn state(seen: &Seen) -> ServerState {
+pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
     match &seen.state {
         State::Off => ServerState::Off,
         State::Asleep => ServerState::Asleep,
@@ -199,10 +202,25 @@ pub(super) fn state(seen: &Seen) -> ServerState {
             let unset = failure.code == crate::model::Code::NeedsCredential;
             ServerState::NeedsCredential {
                 names: failure.missing.clone(),
+                variables: variables(&failure.missing, transport),
                 message: if unset { String::new() } else { failure.message.clone() },
             }
         }
     }
+}
+
+/// Those of the missing names that no secret has.
+fn variables(missing: &[String], transport: &TransportConfig) -> Vec<String> {
+    let texts: Vec<&String> = match transport {
+        TransportConfig::Stdio { command, args, env, cwd } => {
+            [command].into_iter().chain(args).chain(env.values()).chain(cwd).collect()
+        }
+        TransportConfig::Http { url, headers } => [url].into_iter().chain(headers.values()).collect(),
+    };
+    let templates: Vec<Template> = texts.into_iter().map(|text| Template::parse(text)).collect();
+    let secret =
+        |name: &&String| templates.iter().flat_map(Template::secrets).any(|secret| secret == name.as_str());
+    missing.iter().filter(|name| !secret(name)).cloned().collect()
 }
 
 /// A moment as faces count it, rounded so that composing twice gives the same value.

@@ -38,6 +38,23 @@ pub enum Wish {
         /// Which.
         server: String,
     },
+    /// Lets a server sleep now, or gives its start up. A call under way is not cut off.
+    Rest {
+        /// Which.
+        server: String,
+    },
+    /// Finishes running calls, puts servers to sleep and refuses new calls, until the time named or [`Wish::Resume`].
+    Pause {
+        /// When it ends by itself, in milliseconds since the Unix epoch.
+        until_ms: Option<u64>,
+    },
+    /// Ends a pause.
+    Resume,
+    /// Servers that can be added, best first; all of them for an empty query. Answer: [`super::listing::Listing`].
+    Listing {
+        /// What they should be able to do.
+        query: String,
+    },
     /// Makes a new bearer token for a client. Answer: [`Connection`].
     Connect {
         /// The client's id, for example `cursor`.

@@ -19,9 +19,19 @@ pub struct Snapshot {
     pub clients: Vec<ClientView>,
     /// What sharing saves now.
     pub avoided: Avoided,
+    /// A person paused the hub: calls are refused and servers sleep.
+    #[serde(default)]
+    pub paused: Option<Paused>,
     /// What was called lately and saved today.
     #[serde(default)]
     pub ledger: LedgerView,
+}
+
+/// A pause that a person asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Paused {
+    /// When it ends by itself, in milliseconds since the Unix epoch; `None`: when a person ends it.
+    pub until_ms: Option<u64>,
 }
 
 /// Something a person should know, with what to do about it.
@@ -168,6 +178,9 @@ pub enum ServerState {
     NeedsCredential {
         /// Names of secrets and variables that are not set.
         names: Vec<String>,
+        /// Those of them that are variables of the environment; the others are secrets.
+        #[serde(default)]
+        variables: Vec<String>,
         /// Why they cannot be had, where it is not just that nobody set them.
         message: String,
     },
@@ -217,7 +230,7 @@ impl ServerState {
             (ServerState::Broken { message, failures, .. }, _) => {
                 format!("Stopped after {failures} failed starts: {message}")
             }
-            (ServerState::NeedsCredential { names, message }, _) => match names.as_slice() {
+            (ServerState::NeedsCredential { names, message, .. }, _) => match names.as_slice() {
                 [one] if message.is_empty() => format!("Needs {one}"),
                 many if message.is_empty() => {
                     format!("Needs {} credentials: {}", many.len(), many.join(", "))
@@ -254,6 +267,7 @@ mod tests {
         let ready = |in_flight, sleeps_at_ms| ServerState::Ready { in_flight, sleeps_at_ms };
         let needs = |names: &[&str]| ServerState::NeedsCredential {
             names: names.iter().map(|n| n.to_string()).collect(),
+            variables: vec![],
             message: String::new(),
         };
         let cases = [

@@ -299,6 +299,11 @@ impl Upstream {
         let _ = self.mail.send(Mail::Happened(Event::Restart));
     }
 
+    /// A person wants it to sleep, or its start given up. A call under way is not cut off.
+    pub fn rest(&self) {
+        let _ = self.mail.send(Mail::Happened(Event::Rest));
+    }
+
     /// Credentials changed.
     pub fn renew(&self) {
         let _ = self.mail.send(Mail::Happened(Event::Renewed));
@@ -536,6 +541,7 @@ fn lease_error(refusal: Refusal) -> LeaseError {
     match refusal {
         Refusal::Off => LeaseError::Off,
         Refusal::Manual => LeaseError::Manual,
+        Refusal::GivenUp => LeaseError::GivenUp,
         Refusal::Failed(failure) => LeaseError::Failed(failure),
         Refusal::Waiting(failure, until) => {
             let left = until.saturating_duration_since(Instant::now());

@@ -28,6 +28,9 @@ pub enum LeaseError {
     /// Only a person starts it, and none has.
     #[error("it is started by hand only, and is not running")]
     Manual,
+    /// A person gave its start up.
+    #[error("its start was cancelled")]
+    GivenUp,
     /// It could not be started.
     #[error("{}", .0.message)]
     Failed(Failure),

@@ -151,6 +151,8 @@ pub enum Event {
     Policy(Policy),
     /// A person wants it started, now and afresh.
     Restart,
+    /// A person wants it stopped, or its start given up. A call under way is not cut off.
+    Rest,
     /// Credentials changed: what was missing may be there.
     Renewed,
 }
@@ -175,6 +177,8 @@ pub enum Refusal {
     Off,
     /// Started by a person only, and not running.
     Manual,
+    /// A person gave its start up.
+    GivenUp,
     /// The start failed.
     Failed(Failure),
     /// Failed earlier; not tried before the time named.
@@ -255,6 +259,7 @@ impl Lifecycle {
             Event::Timer => self.timer(now),
             Event::Policy(policy) => self.policy(policy, now),
             Event::Restart => self.restart(now),
+            Event::Rest => self.rest(),
             Event::Renewed => self.renewed(now),
         }
     }
@@ -467,6 +472,29 @@ impl Lifecycle {
         }
     }
 
+    fn rest(&mut self) -> Vec<Effect> {
+        match self.state {
+            State::Ready { leases: 0, .. } => self.stop(false),
+            State::Starting { waiting, .. } => {
+                let mut effects = self.stop(false);
+                if waiting > 0 {
+                    effects.push(Effect::Refuse(Refusal::GivenUp));
+                }
+                effects
+            }
+            State::Stopping { ref mut again, .. } => {
+                *again = false;
+                vec![]
+            }
+            State::Off
+            | State::Asleep
+            | State::Ready { .. }
+            | State::BackingOff { .. }
+            | State::Broken { .. }
+            | State::NeedsCredential { .. } => vec![],
+        }
+    }
+
     fn renewed(&mut self, now: Instant) -> Vec<Effect> {
         if matches!(self.state, State::NeedsCredential { .. }) {
             self.state = State::Asleep;
@@ -509,6 +537,29 @@ mod tests {
             last = lifecycle.on(event.clone(), start + Duration::from_secs(*second));
         }
         (lifecycle, last, start)
+    }
+
+    #[test]
+    fn a_person_lets_it_rest_but_cuts_no_call_off() {
+        let (lifecycle, effects, _) =
+            play(lazy(), &[(0, Event::Restart), (1, Event::Connected(1)), (2, Event::Rest)]);
+        assert_eq!(
+            (lifecycle.state(), effects),
+            (&State::Stopping { waiting: 0, again: false }, vec![Effect::Stop(1)])
+        );
+        let (lifecycle, effects, _) =
+            play(lazy(), &[(0, Event::Wanted), (1, Event::Connected(1)), (2, Event::Rest)]);
+        assert!(matches!(lifecycle.state(), State::Ready { leases: 1, .. }));
+        assert_eq!(effects, []);
+    }
+
+    #[test]
+    fn a_start_that_is_given_up_refuses_who_waited() {
+        let (lifecycle, effects, _) = play(lazy(), &[(0, Event::Wanted), (1, Event::Rest)]);
+        assert_eq!(effects, [Effect::Stop(1), Effect::Refuse(Refusal::GivenUp)]);
+        assert_eq!(lifecycle.state(), &State::Stopping { waiting: 0, again: false });
+        let (lifecycle, _, _) = play(lazy(), &[(0, Event::Wanted), (1, Event::Rest), (2, Event::Stopped(1))]);
+        assert_eq!(lifecycle.state(), &State::Asleep);
     }
 
     fn released(generation: u64) -> Event {

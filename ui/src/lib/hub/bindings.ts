@@ -1,3 +1,5 @@
+import type { LedgerView } from "./proposed";
+
 // The words the window shares with the hub: the shapes of satchel-core's `model` and of src-tauri's `state.rs`.
 // samples.ts is written by `cargo test -p satchel-app samples` from the Rust types; it does not compile
 // when a shape here is not the one Rust sends.
@@ -22,7 +24,13 @@ export interface Snapshot {
   servers: ServerView[];
   clients: ClientView[];
   avoided: Avoided;
+  paused: Paused | null;
   ledger: LedgerView;
+}
+
+/** A pause that a person asked for; `null` means until a person ends it. */
+export interface Paused {
+  until_ms: number | null;
 }
 
 export interface Notice {
@@ -79,7 +87,7 @@ export type ServerState =
   | { state: "stopping" }
   | { state: "backing_off"; code: Code; message: string; retry_at_ms: number; failures: number }
   | { state: "broken"; code: Code; message: string; retry_at_ms: number; failures: number }
-  | { state: "needs_credential"; names: string[]; message: string };
+  | { state: "needs_credential"; names: string[]; variables: string[]; message: string };
 
 export interface ClientView {
   id: string;
@@ -125,6 +133,10 @@ export type Wish =
   | { do: "tools"; query: string; server: string | null; limit: number }
   | ({ do: "change" } & Change)
   | { do: "restart"; server: string }
+  | { do: "rest"; server: string }
+  | { do: "pause"; until_ms: number | null }
+  | { do: "resume" }
+  | { do: "listing"; query: string }
   | { do: "secret_names" }
   | { do: "set_secret"; name: string; value: string }
   | { do: "remove_secret"; name: string }
@@ -318,6 +330,50 @@ export interface ToolLine {
 export interface Log {
   path: string;
   lines: string[];
+}
+
+/** Servers that can be added. Texts for people come by language. */
+export interface Listing {
+  made: string;
+  tokenizer: string;
+  entries: Listed[];
+}
+
+export type Texts = Record<string, string>;
+
+export interface Listed {
+  id: string;
+  title: string;
+  publisher: string;
+  about: Texts;
+  topics: string[];
+  target: Target;
+  needs: Need[];
+  runtime: string | null;
+  home: string | null;
+  measured: Measured | null;
+  tools: ListedTool[];
+}
+
+export interface Need {
+  name: string;
+  kind: "secret" | "text" | "path";
+  label: Texts;
+  optional: boolean;
+  get: string | null;
+}
+
+export interface Measured {
+  tools: number;
+  tokens: number;
+  version: string;
+  on: string;
+}
+
+export interface ListedTool {
+  name: string;
+  about: string;
+  kind: "reads" | "writes" | "deletes" | "unstated";
 }
 
 /** Why a wish was not fulfilled. */

@@ -228,6 +228,9 @@ export const hubStates: hub.HubState[] = [
           "names": [
             "TOKEN"
           ],
+          "variables": [
+            "HOST"
+          ],
           "message": "why",
           "pid": 1,
           "tools": 2,
@@ -268,7 +271,9 @@ export const hubStates: hub.HubState[] = [
         "newest": 1,
         "calls_hour": 2,
         "failures_hour": 3,
-        "net_today": -4
+        "net_today": -4,
+      "paused": {
+        "until_ms": 5
       }
     },
     "refused": {
@@ -299,7 +304,8 @@ export const hubStates: hub.HubState[] = [
         "calls_hour": 0,
         "failures_hour": 0,
         "net_today": 0
-      }
+      },
+      "paused": null
     },
     "refused": null
   },
@@ -407,6 +413,21 @@ export const wishes: hub.Wish[] = [
     "server": "github"
   },
   {
+    "do": "rest",
+    "server": "github"
+  },
+  {
+    "do": "pause",
+    "until_ms": 1
+  },
+  {
+    "do": "resume"
+  },
+  {
+    "do": "listing",
+    "query": "browser"
+  },
+  {
     "do": "secret_names"
   },
   {
@@ -481,259 +502,127 @@ export const tools: hub.ToolList = {
   "total": 2
 };
 
-export const report: hub.Report = {
-  "by": "server",
-  "from": "",
-  "tokenizer": "",
-  "totals": {
-    "calls": 1,
-    "failures": 2,
-    "searches": 3,
-    "request_bytes": 0,
-    "result_bytes": 0,
-    "request_tokens": 0,
-    "result_tokens": 0,
-    "uncounted": 0,
-    "took": {
-      "median_ms": 1.5,
-      "p95_ms": 2.5,
-      "wait_ms": 0.5,
-      "start_ms": 3.5,
-      "upstream_ms": 4.5,
-      "ours_ms": 5.5
-    }
-  },
-  "savings": {
-    "sessions": 0,
-    "left_out": 0,
-    "without": 0,
-    "with": 0,
-    "spent": {
-      "definitions": 1,
-      "find": 2,
-      "describe": 3,
-      "wrapping": 4
-    },
-    "net": 0,
-    "percent": 1.5,
-    "break_even_searches": 2.5,
-    "verdict": ""
-  },
-  "lines": [
+export const listing: hub.Listing = {
+  "made": "2026-11-21",
+  "tokenizer": "o200k_base",
+  "entries": [
     {
-      "name": "github",
-      "totals": {
-        "calls": 1,
-        "failures": 2,
-        "searches": 3,
-        "request_bytes": 0,
-        "result_bytes": 0,
-        "request_tokens": 0,
-        "result_tokens": 0,
-        "uncounted": 0,
-        "took": {
-          "median_ms": 1.5,
-          "p95_ms": 2.5,
-          "wait_ms": 0.5,
-          "start_ms": 3.5,
-          "upstream_ms": 4.5,
-          "ours_ms": 5.5
-        }
+      "id": "filesystem",
+      "title": "Filesystem",
+      "publisher": "modelcontextprotocol",
+      "about": {
+        "de": "Dateien in einem Ordner lesen, schreiben und durchsuchen.",
+        "en": "Read, write and search files in one folder."
       },
-      "sessions": 0,
-      "without": 0,
-      "with": 0,
-      "net": -1
+      "topics": [
+        "files"
+      ],
+      "target": {
+        "kind": "command",
+        "command": "npx",
+        "args": [
+          "-y",
+          "@modelcontextprotocol/server-filesystem@2026.8.31",
+          "{folder}"
+        ],
+        "env": {},
+        "cwd": null
+      },
+      "needs": [
+        {
+          "name": "folder",
+          "kind": "path",
+          "label": {
+            "de": "Ein Ordner, in dem es arbeiten darf",
+            "en": "A folder it may work in"
+          },
+          "optional": false,
+          "get": null
+        }
+      ],
+      "runtime": "node",
+      "home": "https://github.com/modelcontextprotocol/servers",
+      "measured": {
+        "tools": 14,
+        "tokens": 2823,
+        "version": "2026.8.31",
+        "on": "2026-11-21"
+      },
+      "tools": [
+        {
+          "name": "read_file",
+          "about": "Read the complete contents of a file as text",
+          "kind": "reads"
+        },
+        {
+          "name": "read_text_file",
+          "about": "Read the complete contents of a file from the file system as text",
+          "kind": "reads"
+        },
+        {
+          "name": "read_media_file",
+          "about": "Read a file and return it as a base64-encoded content block with its MIME type",
+          "kind": "reads"
+        },
+        {
+          "name": "read_multiple_files",
+          "about": "Read the contents of multiple files simultaneously",
+          "kind": "reads"
+        },
+        {
+          "name": "write_file",
+          "about": "Create a new file or completely overwrite an existing file with new content",
+          "kind": "deletes"
+        },
+        {
+          "name": "edit_file",
+          "about": "Make line-based edits to a text file",
+          "kind": "deletes"
+        },
+        {
+          "name": "create_directory",
+          "about": "Create a new directory or ensure a directory exists",
+          "kind": "writes"
+        },
+        {
+          "name": "list_directory",
+          "about": "Get a detailed listing of all files and directories in a specified path",
+          "kind": "reads"
+        },
+        {
+          "name": "list_directory_with_sizes",
+          "about": "Get a detailed listing of all files and directories in a specified path, including sizes",
+          "kind": "reads"
+        },
+        {
+          "name": "directory_tree",
+          "about": "Get a recursive tree view of files and directories as a JSON structure",
+          "kind": "reads"
+        },
+        {
+          "name": "move_file",
+          "about": "Move or rename files and directories",
+          "kind": "deletes"
+        },
+        {
+          "name": "search_files",
+          "about": "Recursively search for files and directories matching a pattern",
+          "kind": "reads"
+        },
+        {
+          "name": "get_file_info",
+          "about": "Retrieve detailed metadata about a file or directory",
+          "kind": "reads"
+        },
+        {
+          "name": "list_allowed_directories",
+          "about": "Returns the list of directories that this server is allowed to access",
+          "kind": "reads"
+        }
+      ]
     }
-  ],
-  "how": [
-    "so"
   ]
 };
-
-export const activity: hub.ActivityPage = {
-  "calls": [
-    {
-      "id": 1,
-      "time_ms": 2,
-      "session": 3,
-      "client": "cursor",
-      "kind": "call",
-      "server": "github",
-      "tool": "search_issues",
-      "outcome": "ok",
-      "code": "code",
-      "message": "why",
-      "took_ms": 4.5,
-      "tokens": 5,
-      "argument": "{}"
-    },
-    {
-      "id": 1,
-      "time_ms": 2,
-      "session": 3,
-      "client": "cursor",
-      "kind": "call",
-      "server": "github",
-      "tool": "search_issues",
-      "outcome": "ok",
-      "code": null,
-      "message": null,
-      "took_ms": 4.5,
-      "tokens": null,
-      "argument": null
-    }
-  ],
-  "sessions": [
-    {
-      "id": 3,
-      "client": "cursor",
-      "program": "Cursor 2.0",
-      "era": "2025-11-25",
-      "started_ms": 1,
-      "last_ms": 2,
-      "calls": 3,
-      "searches": 4,
-      "without": 5,
-      "spent": {
-        "definitions": 0,
-        "find": 0,
-        "describe": 0,
-        "wrapping": 0
-      },
-      "net": 5,
-      "counted": true
-    }
-  ],
-  "more": true,
-  "minutes": [
-    {
-      "calls": 2,
-      "failures": 1
-    }
-  ],
-  "problems": 1,
-  "asked": 0
-};
-
-export const calls: hub.CallDetail[] = [
-  {
-    "line": {
-      "id": 1,
-      "time_ms": 2,
-      "session": 3,
-      "client": "cursor",
-      "kind": "call",
-      "server": "github",
-      "tool": "search_issues",
-      "outcome": "ok",
-      "code": "code",
-      "message": "why",
-      "took_ms": 4.5,
-      "tokens": 5,
-      "argument": "{}"
-    },
-    "session": {
-      "id": 3,
-      "client": "cursor",
-      "program": "Cursor 2.0",
-      "era": "2025-11-25",
-      "started_ms": 1,
-      "last_ms": 2,
-      "calls": 3,
-      "searches": 4,
-      "without": 5,
-      "spent": {
-        "definitions": 0,
-        "find": 0,
-        "describe": 0,
-        "wrapping": 0
-      },
-      "net": 5,
-      "counted": true
-    },
-    "wait_ms": 0.5,
-    "start_ms": 1.5,
-    "upstream_ms": 2.5,
-    "ours_ms": 0.25,
-    "request_bytes": 1,
-    "result_bytes": 2,
-    "request_tokens": 3,
-    "result_tokens": 4,
-    "rule": "rule",
-    "client_era": "2025-11-25",
-    "server_era": "2026-07-28",
-    "trace": "00-1-2-01",
-    "arguments": "{}",
-    "result": "{}",
-    "route": [
-      {
-        "id": 1,
-        "time_ms": 2,
-        "session": 3,
-        "client": "cursor",
-        "kind": "call",
-        "server": "github",
-        "tool": "search_issues",
-        "outcome": "ok",
-        "code": "code",
-        "message": "why",
-        "took_ms": 4.5,
-        "tokens": 5,
-        "argument": "{}"
-      }
-    ]
-  },
-  {
-    "line": {
-      "id": 1,
-      "time_ms": 2,
-      "session": 3,
-      "client": "cursor",
-      "kind": "call",
-      "server": "github",
-      "tool": "search_issues",
-      "outcome": "ok",
-      "code": null,
-      "message": null,
-      "took_ms": 4.5,
-      "tokens": null,
-      "argument": null
-    },
-    "session": null,
-    "wait_ms": 0.5,
-    "start_ms": 1.5,
-    "upstream_ms": 2.5,
-    "ours_ms": 0.25,
-    "request_bytes": 1,
-    "result_bytes": 2,
-    "request_tokens": null,
-    "result_tokens": null,
-    "rule": "rule",
-    "client_era": "2025-11-25",
-    "server_era": null,
-    "trace": null,
-    "arguments": null,
-    "result": null,
-    "route": [
-      {
-        "id": 1,
-        "time_ms": 2,
-        "session": 3,
-        "client": "cursor",
-        "kind": "call",
-        "server": "github",
-        "tool": "search_issues",
-        "outcome": "ok",
-        "code": null,
-        "message": null,
-        "took_ms": 4.5,
-        "tokens": null,
-        "argument": null
-      }
-    ]
-  }
-];
 
 export const about: hub.About = {
   "version": "0.1.0",

@@ -1,0 +1,104 @@
+//! Which servers a query means: every word must be like something the entry says. Pure.
+
+use fuse_rust::Fuse;
+
+use crate::model::listing::Listed;
+
+/// fuse-rust scores 0 for equal and 1 for nothing alike; worse than this is not alike.
+const ALIKE: f64 = 0.34;
+/// From so many letters on a word may be misspelt; shorter ones are looked for as they are.
+const MISSPELT: usize = 4;
+/// fuse-rust keeps a pattern in the bits of one word.
+const LONGEST: usize = 60;
+
+/// Leaves the entries that match, best first; all, in their order, for an empty query.
+pub(super) fn rank(entries: &mut Vec<Listed>, query: &str) {
+    let words: Vec<String> = split(query).filter(|word| word.len() <= LONGEST).collect();
+    if words.is_empty() {
+        return;
+    }
+    let fuse = Fuse { threshold: ALIKE, tokenize: false, ..Fuse::default() };
+    let mut found: Vec<(f64, Listed)> = entries
+        .drain(..)
+        .filter_map(|entry| {
+            let fields = fields(&entry);
+            let worths: Option<Vec<f64>> = words.iter().map(|word| worth(&fuse, word, &fields)).collect();
+            Some((worths?.iter().sum(), entry))
+        })
+        .collect();
+    found.sort_by(|one, other| other.0.total_cmp(&one.0));
+    entries.extend(found.into_iter().map(|(_, entry)| entry));
+}
+
+/// The words of an entry, each with what a match is worth.
+fn fields(entry: &Listed) -> Vec<(f64, String)> {
+    let texts = [(8.0, entry.title.as_str()), (8.0, &entry.id), (3.0, &entry.publisher)];
+    let about = entry.about.values().map(|text| (3.0, text.as_str()));
+    let topics = entry.topics.iter().map(|topic| (4.0, topic.as_str()));
+    let tools = entry.tools.iter().flat_map(|tool| [(2.0, tool.name.as_str()), (1.0, tool.about.as_str())]);
+    let all = texts.into_iter().chain(about).chain(topics).chain(tools);
+    all.flat_map(|(worth, text)| split(text).map(move |word| (worth, word))).collect()
+}
+
+/// What the best match of the word is worth, where there is one.
+fn worth(fuse: &Fuse, word: &str, fields: &[(f64, String)]) -> Option<f64> {
+    let worth = |(worth, known): &(f64, String)| {
+        let alike = if known == word {
+            1.0
+        } else if known.starts_with(word) {
+            0.9
+        } else if word.len() >= MISSPELT && known.contains(word) {
+            0.7
+        } else if word.len() >= MISSPELT && known.len() + 2 >= word.len() && known.len() <= word.len() + 2 {
+            0.6 * (1.0 - fuse.search_text_in_string(word, known)?.score)
+        } else {
+            return None;
+        };
+        Some(worth * alike)
+    };
+    fields.iter().filter_map(worth).max_by(f64::total_cmp)
+}
+
+fn split(text: &str) -> impl Iterator<Item = String> {
+    text.split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::registry::find;
+
+    #[track_caller]
+    fn first(query: &str, expected: &str) {
+        let found = find(query).entries;
+        assert_eq!(found.first().map(|entry| entry.id.as_str()), Some(expected), "{query}");
+    }
+
+    #[test]
+    fn finds_by_name_by_purpose_and_by_tool() {
+        first("github", "github");
+        first("file", "filesystem");
+        first("git commit", "git");
+        first("browser click", "playwright");
+        first("jira", "atlassian");
+        first("Zeitzonen", "time");
+        first("search issues errors", "sentry");
+    }
+
+    #[test]
+    fn forgives_a_slip_and_follows_every_letter() {
+        first("plawright", "playwright");
+        first("notoin", "notion");
+        for typed in ["fi", "fil", "file", "filesy"] {
+            let found = find(typed).entries;
+            assert!(found.iter().any(|entry| entry.id == "filesystem"), "{typed}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_found_for_nothing_alike_and_all_for_no_words() {
+        assert_eq!(find("zzxqv").entries, []);
+        assert_eq!(find(" - ").entries.len(), find("").entries.len());
+    }
+}
