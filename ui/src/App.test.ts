@@ -47,7 +47,7 @@ describe("the list", () => {
 
     await user.click(await switchOf("github"));
     await waitFor(async () => expect((await switchOf("github")).getAttribute("aria-checked")).toBe("false"));
-    expect(hub.wishes.at(-1)).toEqual({ do: "change", change: "set_enabled", name: "github", enabled: false });
+    expect(hub.wishes).toContainEqual({ do: "change", change: "set_enabled", name: "github", enabled: false });
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
@@ -174,7 +174,7 @@ describe("the pane", () => {
   });
 
   test("stores a missing credential and forgets it", async () => {
-    const { hub, user } = await open(serving(server("db", { state: "needs_credential", names: ["URL"], message: "" })), "/servers/db");
+    const { hub, user } = await open(serving(server("db", { state: "needs_credential", names: ["URL"], variables: [], message: "" })), "/servers/db");
     const field = await screen.findByLabelText<HTMLInputElement>("Value of URL");
     await user.type(field, "postgres://x{Enter}");
     await waitFor(() => expect(field.value).toBe(""));
@@ -205,8 +205,9 @@ describe("adding", () => {
     await user.click(screen.getByRole("textbox"));
     await user.paste(text);
     await user.click(await screen.findByRole("button", { name: "Add server" }));
-    await waitFor(() => expect(hub.wishes.length).toBeGreaterThan(1));
-    expect(hub.wishes.slice(0, 2)).toEqual([
+    const made = () => hub.wishes.filter((wish) => wish.do === "set_secret" || wish.do === "change");
+    await waitFor(() => expect(made().length).toBeGreaterThan(1));
+    expect(made()).toEqual([
       { do: "set_secret", name: "GH_GH_TOKEN", value: "t" },
       {
         do: "change",

@@ -3,3 +3,7 @@ const mac = navigator.platform.startsWith("Mac");
 
 export const isCommandKey = (event: KeyboardEvent) => (mac ? event.metaKey : event.ctrlKey) && !event.altKey;
 export const shortcut = (key: string) => (mac ? `⌘${key}` : `Ctrl ${key}`);
+
+/** Is somebody writing, or is something open over the screen? */
+export const isBusy = (target: EventTarget | null) =>
+  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || document.querySelector("dialog[open]") !== null;

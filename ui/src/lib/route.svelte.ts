@@ -1,25 +1,32 @@
-// Where the window is: `/servers/NAME/TAB`, `/settings`. Kept in the address, and over a restart.
+// Where the window is: `/servers/NAME/TAB`, `/catalog/ID`, `/settings`. Kept in the address, and over a restart.
 
-export type Screen = "servers" | "settings";
-export type Tab = "overview" | "tools" | "log";
-const tabs: readonly Tab[] = ["overview", "tools", "log"];
+export const screens = ["servers", "catalog", "activity", "savings", "clients", "settings", "welcome"] as const;
+export type Screen = (typeof screens)[number];
+export type Tab = "overview" | "tools" | "log" | "setup";
+export const tabs: readonly Tab[] = ["overview", "tools", "log", "setup"];
 
 export interface Route {
   screen: Screen;
+  /** What is chosen on that screen: a server, a catalog entry, a call, a client, a step. */
+  item: string | undefined;
+  /** The server chosen on Servers. */
   server: string | undefined;
   tab: Tab;
 }
 
 export function parse(path: string): Route {
-  const [screen, server, tab] = path.replace(/^#?\/?/, "").split("/").map(decode);
-  if (screen === "settings") return { screen, server: undefined, tab: "overview" };
-  return { screen: "servers", server: server || undefined, tab: tabs.find((one) => one === tab) ?? "overview" };
+  const [first, second, third] = path.replace(/^#?\/?/, "").split("/").map(decode);
+  const screen = screens.find((one) => one === first) ?? "servers";
+  const item = second || undefined;
+  return { screen, item, server: screen === "servers" ? item : undefined, tab: tabs.find((one) => one === third) ?? "overview" };
 }
 
 export function path(server?: string, tab: Tab = "overview"): string {
   if (server === undefined) return "/servers";
   return `/servers/${encodeURIComponent(server)}${tab === "overview" ? "" : `/${tab}`}`;
 }
+
+export const at = (screen: Screen, item?: string | number) => `/${screen}${item === undefined ? "" : `/${encodeURIComponent(item)}`}`;
 
 function decode(part: string): string {
   try {
@@ -30,11 +37,15 @@ function decode(part: string): string {
 }
 
 export class Router {
-  route = $state<Route>({ screen: "servers", server: undefined, tab: "overview" });
+  route = $state<Route>({ screen: "servers", item: undefined, server: undefined, tab: "overview" });
 
   constructor() {
     this.#read();
-    addEventListener("hashchange", () => this.#read());
+    $effect(() => {
+      const read = () => this.#read();
+      addEventListener("hashchange", read);
+      return () => removeEventListener("hashchange", read);
+    });
   }
 
   /** Goes there; Back returns. */
@@ -52,6 +63,7 @@ export class Router {
   #read(): void {
     if (!location.hash) history.replaceState(null, "", `#${localStorage.getItem("place") ?? "/servers"}`);
     this.route = parse(location.hash);
-    localStorage.setItem("place", location.hash.slice(1));
+    // The first minute is not a place to come back to.
+    if (this.route.screen !== "welcome") localStorage.setItem("place", location.hash.slice(1));
   }
 }

@@ -31,8 +31,8 @@ const cases: [ServerState, string, string, string | undefined][] = [
     "Stopped after 3 failed starts",
     "See why",
   ],
-  [{ state: "needs_credential", names: ["DATABASE_URL"], message: "" }, "Needs DATABASE_URL", "Needs DATABASE_URL", "Add credential"],
-  [{ state: "needs_credential", names: ["A", "B"], message: "" }, "Needs 2 credentials", "Needs 2 credentials", "Add credential"],
+  [{ state: "needs_credential", names: ["DATABASE_URL"], variables: [], message: "" }, "Needs DATABASE_URL", "Needs DATABASE_URL", "Add credential"],
+  [{ state: "needs_credential", names: ["A", "B"], variables: [], message: "" }, "Needs 2 credentials", "Needs 2 credentials", "Add credential"],
 ];
 
 test.each(cases)("%o", (state, text, spoken, action) => {

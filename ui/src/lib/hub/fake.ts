@@ -1,6 +1,8 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import type { About, HubState, Log, Refusal, Refused, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
 import type { Hub } from "./hub";
+import * as pretend from "./pretend";
+import type { KnownClients, ProposedWish } from "./proposed";
 
 export interface FakeHub extends Hub {
   /** Replaces the state, as if the core had said so. */
@@ -14,11 +16,11 @@ export interface FakeHub extends Hub {
   /** Is the window hidden? */
   readonly hidden: boolean;
   /** Every wish that was made, in order. */
-  readonly wishes: Wish[];
+  readonly wishes: (Wish | ProposedWish)[];
   /** What was copied last. */
   readonly copied: string | undefined;
   /** Answers the next wish of this kind with a refusal. */
-  refuseNext(kind: Wish["do"], refusal: Refusal): void;
+  refuseNext(kind: (Wish | ProposedWish)["do"], refusal: Refusal): void;
 }
 
 export function server(name: string, state: ServerState, more: Partial<ServerView> = {}): ServerView {
@@ -45,18 +47,32 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
 }
 
 export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): Snapshot {
-  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0 }, ...more };
+  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0 }, paused: null, ...more };
 }
 
 /** A hub that serves. */
 export const open = (snapshot: Snapshot, refused: Refused | null = null): HubState => ({ hub: "open", snapshot, refused });
 
-export function fakeHub(initial: HubState): FakeHub {
+/** What the fake hub tells beside its snapshot. */
+export interface Telling {
+  /** So many calls were made. */
+  calls?: number;
+  /** So many days have savings. */
+  days?: number;
+  clients?: KnownClients;
+  found?: boolean;
+}
+
+export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
+  const began = Date.now();
+  const calls = pretend.calls(telling.calls ?? 0, began);
+  const none: KnownClients = { looked: 41, clients: [] };
+  let known = telling.clients ?? none;
   let state = initial;
   let atLogin = false;
   let copied: string | undefined;
-  const wishes: Wish[] = [];
-  const refusals = new Map<Wish["do"], Refusal>();
+  const wishes: (Wish | ProposedWish)[] = [];
+  const refusals = new Map<(Wish | ProposedWish)["do"], Refusal>();
   const heardState = new Set<(state: HubState) => void>();
   let hidden = false;
   const heardClosing = new Set<() => void>();
@@ -75,7 +91,7 @@ export function fakeHub(initial: HubState): FakeHub {
   const change: FakeHub["change"] = (name, what) =>
     rearrange((servers) => servers.map((one) => (one.name === name ? ({ ...one, ...what } as ServerView) : one)));
 
-  const fulfil = (wish: Wish): unknown => {
+  const fulfil = (wish: Wish | ProposedWish): unknown => {
     switch (wish.do) {
       case "change":
         switch (wish.change) {
@@ -102,6 +118,38 @@ export function fakeHub(initial: HubState): FakeHub {
             return {};
           }
         }
+        return {};
+      case "rest":
+        change(wish.server, { state: "asleep" });
+        return {};
+      case "pause":
+      case "resume":
+        if (state.hub === "open")
+          become(open({ ...state.snapshot, version: state.snapshot.version + 1, paused: wish.do === "pause" ? { until_ms: wish.until_ms } : null }));
+        return {};
+      case "listing":
+        return pretend.listing(wish.query);
+      case "activity":
+        return pretend.activity(calls, wish.ask, began);
+      case "call_detail":
+        return pretend.detail(calls, wish.id);
+      case "report":
+        return telling.days ? pretend.report(wish.by, wish.hours === null ? telling.days : Math.min(telling.days, wish.hours / 24), began) : pretend.noReport(wish.by);
+      case "replay":
+        return { content: [{ type: "text", text: "done" }] };
+      case "clients":
+        return known;
+      case "preview_connect":
+        return pretend.preview(known.clients.find((client) => client.id === wish.client)?.path ?? "");
+      case "connect_client":
+      case "undo_connect": {
+        const next = wish.do === "connect_client" ? ({ state: "added", can_undo: true } as const) : ({ state: "found", can_undo: false } as const);
+        known = { ...known, clients: known.clients.map((client) => (client.id === wish.client ? { ...client, ...next } : client)) };
+        return {};
+      }
+      case "found_servers":
+        return telling.found ? pretend.foundServers : { servers: [] };
+      case "import":
         return {};
       case "restart":
         change(wish.server, { state: "ready", in_flight: 0, sleeps_at_ms: Date.now() + 180_000 });
@@ -152,7 +200,7 @@ export function fakeHub(initial: HubState): FakeHub {
       hidden = true;
       return Promise.resolve();
     },
-    wish: <Answer>(wish: Wish) => {
+    wish: <Answer>(wish: Wish | ProposedWish) => {
       wishes.push(wish);
       const refusal = refusals.get(wish.do);
       if (refusal) {

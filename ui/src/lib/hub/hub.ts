@@ -1,5 +1,6 @@
 // The hub, as the window reaches it: one snapshot in, wishes out.
 import type { About, HubState, Wish } from "./bindings";
+import type { ProposedWish } from "./proposed";
 
 export interface Hub {
   /** What the hub is now. */
@@ -13,7 +14,7 @@ export interface Hub {
   /** Hides the window; the hub goes on. */
   closeWindow(): Promise<void>;
   /** Resolves to the hub's answer, rejects with a `Refusal`. */
-  wish<Answer = unknown>(wish: Wish): Promise<Answer>;
+  wish<Answer = unknown>(wish: Wish | ProposedWish): Promise<Answer>;
   about(): Promise<About>;
   startsAtLogin(): Promise<boolean>;
   /** Resolves to what it is afterwards. */

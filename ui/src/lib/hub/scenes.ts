@@ -1,6 +1,8 @@
 // States of the hub worth looking at: `npm run dev`, then /?scene=NAME. All of it is invented.
 import type { HubState, ServerView } from "./bindings";
-import { open, server, snapshot } from "./fake";
+import { fakeHub, open, server, snapshot, type Telling } from "./fake";
+import { clients } from "./pretend";
+import type { Snapshot } from "./bindings";
 
 const now = Date.now();
 
@@ -22,7 +24,7 @@ function usual(): ServerView[] {
       title: "Linear", place: "hosted", tools: 22, tokens: 3020, runs: "https://mcp.linear.app/mcp",
     }),
     server("playwright", { state: "starting", since_ms: now - 6_000 }, { title: "Playwright", tools: 21, tokens: 3390, runs: "npx -y @playwright/mcp" }),
-    server("postgres", { state: "needs_credential", names: ["DATABASE_URL"], message: "" }, {
+    server("postgres", { state: "needs_credential", names: ["DATABASE_URL"], variables: [], message: "" }, {
       title: "Postgres", tools: 9, tokens: 1240, runs: "npx -y postgres-mcp ${secret:DATABASE_URL}",
     }),
     server("puppeteer", { state: "broken", code: "spawn_not_found", message: "npx was not found in PATH", retry_at_ms: now + 252_000, failures: 3 }, {
@@ -40,14 +42,62 @@ function crowd(): ServerView[] {
   return Array.from({ length: 200 }, (_, at) => {
     const name = `server-${String(at + 1).padStart(3, "0")}`;
     if (at % 9 === 0) return server(name, { state: "ready", in_flight: 0, sleeps_at_ms: now + (at + 10) * 1000 });
-    if (at % 31 === 0) return server(name, { state: "needs_credential", names: ["API_KEY", "API_HOST"], message: "" });
+    if (at % 31 === 0) return server(name, { state: "needs_credential", names: ["API_KEY", "API_HOST"], variables: ["API_HOST"], message: "" });
     if (at % 7 === 0) return server(name, { state: "off" });
     return server(name, { state: "asleep" }, { tools: at, tokens: at * 211 });
   });
 }
 
+/** A hub that has served for a while. */
+function lived(more: Partial<Snapshot> = {}): HubState {
+  return open(
+    snapshot(usual(), {
+      clients: [
+        { id: "cursor", requests: 52, last_call: "github:search_issues", last_seen_ms: now - 12_000 },
+        { id: "claude-code", requests: 41, last_call: "sentry:find_issues", last_seen_ms: now - 40_000 },
+        { id: "vscode", requests: 31, last_call: null, last_seen_ms: now - 3_600_000 },
+      ],
+      avoided: { clients: 3, processes: 8, memory_bytes: 612_000_000, formula: "(clients - 1) x what is awake" },
+      ledger: { newest: 420, calls_hour: 170, failures_hour: 9, net_today: 83_214 },
+      ...more,
+    }),
+  );
+}
+
+/** What the fake hub tells in a scene beside its state. */
+export const tellings: Record<string, Telling> = {
+  usual: { calls: 420, days: 30, clients, found: true },
+  many: { calls: 5000, days: 90, clients, found: true },
+  early: { calls: 12, days: 1, clients },
+  paused: { calls: 420, days: 30, clients },
+};
+
+/** The scene of this name, played. */
+export const play = (name: string) => fakeHub(scenes[name]?.() ?? { hub: "opening" }, tellings[name]);
+
+function long(): ServerView[] {
+  const name = "a-server-whose-name-somebody-made-very-long-indeed-0123456789";
+  return [
+    server(name, { state: "ready", in_flight: 0, sleeps_at_ms: now + 60_000 }, { title: "A title ".repeat(30), runs: `npx -y @organisation/${name} --with ${"a-long-argument ".repeat(12)}` }),
+    server("مخزن-الملفات", { state: "asleep" }, { title: "مخزن الملفات" }),
+    server("データベース", { state: "needs_credential", names: ["DATABASE_URL", "REGION"], variables: ["REGION"], message: "" }),
+    server("x", { state: "off" }, { tools: 12_345, tokens: 9_876_543 }),
+  ];
+}
+
 export const scenes: Record<string, () => HubState> = {
-  usual: () => open(snapshot(usual())),
+  usual: () => lived(),
+  many: () => lived({ ledger: { newest: 5000, calls_hour: 170, failures_hour: 9, net_today: 83_214 } }),
+  early: () => lived(),
+  paused: () => lived({ paused: { until_ms: now + 3_600_000 } }),
+  long: () => open(snapshot(long())),
+  keychain: () =>
+    open(
+      snapshot([server("notion", { state: "needs_credential", names: ["NOTION_TOKEN"], variables: [], message: "no keyring is running (org.freedesktop.secrets was not provided)" })], {
+        notices: [{ code: "keychain_absent", message: "no keyring is running, so keys cannot be stored safely", action: "" }],
+      }),
+    ),
+  variables: () => open(snapshot([server("jira", { state: "needs_credential", names: ["JIRA_TOKEN", "JIRA_URL"], variables: ["JIRA_URL"], message: "" })])),
   empty: () => open(snapshot([])),
   opening: () => ({ hub: "opening" }),
   stopped: () => ({ hub: "stopped", message: "cannot read /home/you/.config/satchel/config.json: permission denied" }),

@@ -2,6 +2,7 @@
 import { setContext, getContext } from "svelte";
 
 import type { HubState, Refusal, Wish } from "./bindings";
+import type { ProposedWish } from "./proposed";
 import type { Hub } from "./hub";
 
 export class HubView {
@@ -30,7 +31,7 @@ export class HubView {
   }
 
   /** Makes a wish. A refusal comes back as a value, because every face must show it. */
-  async wish<Answer = unknown>(wish: Wish): Promise<{ answer: Answer } | { refusal: Refusal }> {
+  async wish<Answer = unknown>(wish: Wish | ProposedWish): Promise<{ answer: Answer } | { refusal: Refusal }> {
     try {
       return { answer: await this.hub.wish<Answer>(wish) };
     } catch (cause) {

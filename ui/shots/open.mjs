@@ -1,0 +1,29 @@
+// The built window over an invented hub, served for a browser.
+import { preview } from "vite";
+import { browser } from "./driver.mjs";
+
+export const usual = [1240, 800];
+
+export async function open() {
+  const server = await preview({ configFile: false, root: new URL("..", import.meta.url).pathname, build: { outDir: "dist-fake" }, preview: { port: 0, host: "127.0.0.1" }, logLevel: "warn" });
+  const { port } = server.httpServer.address();
+  const page = await browser(...usual);
+  await page.go(`http://127.0.0.1:${port}/theme.js`);
+  /** Shows a screen in a theme, still and whole. */
+  const show = async ({ scene = "usual", place, act, size = usual, language = "en", dir = "ltr", zoom = 1 }, theme) => {
+    await page.size(...size);
+    await page.run("localStorage.clear(); localStorage.setItem('theme', arguments[0]); localStorage.setItem('language', arguments[1])", theme, language);
+    await page.go(`http://127.0.0.1:${port}/?scene=${scene}&dir=${dir}&at=${Math.random()}#${place}`);
+    await page.later("const done = arguments[0]; const look = () => (document.querySelector('#window')?.childElementCount ? done() : setTimeout(look, 20)); look()");
+    await page.run(`
+      const still = document.createElement("style");
+      still.textContent = "*,*::before,*::after{animation:none!important;transition:none!important;caret-color:transparent!important}";
+      document.head.append(still);
+      if (arguments[0] !== 1) document.documentElement.style.zoom = arguments[0];`, zoom);
+    await page.drawn();
+    if (act) await page.run(act);
+    await page.later("const done = arguments[0]; setTimeout(done, 180)");
+    await page.drawn();
+  };
+  return { page, show, close: async () => { await page.close().catch(() => {}); await server.close(); } };
+}

@@ -1,0 +1,92 @@
+// The calls that are shown: the newest page is asked for again whenever there is a newer call, older pages are added
+// below. Nobody asks while nothing happens.
+import type { Refusal } from "../lib/hub/bindings";
+import type { ActivityAsk, ActivityPage, CallLine, Minute, SessionLine } from "../lib/hub/proposed";
+import type { HubView } from "../lib/hub/state.svelte";
+
+export const page = 200;
+
+export interface Filter {
+  problems: boolean;
+  asked: boolean;
+}
+
+export class Feed {
+  calls = $state.raw<CallLine[]>();
+  sessions = $state.raw<ReadonlyMap<number, SessionLine>>(new Map());
+  minutes = $state.raw<Minute[]>([]);
+  problems = $state(0);
+  asked = $state(0);
+  more = $state(false);
+  refusal = $state.raw<Refusal>();
+  /** Are older calls on their way? */
+  fetching = $state(false);
+  #again = $state(0);
+  #view: HubView;
+  #filter: () => Filter;
+
+  /** `newest` is the number of the newest call there is; while `following` is false the list stands still. */
+  constructor(view: HubView, filter: () => Filter, newest: () => number | undefined, following: () => boolean) {
+    this.#view = view;
+    this.#filter = filter;
+    let last: string | undefined;
+    const latest = $derived(newest());
+    $effect(() => {
+      const { problems, asked } = filter();
+      const kind = `${problems} ${asked} ${this.#again}`;
+      const fresh = kind !== last;
+      // What stands still is not asked for, but a new filter or another try always is.
+      if (!fresh && !following()) return;
+      void latest;
+      last = kind;
+      let late = false;
+      void this.#ask({ limit: page, problems, asked }).then((found) => {
+        if (late || !found) return;
+        this.#take(found, fresh);
+      });
+      return () => (late = true);
+    });
+  }
+
+  again(): void {
+    this.#again++;
+  }
+
+  /** Adds the page below. */
+  async older(): Promise<void> {
+    const last = this.calls?.at(-1);
+    if (!last || !this.more || this.fetching) return;
+    this.fetching = true;
+    const found = await this.#ask({ before: last.id, limit: page, ...this.#filter() });
+    this.fetching = false;
+    if (!found) return;
+    this.calls = [...(this.calls ?? []), ...found.calls];
+    this.#know(found.sessions);
+    this.more = found.more;
+  }
+
+  async #ask(ask: ActivityAsk): Promise<ActivityPage | undefined> {
+    const done = await this.#view.wish<ActivityPage>({ do: "activity", ask });
+    this.refusal = "refusal" in done ? done.refusal : undefined;
+    return "answer" in done ? done.answer : undefined;
+  }
+
+  #take(found: ActivityPage, fresh: boolean): void {
+    this.minutes = found.minutes;
+    this.problems = found.problems;
+    this.asked = found.asked;
+    if (fresh) this.sessions = new Map();
+    this.#know(found.sessions);
+    const known = fresh ? [] : (this.calls ?? []);
+    const oldest = found.calls.at(-1)?.id ?? Infinity;
+    // Where the page reaches down to what is known, what lies below it stays; else there is a gap, and it is dropped.
+    const below = known.filter((call) => call.id < oldest);
+    const meets = known.some((call) => call.id >= oldest);
+    this.calls = meets ? [...found.calls, ...below] : found.calls;
+    if (fresh || !meets || below.length === 0) this.more = found.more;
+  }
+
+  #know(sessions: SessionLine[]): void {
+    this.sessions = new Map([...this.sessions, ...sessions.map((session) => [session.id, session] as const)]);
+  }
+}

@@ -1,0 +1,21 @@
+// What an app is called; for one that is not known, the id its key was made for.
+const known: Record<string, string> = {
+  cursor: "Cursor",
+  "claude-code": "Claude Code",
+  "claude-desktop": "Claude Desktop",
+  vscode: "Visual Studio Code",
+  "vscode-insiders": "VS Code Insiders",
+  windsurf: "Windsurf",
+  zed: "Zed",
+  codex: "Codex",
+  "gemini-cli": "Gemini CLI",
+  "qwen-code": "Qwen Code",
+  "copilot-cli": "Copilot CLI",
+  opencode: "opencode",
+  cline: "Cline",
+  continue: "Continue",
+  goose: "Goose",
+  "kilo-code": "Kilo Code",
+};
+
+export const nameOf = (id: string) => known[id] ?? id;

@@ -1,0 +1,57 @@
+// How a client stands: what the hub heard from it, and what is known of its settings. Pure.
+import type { ClientView } from "../lib/hub/bindings";
+import type { KnownClient } from "../lib/hub/proposed";
+import { ago } from "../lib/fmt";
+import { words } from "../words";
+import { nameOf } from "./names";
+
+export type Group = "needs-you" | "connected" | "found";
+export const groups: readonly Group[] = ["needs-you", "connected", "found"];
+
+export interface Standing {
+  id: string;
+  name: string;
+  group: Group;
+  sentence: string;
+  tone: "ok" | "warn" | "bad" | "plain";
+  /** What its settings say, where its settings are known. */
+  known: KnownClient | undefined;
+  /** What it asked, where it ever did. */
+  seen: ClientView | undefined;
+}
+
+/** "Connected" is only ever said of a client whose request has arrived. */
+export function standings(known: KnownClient[], seen: ClientView[], now: number): Standing[] {
+  const w = words.clients;
+  const heard = new Map(seen.map((client) => [client.id, client]));
+  const connected = (client: ClientView) => {
+    const since = ago(now - client.last_seen_ms);
+    return client.last_call ? w.called(client.last_call.slice(client.last_call.indexOf(":") + 1), since) : client.requests > 0 ? w.connected(since) : w.never;
+  };
+  const ofSettings = (client: KnownClient): Pick<Standing, "group" | "sentence" | "tone"> => {
+    const asked = heard.get(client.id);
+    switch (client.state) {
+      case "gone":
+        return { group: "needs-you", sentence: w.gone, tone: "warn" };
+      case "edited":
+        return { group: "needs-you", sentence: w.edited, tone: "warn" };
+      case "unreadable":
+        return { group: "needs-you", sentence: w.unreadable(client.line), tone: "bad" };
+      case "connected":
+      case "added":
+        if (asked) return { group: "connected", sentence: connected(asked), tone: "ok" };
+        return client.state === "connected"
+          ? { group: "connected", sentence: w.never, tone: "ok" }
+          : { group: "needs-you", sentence: w.added(client.name), tone: "warn" };
+      case "found":
+        return asked ? { group: "connected", sentence: connected(asked), tone: "ok" } : { group: "found", sentence: w.found, tone: "plain" };
+    }
+  };
+  const named = new Set(known.map((client) => client.id));
+  return [
+    ...known.map((client): Standing => ({ id: client.id, name: client.name, known: client, seen: heard.get(client.id), ...ofSettings(client) })),
+    ...seen
+      .filter((client) => !named.has(client.id))
+      .map((client): Standing => ({ id: client.id, name: nameOf(client.id), known: undefined, seen: client, group: "connected", sentence: connected(client), tone: "ok" })),
+  ].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group) || a.name.localeCompare(b.name));
+}
