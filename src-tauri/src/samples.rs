@@ -172,6 +172,8 @@ fn wishes() -> Vec<Wish> {
         Wish::SecretNames,
         Wish::SetSecret { name: "TOKEN".into(), value: "value".into() },
         Wish::RemoveSecret { name: "TOKEN".into() },
+        Wish::UseVault { passphrase: "words".into() },
+        Wish::UnlockVault { passphrase: "words".into() },
         Wish::Log { server: name(), lines: 10 },
         Wish::Change(Change::SetKeepCalls { name: name(), keep: true }),
         Wish::Report(ReportAsk { by: By::Tool, days: Some(30), hours: None }),

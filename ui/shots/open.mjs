@@ -10,7 +10,7 @@ export async function open() {
   const page = await browser(...usual);
   await page.go(`http://127.0.0.1:${port}/theme.js`);
   /** Shows a screen in a theme, still and whole. */
-  const show = async ({ scene = "usual", place, act, size = usual, language = "en", dir = "ltr", zoom = 1 }, theme) => {
+  const show = async ({ scene = "usual", place, act, size = usual, language = "en", dir = "ltr" }, theme) => {
     await page.size(...size);
     await page.run("localStorage.clear(); localStorage.setItem('theme', arguments[0]); localStorage.setItem('language', arguments[1])", theme, language);
     await page.go(`http://127.0.0.1:${port}/?scene=${scene}&dir=${dir}&at=${Math.random()}#${place}`);
@@ -18,8 +18,7 @@ export async function open() {
     await page.run(`
       const still = document.createElement("style");
       still.textContent = "*,*::before,*::after{animation:none!important;transition:none!important;caret-color:transparent!important}";
-      document.head.append(still);
-      if (arguments[0] !== 1) document.documentElement.style.zoom = arguments[0];`, zoom);
+      document.head.append(still);`);
     await page.drawn();
     if (act) await page.run(act);
     await page.later("const done = arguments[0]; setTimeout(done, 180)");

@@ -1,10 +1,8 @@
 // Every screen and state worth looking at: where it is, in which scene, and what is done first.
-const ctrl = "\uE009";
 const press = (key) => `dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", ctrlKey: true, bubbles: true }))`;
 const click = (css) => `document.querySelector(${JSON.stringify(css)}).click()`;
-void ctrl;
 
-/** @type {{ name: string, scene?: string, place: string, act?: string, size?: [number, number], language?: string, dir?: string, zoom?: number }[]} */
+/** @type {{ name: string, scene?: string, place: string, act?: string, size?: [number, number], language?: string, dir?: string }[]} */
 export const screens = [
   { name: "servers", place: "/servers/github" },
   { name: "servers-failed", place: "/servers/puppeteer" },
@@ -22,7 +20,11 @@ export const screens = [
   { name: "servers-long", scene: "long", place: "/servers/a-server-whose-name-somebody-made-very-long-indeed-0123456789" },
   { name: "servers-rtl", place: "/servers/github", dir: "rtl" },
   { name: "servers-german", place: "/servers/postgres", language: "de" },
-  { name: "servers-zoom", place: "/servers", zoom: 2 },
+  // A window of 1240 × 800 at 200 % has room for this.
+  { name: "servers-zoom", place: "/servers/github", size: [620, 400] },
+  { name: "catalog-zoom", place: "/catalog/github", size: [620, 400] },
+  { name: "activity-zoom", place: "/activity", size: [620, 400] },
+  { name: "welcome-zoom", place: "/welcome/2", size: [440, 350] },
   { name: "keychain-absent", scene: "keychain", place: "/servers/notion" },
   { name: "variables", scene: "variables", place: "/servers/jira" },
   { name: "hub-stopped", scene: "stopped", place: "/servers" },
@@ -53,6 +55,7 @@ export const screens = [
   { name: "welcome-1-nothing", scene: "empty", place: "/welcome/1", size: [880, 760] },
   { name: "welcome-2", place: "/welcome/2", size: [880, 760] },
   { name: "welcome-3", place: "/welcome/3", size: [880, 760] },
+  { name: "welcome-3-waiting", scene: "empty", place: "/welcome/3", size: [880, 760] },
   { name: "welcome-3-german", place: "/welcome/3", size: [880, 760], language: "de" },
   { name: "palette", place: "/servers", act: press("k") },
   { name: "shortcuts", place: "/servers", act: `dispatchEvent(new KeyboardEvent("keydown", { key: "?" }))` },

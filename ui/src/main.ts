@@ -19,4 +19,8 @@ const fake = (import.meta.env.DEV || import.meta.env.MODE === "fake") && !("__TA
 const hub = fake ? await invented() : (await import("./lib/hub/client")).hub;
 // Text that was measured before its letters came would stay where the other letters had put it.
 await document.fonts.load('13px "Inter Variable"').catch(() => undefined);
-mount(Root, { target: document.getElementById("window")!, props: { hub } });
+const target = document.getElementById("window")!;
+if (fake && location.hash.startsWith("#/prompt/")) {
+  const [{ default: PromptWindow }, { examples }] = await Promise.all([import("./prompt/PromptWindow.svelte"), import("./prompt/examples")]);
+  mount(PromptWindow, { target, props: { prompt: examples[location.hash.slice(9)] ?? examples.confirm!, answer: () => target.replaceChildren() } });
+} else mount(Root, { target, props: { hub } });

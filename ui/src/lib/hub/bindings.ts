@@ -140,6 +140,8 @@ export type Wish =
   | { do: "secret_names" }
   | { do: "set_secret"; name: string; value: string }
   | { do: "remove_secret"; name: string }
+  | { do: "use_vault"; passphrase: string }
+  | { do: "unlock_vault"; passphrase: string }
   | { do: "log"; server: string; lines: number }
   | ({ do: "report" } & ReportAsk)
   | ({ do: "activity" } & ActivityAsk)

@@ -176,6 +176,8 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         } satisfies Log;
       case "secret_names":
         return { names: ["GITHUB_TOKEN"], store: "keychain" };
+      case "use_vault":
+      case "unlock_vault":
       case "set_secret":
       case "remove_secret":
         return {};
