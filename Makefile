@@ -3,11 +3,11 @@
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
-UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -type f -print 2>/dev/null)
+UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -path ui/dist-fake -prune -o -type f -print 2>/dev/null)
 
 CHAOS_AT_ONCE := 4
 
-.PHONY: run build test chaos ui-tests lint fmt conformance soak bench retrieval clean
+.PHONY: run build test chaos ui-tests shots axe lint fmt conformance soak bench retrieval clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -42,6 +42,22 @@ test: ui/dist/index.html
 ui-tests: ui/node_modules/.package-lock.json
 	npm --prefix ui run check
 	npm --prefix ui test
+
+# Every screen and state of the window in both themes, as pictures in SHOTS_DIR. The hub in them is invented.
+SHOTS_DIR ?= $(TARGET)/shots
+shots: ui/dist-fake/index.html
+	@scripts/setup.sh tests
+	cd ui && node shots/shots.mjs "$(abspath $(SHOTS_DIR))" $(SHOTS)
+
+# The same screens through axe-core: any violation of WCAG 2.2 AA fails. Prints the first paint.
+axe: ui/dist-fake/index.html
+	@scripts/setup.sh tests
+	cd ui && node shots/axe.mjs $(SHOTS)
+
+ui/dist-fake/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json
+	@scripts/setup.sh app
+	cd ui && npx vite build --mode fake --outDir dist-fake
+	@touch $@
 
 lint: ui/dist/index.html
 	cargo fmt --all --check
@@ -87,7 +103,7 @@ retrieval:
 
 clean:
 	cargo clean
-	rm -rf ui/dist ui/node_modules
+	rm -rf ui/dist ui/dist-fake ui/node_modules
 
 # npm writes this file last, so it is there when the installation is whole.
 ui/node_modules/.package-lock.json: ui/package.json ui/package-lock.json

@@ -1,5 +1,9 @@
 // What jsdom lacks and our components use.
+import { configure } from "@testing-library/svelte";
 import { afterEach, vi } from "vitest";
+
+// Bounds against hanging, not measures: a busy machine may take its time.
+configure({ asyncUtilTimeout: 10_000 });
 
 if (typeof window !== "undefined") {
   window.matchMedia ??= ((query: string) => ({
@@ -18,6 +22,11 @@ if (typeof window !== "undefined") {
   globalThis.CSS ??= {} as typeof CSS;
   CSS.escape ??= (text: string) => text.replace(/[^\p{L}\p{N}_-]/gu, "\\$&");
   Element.prototype.scrollIntoView ??= () => {};
+  window.ResizeObserver ??= class {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  };
 }
 
 afterEach(() => {

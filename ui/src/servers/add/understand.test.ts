@@ -118,3 +118,17 @@ describe("secrets in what was pasted", () => {
     });
   });
 });
+
+test("a table as Codex has it", () => {
+  const text = '[mcp_servers.docs]\nurl = "https://docs.example.com/mcp"\nhttp_headers = { Authorization = "Bearer x" }\n\n[mcp_servers.files]\ncommand = "npx"\nargs = ["-y", "files"]\nenv = { ROOT = "/" }\n';
+  expect(understand(text)).toEqual({
+    found: [
+      { name: "docs", target: { kind: "url", url: "https://docs.example.com/mcp", headers: { Authorization: "Bearer x" } } },
+      { name: "files", target: { kind: "command", command: "npx", args: ["-y", "files"], env: { ROOT: "/" }, cwd: null } },
+    ],
+  });
+});
+
+test("TOML that is not complete says where", () => {
+  expect(understand('[mcp_servers.docs]\nurl = "https://')).toEqual({ problem: { kind: "not-toml", why: expect.stringContaining("TOML") } });
+});

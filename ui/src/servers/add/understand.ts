@@ -1,4 +1,5 @@
-// What a pasted text says: a command line, an address, or the JSON block from a README. Pure.
+// What a pasted text says: a command line, an address, or the JSON or TOML block from a README. Pure.
+import { parse as parseToml } from "smol-toml";
 import type { Target } from "../../lib/hub/bindings";
 
 export interface Found {
@@ -9,6 +10,7 @@ export interface Found {
 export type Problem =
   | { kind: "empty" }
   | { kind: "not-json"; why: string }
+  | { kind: "not-toml"; why: string }
   | { kind: "no-servers" }
   | { kind: "bad-entry"; name: string }
   | { kind: "open-quote" }
@@ -20,6 +22,7 @@ export function understand(text: string): Understood {
   const given = text.trim();
   if (!given) return { problem: { kind: "empty" } };
   if (/^["{]/.test(given) && /[{:]/.test(given)) return fromJson(given);
+  if (/^\[\s*["'\w.-]+\s*\]/m.test(given) && given.includes("=")) return fromToml(given);
   if (/^https?:/i.test(given)) return fromUrl(given);
   return fromCommandLine(given);
 }
@@ -115,15 +118,28 @@ function safe(name: string): string {
 function fromJson(given: string): Understood {
   const parsed = parseLoosely(given);
   if ("why" in parsed) return { problem: { kind: "not-json", why: parsed.why } };
-  const entries = serversIn(parsed.value);
+  return found(serversIn(parsed.value));
+}
+
+function found(entries: [name: string, entry: unknown][]): Understood {
   if (entries.length === 0) return { problem: { kind: "no-servers" } };
-  const found: Found[] = [];
+  const servers: Found[] = [];
   for (const [name, entry] of entries) {
     const target = targetOf(entry);
     if (!target) return { problem: { kind: "bad-entry", name } };
-    found.push({ name: name || nameOf(target), target });
+    servers.push({ name: name || nameOf(target), target });
   }
-  return { found };
+  return { found: servers };
+}
+
+// ---- the table from a README, as Codex has it
+
+function fromToml(given: string): Understood {
+  try {
+    return found(serversIn(parseToml(given)));
+  } catch (cause) {
+    return { problem: { kind: "not-toml", why: (cause instanceof Error ? cause.message : String(cause)).split("\n")[0]! } };
+  }
 }
 
 function nameOf(target: Target): string {
@@ -150,7 +166,7 @@ function relaxed(text: string): string {
   return bare.replace(/("(?:[^"\\]|\\.)*")|,(\s*[}\]])/g, (_, string: string | undefined, end: string) => string ?? end).replace(/,\s*$/, "");
 }
 
-const blocks = ["mcpServers", "servers", "context_servers", "mcp"];
+const blocks = ["mcpServers", "mcp_servers", "servers", "context_servers", "mcp"];
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -164,7 +180,8 @@ function serversIn(value: unknown): [name: string, entry: unknown][] {
 
 function targetOf(entry: unknown): Target | undefined {
   if (!isObject(entry)) return undefined;
-  const { command, args, env, cwd, headers } = entry;
+  const { command, args, env, cwd } = entry;
+  const headers = entry.headers ?? entry.http_headers;
   const url = entry.url ?? entry.serverUrl ?? entry.httpUrl;
   if (typeof url === "string") return { kind: "url", url, headers: texts(headers) };
   if (typeof command !== "string" || !command) return undefined;

@@ -1,0 +1,202 @@
+// The other screens as a person meets them, over an invented hub.
+import { render, screen, waitFor, within } from "@testing-library/svelte";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, test } from "vitest";
+
+import App from "./App.svelte";
+import type { HubState } from "./lib/hub/bindings";
+import { fakeHub, open as serve, server, snapshot, type Telling } from "./lib/hub/fake";
+import { clients as known } from "./lib/hub/pretend";
+
+async function open(place: string, telling: Telling = {}, state: HubState = serve(snapshot([server("github", { state: "asleep" })]))) {
+  history.replaceState(null, "", `#${place}`);
+  const hub = fakeHub(state, telling);
+  const user = userEvent.setup();
+  render(App, { hub });
+  await Promise.resolve();
+  return { hub, user };
+}
+const made = (hub: ReturnType<typeof fakeHub>, ...kinds: string[]) => hub.wishes.filter((wish) => kinds.includes(wish.do));
+
+describe("the palette", () => {
+  test("finds a server by a part of its name and goes there", async () => {
+    const { user } = await open("/settings");
+    await screen.findByRole("heading", { name: "Settings" });
+    await user.keyboard("{Control>}k{/Control}");
+    await user.keyboard("githu");
+    const dialog = await screen.findByRole("dialog", { name: "Search or run" });
+    await within(dialog).findByText("Asleep · wakes in about 900 ms");
+    await user.keyboard("{Enter}");
+    await waitFor(() => expect(location.hash).toBe("#/servers/github"));
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+
+  test("pauses the hub, and the sidebar resumes it", async () => {
+    const { hub, user } = await open("/servers");
+    await screen.findByText("Hub is on");
+    await user.keyboard("{Control>}k{/Control}");
+    await user.keyboard("until I resume{Enter}");
+    expect(await screen.findByText("Hub is paused")).toBeTruthy();
+    expect(made(hub, "pause")).toEqual([{ do: "pause", until_ms: null }]);
+    await user.click(screen.getByRole("button", { name: "Resume" }));
+    expect(await screen.findByText("Hub is on")).toBeTruthy();
+  });
+});
+
+describe("the catalog", () => {
+  test("is searched as it is typed, and says when nothing is found", async () => {
+    const { user } = await open("/catalog");
+    await screen.findByRole("link", { name: "Playwright" });
+    await user.keyboard("/");
+    await user.keyboard("browser");
+    await waitFor(() => expect(screen.queryByRole("link", { name: "Time" })).toBeNull());
+    expect(screen.getByRole("link", { name: "Playwright" })).toBeTruthy();
+    await user.keyboard(" of glass");
+    expect(await screen.findByText(/Nothing here does/)).toBeTruthy();
+  });
+
+  test("what was not measured has no figure", async () => {
+    await open("/catalog/deepwiki");
+    const pane = await screen.findByRole("region", { name: "DeepWiki" });
+    expect(within(pane).getByText("Counted when its list is first read")).toBeTruthy();
+    expect(pane.textContent).not.toMatch(/\d+ tokens/);
+  });
+
+  test("adds with its key in the keyring and not in the file", async () => {
+    const { hub, user } = await open("/catalog/github", {}, serve(snapshot([])));
+    const add = await screen.findByRole<HTMLButtonElement>("button", { name: "Add GitHub" });
+    expect(add.disabled).toBe(true);
+    await user.type(screen.getByLabelText("A personal access token"), "ghp_x");
+    await user.click(add);
+    await waitFor(() => expect(location.hash).toBe("#/servers/github"));
+    expect(made(hub, "set_secret", "change")).toEqual([
+      { do: "set_secret", name: "GITHUB_TOKEN", value: "ghp_x" },
+      {
+        do: "change",
+        change: "add",
+        name: "github",
+        target: { kind: "url", url: "https://api.githubcopilot.com/mcp/", headers: { Authorization: "Bearer ${secret:GITHUB_TOKEN}" } },
+        startup: null,
+        replace: false,
+      },
+    ]);
+  });
+});
+
+describe("activity", () => {
+  const ledger = { newest: 5000, calls_hour: 1, failures_hour: 0, net_today: 0 };
+  const busy = () => serve(snapshot([], { ledger }));
+
+  test("is empty in words, not in zeros", async () => {
+    await open("/activity");
+    expect(await screen.findByText("No calls yet")).toBeTruthy();
+    expect(document.querySelector("main")!.textContent).not.toMatch(/\b0\b/);
+  });
+
+  test("five thousand calls do not build five thousand rows", async () => {
+    await open("/activity", { calls: 5000 }, busy());
+    await screen.findByRole("list", { name: "Calls" });
+    expect(document.querySelectorAll('[role="listitem"]').length).toBeLessThan(80);
+  });
+
+  test("a call shows who asked, what it cost and how it came", async () => {
+    await open("/activity/4998", { calls: 5000 }, busy());
+    expect(await screen.findByText("Put in context")).toBeTruthy();
+    expect(screen.getByText("Asked by")).toBeTruthy();
+  });
+
+  test("nobody asks again while nothing happens", async () => {
+    const { hub } = await open("/activity", { calls: 20 }, busy());
+    await screen.findByRole("list", { name: "Calls" });
+    const before = made(hub, "activity").length;
+    hub.become(serve(snapshot([], { version: 2, ledger })));
+    await new Promise((done) => setTimeout(done, 20));
+    expect(made(hub, "activity").length).toBe(before);
+    hub.become(serve(snapshot([], { version: 3, ledger: { ...ledger, newest: 5001 } })));
+    await waitFor(() => expect(made(hub, "activity").length).toBe(before + 1));
+  });
+
+  test("what cannot be read says why, and can be tried again", async () => {
+    history.replaceState(null, "", "#/activity");
+    const hub = fakeHub(busy(), { calls: 9 });
+    hub.refuseNext("activity", { code: "ledger_unusable", message: "the ledger cannot be opened", action: "" });
+    render(App, { hub });
+    expect(await screen.findByText("The ledger cannot be opened")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    expect(await screen.findByRole("list", { name: "Calls" })).toBeTruthy();
+  });
+});
+
+describe("savings", () => {
+  test("too few sessions are no percentage", async () => {
+    await open("/savings", { days: 1 });
+    expect(await screen.findByText(/Too early to judge/)).toBeTruthy();
+    expect(document.body.textContent).not.toContain("%");
+  });
+
+  test("days that cost more are said, drawn and in the table", async () => {
+    const { user } = await open("/savings", { days: 30 });
+    expect(await screen.findByText("2 days cost more than they saved")).toBeTruthy();
+    expect(document.querySelectorAll("rect.over").length).toBe(2);
+    await user.click(screen.getByRole("button", { name: "Show as table" }));
+    expect(document.querySelectorAll("tbody td.negative").length).toBe(2);
+  });
+});
+
+describe("clients", () => {
+  test("connected is only said of who asked", async () => {
+    await open("/clients", { clients: known });
+    const row = (await screen.findByRole("link", { name: "Claude Desktop" })).closest("li")!;
+    expect(row.textContent).toContain("Added. Quit and reopen Claude Desktop to finish");
+    expect(row.textContent).not.toContain("Connected");
+  });
+
+  test("what will be written is shown before it is", async () => {
+    const { hub, user } = await open("/clients/zed", { clients: known });
+    expect(await screen.findByRole("region", { name: "What Connect will write" })).toBeTruthy();
+    expect(made(hub, "connect_client")).toEqual([]);
+    await user.click(screen.getByRole("button", { name: "Connect Zed" }));
+    await waitFor(() => expect(made(hub, "connect_client")).toEqual([{ do: "connect_client", client: "zed" }]));
+  });
+});
+
+describe("the first minute", () => {
+  test("by keyboard alone, to a real call", async () => {
+    const { hub, user } = await open("/welcome/1", { clients: known, found: true });
+    const press = async (name: RegExp) => {
+      await screen.findByRole("button", { name });
+      for (let tabs = 0; tabs < 40 && !name.test(document.activeElement?.textContent?.trim() ?? ""); tabs++) await user.tab();
+      expect(document.activeElement?.textContent).toMatch(name);
+      await user.keyboard("{Enter}");
+    };
+    await press(/^Bring 4 servers$/);
+    expect(made(hub, "import")).toHaveLength(1);
+    await screen.findByRole("heading", { name: "Connect the apps you work in" });
+    expect(document.activeElement?.tagName).toBe("H1");
+    await press(/^Connect 3 apps$/);
+    await screen.findByRole("heading", { name: "Ask one of them to use a tool" });
+    expect(screen.getAllByText("Waiting for its first request").length).toBeGreaterThan(0);
+    hub.become(serve(snapshot([server("github", { state: "asleep" })], { version: 9, clients: [{ id: "cursor", requests: 3, last_call: "github:search_issues", last_seen_ms: Date.now() }] })));
+    expect(await screen.findByRole("heading", { name: "It works" })).toBeTruthy();
+    expect(screen.getByText("search_issues in github worked")).toBeTruthy();
+    await press(/^Open Satchel$/);
+    await waitFor(() => expect(location.hash).toBe("#/servers"));
+  });
+
+  test("nothing is brought that is not ticked", async () => {
+    const { hub, user } = await open("/welcome/1", { found: true });
+    await user.click(await screen.findByRole("checkbox", { name: "linear" }));
+    await user.click(screen.getByRole("button", { name: "Bring 3 servers" }));
+    await waitFor(() => expect(made(hub, "import")).toEqual([{ do: "import", keys: ["cursor github", "cursor filesystem", "vscode fetch"] }]));
+  });
+});
+
+describe("a variable is no secret", () => {
+  test("it is explained and not asked for", async () => {
+    const state = { state: "needs_credential", names: ["HOST", "TOKEN"], variables: ["HOST"], message: "" } as const;
+    await open("/servers/db", {}, serve(snapshot([server("db", { ...state, names: [...state.names], variables: [...state.variables] })])));
+    expect(await screen.findByLabelText("Value of TOKEN")).toBeTruthy();
+    expect(screen.queryByLabelText("Value of HOST")).toBeNull();
+    expect(screen.getByText(/HOST: read from the environment/)).toBeTruthy();
+  });
+});

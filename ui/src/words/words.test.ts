@@ -1,0 +1,42 @@
+// Every language says everything, and says it itself.
+import { afterEach, expect, test } from "vitest";
+import { count, rough, time } from "../lib/fmt";
+import { de } from "./de";
+import { en } from "./en";
+import { speak, words } from ".";
+
+afterEach(() => speak("en"));
+
+/** Every text by its place; a sentence with gaps is filled with ones. */
+function texts(value: unknown, place = ""): [string, string][] {
+  if (typeof value === "string") return [[place, value]];
+  if (typeof value === "function") return [[place, String((value as (...gaps: unknown[]) => unknown)(...Array.from({ length: value.length }, () => 1)))]];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => texts(inner, `${place}.${name}`));
+}
+// Names, and words that are the same in both languages.
+const same = /^\.(app|catalog\.(title|topics)|.*[Tt]okens?$|.*route|pane\.(setup\.name|numbers\.tokens|facts\.median)|add\.(name|placeholder)|settings\.(languages|themes\.system|version)|.*(server|client|code|browser|name|start|startup|live|hub|ok|median|session|restart))/;
+
+test("the languages have the same places", () => {
+  const fillable = (words: unknown) => texts({ ...(words as object), state: undefined, action: undefined });
+  expect(fillable(de).map(([place]) => place)).toEqual(fillable(en).map(([place]) => place));
+});
+
+test("no German sentence was left in English", () => {
+  const english = new Map(texts({ ...en, state: undefined }));
+  const left = texts({ ...de, state: undefined }).filter(([place, text]) => text.includes(" ") && text.length > 14 && english.get(place) === text && !same.test(place));
+  expect(left).toEqual([]);
+});
+
+test("no sentence shouts or says sorry", () => {
+  for (const language of [en, de])
+    expect(texts({ ...language, state: undefined }).filter(([, text]) => /!|\boops\b|successfully|erfolgreich/i.test(text))).toEqual([]);
+});
+
+test("figures follow the language", () => {
+  expect([count(1234567), rough(4118), time(1900)]).toEqual(["1,234,567", "4.1 k", "1.9 s"]);
+  speak("de");
+  expect(words.nav.settings).toBe("Einstellungen");
+  expect([count(1234567), rough(4118), time(1900)]).toEqual(["1.234.567", "4,1 Tsd.", "1,9 s"]);
+  expect(count(-12)).toBe("−12");
+});
