@@ -1,10 +1,11 @@
 // The calls that are shown: the newest page is asked for again whenever there is a newer call, older pages are added
 // below. Nobody asks while nothing happens.
-import type { Refusal } from "../lib/hub/bindings";
-import type { ActivityAsk, ActivityPage, CallLine, Minute, SessionLine } from "../lib/hub/proposed";
+import type { ActivityAsk, ActivityPage, CallLine, Minute, Refusal, SessionLine } from "../lib/hub/bindings";
 import type { HubView } from "../lib/hub/state.svelte";
 
 export const page = 200;
+
+const everything: ActivityAsk = { before: null, limit: page, problems: false, asked: false, client: null, server: null, tool: null, session: null, from_ms: null, to_ms: null };
 
 export interface Filter {
   problems: boolean;
@@ -40,7 +41,7 @@ export class Feed {
       void latest;
       last = kind;
       let late = false;
-      void this.#ask({ limit: page, problems, asked }).then((found) => {
+      void this.#ask({ ...everything, problems, asked }).then((found) => {
         if (late || !found) return;
         this.#take(found, fresh);
       });
@@ -57,7 +58,7 @@ export class Feed {
     const last = this.calls?.at(-1);
     if (!last || !this.more || this.fetching) return;
     this.fetching = true;
-    const found = await this.#ask({ before: last.id, limit: page, ...this.#filter() });
+    const found = await this.#ask({ ...everything, before: last.id, ...this.#filter() });
     this.fetching = false;
     if (!found) return;
     this.calls = [...(this.calls ?? []), ...found.calls];
@@ -66,7 +67,7 @@ export class Feed {
   }
 
   async #ask(ask: ActivityAsk): Promise<ActivityPage | undefined> {
-    const done = await this.#view.wish<ActivityPage>({ do: "activity", ask });
+    const done = await this.#view.wish<ActivityPage>({ do: "activity", ...ask });
     this.refusal = "refusal" in done ? done.refusal : undefined;
     return "answer" in done ? done.answer : undefined;
   }

@@ -674,6 +674,7 @@ export const de: Words = {
     config_invalid: "Berichtige die Datei an der genannten Stelle. Was vorher lief, läuft solange weiter.",
     port_taken: "Verbinde die Apps neu mit der neuen Adresse, oder mache den Port frei und starte neu.",
     too_big: "Bitte das Werkzeug um weniger, etwa mit einer Grenze oder einem Filter.",
+    ledger_unusable: "Aufrufe gehen wie zuvor. Sieh nach, ob der Datenträger voll ist und ob Satchel in sein Datenverzeichnis schreiben darf.",
     set_aside: "Nichts. Es wurde neu aufgebaut. Die beschädigte Kopie liegt daneben.",
   },
 };

@@ -130,12 +130,12 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       case "listing":
         return pretend.listing(wish.query);
       case "activity":
-        return pretend.activity(calls, wish.ask, began);
+        return pretend.activity(calls, wish, began);
       case "call_detail":
         return pretend.detail(calls, wish.id);
       case "report":
-        return telling.days ? pretend.report(wish.by, wish.hours === null ? telling.days : Math.min(telling.days, wish.hours / 24), began) : pretend.noReport(wish.by);
-      case "replay":
+        return telling.days ? pretend.report(wish.by, wish.days === null ? telling.days : Math.min(telling.days, wish.days), began) : pretend.noReport(wish.by);
+      case "run_again":
         return { content: [{ type: "text", text: "done" }] };
       case "clients":
         return known;

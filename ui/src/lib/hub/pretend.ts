@@ -1,6 +1,6 @@
 // What the fake hub tells of calls, savings and clients. All of it is invented, always the same for the same moment.
-import type { Listed, Listing } from "./bindings";
-import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ConnectPreview, FoundServers, KnownClients, Report, ReportLine, SessionLine } from "./proposed";
+import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, Listed, Listing, Report, ReportLine, SessionLine, Totals } from "./bindings";
+import type { ConnectPreview, FoundServers, KnownClients } from "./proposed";
 import { listing as sample } from "./samples";
 
 /** The same numbers every time. */
@@ -50,14 +50,17 @@ export function calls(count: number, now: number): CallLine[] {
   });
 }
 
+const nothing = { definitions: 0, find: 0, describe: 0, wrapping: 0 };
+const nobody: SessionLine = { id: 0, client: "", program: "", era: "2025-11-25", started_ms: 0, last_ms: 0, calls: 0, searches: 0, without: 0, spent: nothing, net: 0, counted: true };
+
 export function activity(all: CallLine[], ask: ActivityAsk, now: number): ActivityPage {
-  const wanted = all.filter((call) => (ask.before === undefined || call.id < ask.before) && (!ask.problems || call.outcome !== "ok") && !ask.asked);
+  const wanted = all.filter((call) => (ask.before === null || call.id < ask.before) && (!ask.problems || call.outcome !== "ok") && !ask.asked);
   const shown = wanted.slice(0, ask.limit || 100);
   const sessions = new Map<number, SessionLine>();
   for (const call of all) {
     const known = sessions.get(call.session);
     const program = programs[call.session % programs.length]![1];
-    const line = known ?? { id: call.session, client: call.client, program, era: "2025-11-25", started_ms: call.time_ms, last_ms: call.time_ms, calls: 0, searches: 0, net: 0 };
+    const line = known ?? { ...nobody, id: call.session, client: call.client, program, last_ms: call.time_ms };
     sessions.set(call.session, { ...line, started_ms: call.time_ms, calls: line.calls + 1 });
   }
   const minutes = Array.from({ length: 60 }, () => ({ calls: 0, failures: 0 }));
@@ -95,6 +98,7 @@ export function detail(all: CallLine[], id: number): CallDetail | undefined {
     rule: "default",
     client_era: "2025-11-25",
     server_era: "2025-06-18",
+    trace: null,
     arguments: '{\n  "query": "login loop",\n  "repo": "acme/web",\n  "state": "open",\n  "per_page": 10\n}',
     result: '[{ "number": 4182,\n   "title": "Login loop after SSO redirect",\n   "state": "open", "comments": 6,\n   "updated_at": "2026-09-21T09:14:00Z" }]',
     route: line.kind === "call" ? [find] : [],
@@ -102,7 +106,7 @@ export function detail(all: CallLine[], id: number): CallDetail | undefined {
 }
 
 export function report(by: By, days: number, now: number): Report {
-  const none = { calls: 0, failures: 0, searches: 0 };
+  const none: Totals = { calls: 0, failures: 0, searches: 0, request_bytes: 0, result_bytes: 0, request_tokens: 0, result_tokens: 0, uncounted: 0, took: { median_ms: 0, p95_ms: 0, wait_ms: 0, start_ms: 0, upstream_ms: 0, ours_ms: 0 } };
   const next = numbers(11);
   const daily = Array.from({ length: days }, (_, at): ReportLine => {
     const day = new Date(now - (days - 1 - at) * 86_400_000);
@@ -128,8 +132,11 @@ export function report(by: By, days: number, now: number): Report {
     by,
     from: "",
     tokenizer: "o200k_base",
-    totals: { calls: sessions * 9, failures: 12, searches: sessions * 2 },
+    totals: { ...none, calls: sessions * 9, failures: 12, searches: sessions * 2 },
     savings: {
+      left_out: 0,
+      break_even_searches: 14,
+      verdict: "",
       sessions,
       without,
       with: spent,
@@ -144,7 +151,7 @@ export function report(by: By, days: number, now: number): Report {
 
 export const noReport = (by: By): Report => ({
   ...report(by, 0, 0),
-  savings: { sessions: 0, without: 0, with: 0, spent: { definitions: 0, find: 0, describe: 0, wrapping: 0 }, net: 0, percent: null },
+  savings: { sessions: 0, left_out: 0, without: 0, with: 0, spent: nothing, net: 0, percent: null, break_even_searches: null, verdict: "" },
   lines: [],
 });
 
