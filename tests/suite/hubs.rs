@@ -43,7 +43,7 @@ async fn a_polite_end_lets_calls_finish_and_leaves_nothing_behind() {
     let client = hub.client("one").await;
     let call = tokio::task::JoinSet::from_iter([{
         let client = client.clone();
-        async move { client.execute("stubborn:sleep", json!({ "ms": 4_000 })).await.text() }
+        async move { client.execute("stubborn:sleep", json!({ "ms": 1_000 })).await.text() }
     }]);
     eventually("the call is under way", async || {
         (hub.server("stubborn").await["in_flight"] == 1).then_some(())

@@ -57,7 +57,8 @@ pub(super) fn follow(
                 () = end.cancelled() => return,
             }
             hub.inner.compose.notify_one();
-            let Some(transport) = hub.servers().get(&name).map(|server| server.config.transport.clone()) else {
+            let Some(transport) = hub.servers().get(&name).map(|server| server.config.transport.clone())
+            else {
                 continue;
             };
             let state = super::view::state(&seen.borrow_and_update(), &transport).name();

@@ -2,7 +2,7 @@
 //! out, and their numbers added when they come. Blocks; knows no clock but the times that events carry.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -691,9 +691,13 @@ impl State {
 
     /// Sees to it that these texts are counted some time; false where there are too many already.
     fn want(&mut self, transaction: &Transaction<'_>, texts: Vec<Uncounted>) -> Result<bool, StoreError> {
-        let mut unknown = Vec::new();
+        // The same text may come twice in one go; it is counted, and takes room, once.
+        let mut unknown = BTreeMap::new();
         for (hash, text) in texts {
-            if self.counts.contains_key(&hash) || self.waiting.contains_key(&hash) {
+            if self.counts.contains_key(&hash)
+                || self.waiting.contains_key(&hash)
+                || unknown.contains_key(&hash)
+            {
                 continue;
             }
             let known = transaction
@@ -704,10 +708,12 @@ impl State {
                 Some(tokens) => {
                     self.counts.insert(hash, tokens);
                 }
-                None => unknown.push((hash, text)),
+                None => {
+                    unknown.insert(hash, text);
+                }
             }
         }
-        let more: usize = unknown.iter().map(|(_, text)| text.len()).sum();
+        let more: usize = unknown.values().map(|text| text.len()).sum();
         if self.waiting_bytes + more > WAITING {
             return Ok(false);
         }

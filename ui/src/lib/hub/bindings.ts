@@ -1,5 +1,3 @@
-import type { LedgerView } from "./proposed";
-
 // The words the window shares with the hub: the shapes of satchel-core's `model` and of src-tauri's `state.rs`.
 // samples.ts is written by `cargo test -p satchel-app samples` from the Rust types; it does not compile
 // when a shape here is not the one Rust sends.

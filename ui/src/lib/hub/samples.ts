@@ -267,13 +267,14 @@ export const hubStates: hub.HubState[] = [
         "memory_bytes": 4,
         "formula": "how"
       },
+      "paused": {
+        "until_ms": 5
+      },
       "ledger": {
         "newest": 1,
         "calls_hour": 2,
         "failures_hour": 3,
-        "net_today": -4,
-      "paused": {
-        "until_ms": 5
+        "net_today": -4
       }
     },
     "refused": {
@@ -299,13 +300,13 @@ export const hubStates: hub.HubState[] = [
         "memory_bytes": 0,
         "formula": ""
       },
+      "paused": null,
       "ledger": {
         "newest": 0,
         "calls_hour": 0,
         "failures_hour": 0,
         "net_today": 0
-      },
-      "paused": null
+      }
     },
     "refused": null
   },
@@ -440,6 +441,14 @@ export const wishes: hub.Wish[] = [
     "name": "TOKEN"
   },
   {
+    "do": "use_vault",
+    "passphrase": "words"
+  },
+  {
+    "do": "unlock_vault",
+    "passphrase": "words"
+  },
+  {
     "do": "log",
     "server": "github",
     "lines": 10
@@ -501,6 +510,260 @@ export const tools: hub.ToolList = {
   ],
   "total": 2
 };
+
+export const report: hub.Report = {
+  "by": "server",
+  "from": "",
+  "tokenizer": "",
+  "totals": {
+    "calls": 1,
+    "failures": 2,
+    "searches": 3,
+    "request_bytes": 0,
+    "result_bytes": 0,
+    "request_tokens": 0,
+    "result_tokens": 0,
+    "uncounted": 0,
+    "took": {
+      "median_ms": 1.5,
+      "p95_ms": 2.5,
+      "wait_ms": 0.5,
+      "start_ms": 3.5,
+      "upstream_ms": 4.5,
+      "ours_ms": 5.5
+    }
+  },
+  "savings": {
+    "sessions": 0,
+    "left_out": 0,
+    "without": 0,
+    "with": 0,
+    "spent": {
+      "definitions": 1,
+      "find": 2,
+      "describe": 3,
+      "wrapping": 4
+    },
+    "net": 0,
+    "percent": 1.5,
+    "break_even_searches": 2.5,
+    "verdict": ""
+  },
+  "lines": [
+    {
+      "name": "github",
+      "totals": {
+        "calls": 1,
+        "failures": 2,
+        "searches": 3,
+        "request_bytes": 0,
+        "result_bytes": 0,
+        "request_tokens": 0,
+        "result_tokens": 0,
+        "uncounted": 0,
+        "took": {
+          "median_ms": 1.5,
+          "p95_ms": 2.5,
+          "wait_ms": 0.5,
+          "start_ms": 3.5,
+          "upstream_ms": 4.5,
+          "ours_ms": 5.5
+        }
+      },
+      "sessions": 0,
+      "without": 0,
+      "with": 0,
+      "net": -1
+    }
+  ],
+  "how": [
+    "so"
+  ]
+};
+
+export const activity: hub.ActivityPage = {
+  "calls": [
+    {
+      "id": 1,
+      "time_ms": 2,
+      "session": 3,
+      "client": "cursor",
+      "kind": "call",
+      "server": "github",
+      "tool": "search_issues",
+      "outcome": "ok",
+      "code": "code",
+      "message": "why",
+      "took_ms": 4.5,
+      "tokens": 5,
+      "argument": "{}"
+    },
+    {
+      "id": 1,
+      "time_ms": 2,
+      "session": 3,
+      "client": "cursor",
+      "kind": "call",
+      "server": "github",
+      "tool": "search_issues",
+      "outcome": "ok",
+      "code": null,
+      "message": null,
+      "took_ms": 4.5,
+      "tokens": null,
+      "argument": null
+    }
+  ],
+  "sessions": [
+    {
+      "id": 3,
+      "client": "cursor",
+      "program": "Cursor 2.0",
+      "era": "2025-11-25",
+      "started_ms": 1,
+      "last_ms": 2,
+      "calls": 3,
+      "searches": 4,
+      "without": 5,
+      "spent": {
+        "definitions": 0,
+        "find": 0,
+        "describe": 0,
+        "wrapping": 0
+      },
+      "net": 5,
+      "counted": true
+    }
+  ],
+  "more": true,
+  "minutes": [
+    {
+      "calls": 2,
+      "failures": 1
+    }
+  ],
+  "problems": 1,
+  "asked": 0
+};
+
+export const calls: hub.CallDetail[] = [
+  {
+    "line": {
+      "id": 1,
+      "time_ms": 2,
+      "session": 3,
+      "client": "cursor",
+      "kind": "call",
+      "server": "github",
+      "tool": "search_issues",
+      "outcome": "ok",
+      "code": "code",
+      "message": "why",
+      "took_ms": 4.5,
+      "tokens": 5,
+      "argument": "{}"
+    },
+    "session": {
+      "id": 3,
+      "client": "cursor",
+      "program": "Cursor 2.0",
+      "era": "2025-11-25",
+      "started_ms": 1,
+      "last_ms": 2,
+      "calls": 3,
+      "searches": 4,
+      "without": 5,
+      "spent": {
+        "definitions": 0,
+        "find": 0,
+        "describe": 0,
+        "wrapping": 0
+      },
+      "net": 5,
+      "counted": true
+    },
+    "wait_ms": 0.5,
+    "start_ms": 1.5,
+    "upstream_ms": 2.5,
+    "ours_ms": 0.25,
+    "request_bytes": 1,
+    "result_bytes": 2,
+    "request_tokens": 3,
+    "result_tokens": 4,
+    "rule": "rule",
+    "client_era": "2025-11-25",
+    "server_era": "2026-07-28",
+    "trace": "00-1-2-01",
+    "arguments": "{}",
+    "result": "{}",
+    "route": [
+      {
+        "id": 1,
+        "time_ms": 2,
+        "session": 3,
+        "client": "cursor",
+        "kind": "call",
+        "server": "github",
+        "tool": "search_issues",
+        "outcome": "ok",
+        "code": "code",
+        "message": "why",
+        "took_ms": 4.5,
+        "tokens": 5,
+        "argument": "{}"
+      }
+    ]
+  },
+  {
+    "line": {
+      "id": 1,
+      "time_ms": 2,
+      "session": 3,
+      "client": "cursor",
+      "kind": "call",
+      "server": "github",
+      "tool": "search_issues",
+      "outcome": "ok",
+      "code": null,
+      "message": null,
+      "took_ms": 4.5,
+      "tokens": null,
+      "argument": null
+    },
+    "session": null,
+    "wait_ms": 0.5,
+    "start_ms": 1.5,
+    "upstream_ms": 2.5,
+    "ours_ms": 0.25,
+    "request_bytes": 1,
+    "result_bytes": 2,
+    "request_tokens": null,
+    "result_tokens": null,
+    "rule": "rule",
+    "client_era": "2025-11-25",
+    "server_era": null,
+    "trace": null,
+    "arguments": null,
+    "result": null,
+    "route": [
+      {
+        "id": 1,
+        "time_ms": 2,
+        "session": 3,
+        "client": "cursor",
+        "kind": "call",
+        "server": "github",
+        "tool": "search_issues",
+        "outcome": "ok",
+        "code": null,
+        "message": null,
+        "took_ms": 4.5,
+        "tokens": null,
+        "argument": null
+      }
+    ]
+  }
+];
 
 export const listing: hub.Listing = {
   "made": "2026-11-21",

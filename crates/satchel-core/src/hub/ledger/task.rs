@@ -223,6 +223,9 @@ impl Task {
     async fn count_portion(&mut self) -> bool {
         let Some(recorder) = &self.recorder else { return false };
         let portion = recorder.uncounted();
+        if portion.is_empty() {
+            return false;
+        }
         let texts: Vec<&str> = portion.iter().map(|(_, text)| &**text).collect();
         let program = self.hub.inner.options.own_program.clone();
         let counted = {
