@@ -3,6 +3,7 @@ import { invoke } from "@tauri-apps/api/core";
 import { listen } from "@tauri-apps/api/event";
 
 import type { HubState } from "./bindings";
+import { answered, asked } from "./clients";
 import type { Hub } from "./hub";
 
 export const hub: Hub = {
@@ -20,7 +21,7 @@ export const hub: Hub = {
   },
   onClosing: (heard) => listen("closing", heard),
   closeWindow: () => invoke("close_window"),
-  wish: (wish) => invoke("wish", { wish }),
+  wish: async <Answer>(wish: { do: string }) => answered(wish, await invoke("wish", { wish: asked(wish) ?? wish })) as Answer,
   about: () => invoke("about"),
   startsAtLogin: () => invoke("starts_at_login"),
   setStartsAtLogin: (on) => invoke("set_starts_at_login", { on }),
