@@ -156,7 +156,7 @@ async fn a_server_added_in_the_window_serves_clients() {
     let client = desktop.client("editor").await;
     page.says("main", "Nothing in the satchel yet").await;
     let fake = Fake::new(&desktop.home, "fake");
-    page.click("main .empty button").await;
+    page.click("main .empty button:last-of-type").await;
     page.write("textarea", &json!({ "mcpServers": { "fake": fake.entry() } }).to_string()).await;
     page.click("dialog button[type=submit]").await;
     until_offered(&client, "fake", true).await;
