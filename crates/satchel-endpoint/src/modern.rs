@@ -30,6 +30,7 @@ use crate::{
     news::{self, Follower, Told},
     parked::{Belongs, Found, Parked},
     reply,
+    stream::{KEEP_ALIVE, STILL_HERE},
     surface::{Flat, Surface, own_info},
 };
 
@@ -37,8 +38,6 @@ use crate::{
 const FRESH: Ttl = Ttl(60_000);
 /// Questions that come together are asked together.
 const TOGETHER: Duration = Duration::from_millis(5);
-/// A comment this often keeps proxies and clients from giving up on a quiet stream.
-const KEEP_ALIVE: Duration = Duration::from_secs(25);
 /// Resources one stream of news watches.
 const WATCHED: usize = 256;
 /// Methods of the older revisions that this one has no longer (`2026-07-28/changelog.mdx`).
@@ -373,12 +372,10 @@ fn arguments_agree(
         Surface::Direct => Flat::of(&catalog).tool(&name).cloned(),
         Surface::Server(server) => Some(satchel_core::model::ToolPath { server: server.clone(), tool: name }),
     };
-    let schema = path.and_then(|path| catalog.tool(&path)?.input_schema());
-    let Some(schema) = schema.filter(|schema| schema.get().contains("x-mcp-header")) else { return Ok(()) };
-    let wanted =
-        serde_json::from_str(schema.get()).ok().and_then(|schema| param_headers::wanted(&schema).ok());
-    let arguments: Value = fields.read("arguments").unwrap_or_default();
-    for param in wanted.unwrap_or_default() {
+    let wanted = path.and_then(|path| Some(catalog.tool(&path)?.param_headers())).unwrap_or_default();
+    let arguments: Value =
+        if wanted.is_empty() { Value::Null } else { fields.read("arguments").unwrap_or_default() };
+    for param in wanted {
         let mut all = http.get_all(param.header.as_str()).iter();
         let (one, more) = (all.next(), all.next());
         let given = one.map(|value| value.to_str().unwrap_or("\u{0}"));
@@ -521,7 +518,7 @@ impl Listening {
                 },
                 ended = of_tasks => if ended { self.of_tasks = None },
                 () = tokio::time::sleep(KEEP_ALIVE) => {
-                    return Some(Ok(Bytes::from_static(b": still here\n\n")));
+                    return Some(Ok(STILL_HERE));
                 }
                 () = self.ends.cancelled() => return self.end(),
             }

@@ -104,9 +104,10 @@ fn changed_list(news: &News) -> Option<&'static str> {
 /// Each list as one text, to see whether it changed.
 fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, String> {
     let text = |items: Vec<Box<Raw>>| items.iter().map(|item| item.get()).collect::<Vec<_>>().join(",");
+    let flat = (*surface == Surface::Direct).then(|| Flat::of(catalog));
     let of = |method: &str| match surface {
         Surface::Router => String::new(),
-        Surface::Direct => text(Flat::of(catalog).items(method)),
+        Surface::Direct => flat.as_ref().map(|flat| text(flat.items(method))).unwrap_or_default(),
         Surface::Server(server) => {
             catalog.offer(server.as_str()).map(|offer| text(items_of(offer, method))).unwrap_or_default()
         }

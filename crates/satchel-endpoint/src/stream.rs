@@ -14,7 +14,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// A comment this often keeps proxies and clients from giving up on a quiet stream.
-const KEEP_ALIVE: Duration = Duration::from_secs(25);
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(25);
+/// That comment.
+pub(crate) const STILL_HERE: Bytes = Bytes::from_static(b": still here\n\n");
 /// How long a stream that nobody reads goes on.
 const ABANDONED: Duration = Duration::from_secs(60);
 /// Events ahead of a reader that does not read; whoever writes waits then.
@@ -171,7 +173,7 @@ impl Reader {
                 futures_util::future::select_all(self.ends.iter().map(|end| Box::pin(end.cancelled())));
             tokio::select! {
                 changed = changed.changed() => if changed.is_err() { return None },
-                () = tokio::time::sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": still here\n\n")),
+                () = tokio::time::sleep(KEEP_ALIVE) => return Some(STILL_HERE),
                 _ = ended => return None,
             }
         }

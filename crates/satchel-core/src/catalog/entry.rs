@@ -5,7 +5,10 @@ use std::{
     sync::OnceLock,
 };
 
-use satchel_mcp::{Raw, RawObject};
+use satchel_mcp::{
+    Raw, RawObject,
+    param_headers::{self, ParamHeader},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -177,6 +180,14 @@ impl ToolEntry {
     /// The input schema as the server wrote it.
     pub fn input_schema(&self) -> Option<Box<Raw>> {
         RawObject::parse(&self.raw).ok()?.remove("inputSchema")
+    }
+
+    /// Which arguments it wants repeated in headers; none where its schema says so in a way that breaks the rules.
+    pub fn param_headers(&self) -> Vec<ParamHeader> {
+        // Nearly no tool does: most are not parsed for it.
+        let schema = self.raw.get().contains("x-mcp-header").then(|| self.input_schema()).flatten();
+        let schema = schema.and_then(|schema| serde_json::from_str(schema.get()).ok());
+        schema.and_then(|schema| param_headers::wanted(&schema).ok()).unwrap_or_default()
     }
 
     /// Its description's first sentences, at most `chars` characters, never cut inside a word.

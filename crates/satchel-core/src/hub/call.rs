@@ -22,9 +22,10 @@ use tokio::{
 use super::{Hub, execute::Finish, registry::Registered, route::refused};
 use crate::{
     bridge::{Caller, Question, Round, caller},
+    catalog::ToolEntry,
     model::{Code, ServerConfig, ServerName, ToolPath, server::REQUEST_TIMEOUT_FLOOR},
     upstream::{
-        CallError, Event, Lease, Outcome,
+        CallError, Event, Lease, Link, Outcome,
         breaker::{Breaker, EXECUTION},
         link,
     },
@@ -77,7 +78,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(10 * 60);
 /// How often one request may ask for input.
 const ROUNDS: usize = 8;
 /// How long a server may take to take in how much it should log.
-pub(super) const LEVEL_TIME: Duration = Duration::from_secs(5);
+const LEVEL_TIME: Duration = Duration::from_secs(5);
 
 /// A call under way. Dropping it cancels it.
 #[derive(Debug)]
@@ -308,6 +309,16 @@ fn patience(params: &RawObject, config: &ServerConfig, tool: &str) -> Duration {
     asked.unwrap_or_else(configured).clamp(REQUEST_TIMEOUT_FLOOR, link::LONGEST_CALL)
 }
 
+/// Asks a legacy server to log from this severity on, where it logs less so far.
+pub(super) async fn ask_for_logs(registered: &Registered, link: &Link, from: u8) {
+    let seen = registered.upstream.seen();
+    if !seen.connected.is_some_and(|(_, hello)| hello.offers("logging")) || !link.lower_log(from) {
+        return;
+    }
+    let params = to_raw_value(&json!({ "level": caller::level(from) })).ok();
+    let _ = link.request("logging/setLevel", params, LEVEL_TIME).await;
+}
+
 /// Refuses at once instead of queueing: a queue only moves the wait to where nobody can see it.
 fn permit(semaphore: &Arc<Semaphore>, server: &ServerName) -> Result<OwnedSemaphorePermit, CallFailure> {
     semaphore.clone().try_acquire_owned().map_err(|_| {
@@ -353,26 +364,17 @@ impl Running {
     /// A legacy server logs from one level on for everybody; it is asked for more where this caller wants more.
     async fn ask_for_logs(&self, lease: &Lease) {
         let Some(from) = self.caller.log_from else { return };
-        let seen = self.registered.upstream.seen();
-        if !seen.connected.is_some_and(|(_, hello)| hello.offers("logging")) || !lease.link().lower_log(from)
-        {
-            return;
-        }
-        let params = to_raw_value(&json!({ "level": caller::level(from) })).ok();
-        let _ = lease.link().request("logging/setLevel", params, LEVEL_TIME).await;
+        ask_for_logs(&self.registered, lease.link(), from).await;
     }
 
     /// The arguments that the tool wants repeated in headers.
     fn param_headers(&self, params: &RawObject) -> Vec<(String, String)> {
         let Some(path) = &self.tool_called() else { return vec![] };
-        let schema = self.hub.catalog().tool(path).and_then(|tool| tool.input_schema());
-        let Some(schema) = schema.filter(|schema| schema.get().contains("x-mcp-header")) else {
+        let wanted = self.hub.catalog().tool(path).map(ToolEntry::param_headers).unwrap_or_default();
+        if wanted.is_empty() {
             return vec![];
-        };
-        let wanted =
-            serde_json::from_str(schema.get()).ok().and_then(|schema| param_headers::wanted(&schema).ok());
-        let arguments = params.read::<Value>("arguments").unwrap_or_default();
-        wanted.map(|wanted| param_headers::of_call(&wanted, &arguments)).unwrap_or_default()
+        }
+        param_headers::of_call(&wanted, &params.read::<Value>("arguments").unwrap_or_default())
     }
 
     /// Can the tool only be called as a task?

@@ -6,12 +6,10 @@ use std::{
 };
 
 use satchel_mcp::{Raw, RawObject, meta};
-use serde_json::{json, value::to_raw_value};
 use tokio::sync::{broadcast, watch};
 
-use super::{CallFailure, Hub, route::refused};
+use super::{CallFailure, Hub, call::ask_for_logs, route::refused};
 use crate::{
-    bridge::caller,
     catalog::{Catalog, Offer},
     model::{Code, ServerName},
     upstream::{Lease, News, Upstream},
@@ -68,10 +66,9 @@ impl Hub {
     /// Somebody wants log messages of a server from this severity on. One that sleeps is told with its next call.
     pub async fn want_logs(&self, server: &ServerName, from: u8) {
         let Ok(registered) = self.route_known_server(server) else { return };
-        let Some((link, hello)) = registered.upstream.seen().connected else { return };
-        if !link.is_modern() && hello.offers("logging") && link.lower_log(from) {
-            let params = to_raw_value(&json!({ "level": caller::level(from) })).ok();
-            let _ = link.request("logging/setLevel", params, super::call::LEVEL_TIME).await;
+        let Some((link, _)) = registered.upstream.seen().connected else { return };
+        if !link.is_modern() {
+            ask_for_logs(&registered, &link, from).await;
         }
     }
 
