@@ -91,3 +91,20 @@ async fn a_long_result_is_cut_and_read_on_page_by_page() {
     let whole = stranger.execute("fake:echo", json!({ "text": text })).await.text();
     assert_eq!(whole, text, "another client takes more");
 }
+
+#[tokio::test]
+async fn rules_over_tools_take_effect_when_the_file_is_saved() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake").entry();
+    home.write_config(&json!({ "mcpServers": { "fake": fake } }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    crate::offered(&client, "fake:echo").await;
+    let rules = json!([{ "tool": "*:crash", "hide": true }, { "tool": "fake:echo", "rename": "say" }]);
+    home.write_config(&json!({ "toolRules": rules, "mcpServers": { "fake": fake } }));
+    crate::offered(&client, "fake:say").await;
+    assert_eq!(client.execute("fake:say", json!({ "text": "hello" })).await.text(), "hello");
+    assert!(client.execute("fake:crash", json!({})).await.complaint().contains("has no tool"));
+    home.write_config(&json!({ "mcpServers": { "fake": fake } }));
+    crate::offered(&client, "fake:crash").await;
+}

@@ -124,8 +124,10 @@ impl Offer {
 /// One tool.
 #[derive(Debug, Clone)]
 pub struct ToolEntry {
-    /// Its name on its own server.
+    /// Its name, as clients see it.
     pub name: String,
+    /// Its name on its own server, where a rule of the configuration has renamed it.
+    pub own_name: Option<String>,
     /// What it says of itself.
     pub description: String,
     /// Its title, where it has one.
@@ -146,6 +148,7 @@ impl ToolEntry {
             fields.get("annotations").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
         Self {
             name,
+            own_name: None,
             description: fields.text("description").unwrap_or_default(),
             title: fields.text("title").or_else(|| annotations.text("title")),
             for_models: is_for_models(fields),

@@ -6,6 +6,7 @@ pub mod disk;
 pub mod entry;
 pub mod fetch;
 mod resolve;
+pub mod rules;
 pub mod search;
 pub mod signature;
 pub mod tokens;

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use satchel_mcp::{Raw, limits, object::fields};
 use serde_json::{Map, Value};
 
+use super::rules::ToolRule;
 use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
     server::{IDLE_TIMEOUT, REQUEST_TIMEOUT, REQUEST_TIMEOUT_FLOOR},
@@ -21,6 +22,8 @@ pub const DEBUG_STATUS: &str = "debugStatus";
 /// How many bytes of text a result may have before it is cut: a number, or one for each client and `default`; 0 never
 /// cuts.
 pub const RESULT_CAP: &str = "resultCap";
+/// Rules over tools: a list of [`ToolRule`]s.
+pub const TOOL_RULES: &str = "toolRules";
 /// About what the clients with the least room take in one piece.
 const USUAL_RESULT_CAP: usize = 100_000;
 /// The command that always means our own program.
@@ -46,6 +49,7 @@ pub struct Config {
     request_bytes: usize,
     history: History,
     debug_status: bool,
+    rules: Vec<ToolRule>,
 }
 
 /// What is recorded, and for how long: the block `history`.
@@ -73,6 +77,7 @@ impl Default for Config {
             request_bytes: limits::BODY_BYTES,
             history: History::default(),
             debug_status: true,
+            rules: Vec::new(),
         }
     }
 }
@@ -99,6 +104,7 @@ impl Config {
         let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
         let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
         let (mut history, mut debug_status) = (History::default(), true);
+        let mut rules = Vec::new();
         for (key, value) in reader.object(text, "the configuration")? {
             if key == MAX_REQUEST {
                 request_bytes = reader.request_bytes(value)?;
@@ -112,6 +118,9 @@ impl Config {
             if key == RESULT_CAP {
                 reader.caps(value)?;
             }
+            if key == TOOL_RULES {
+                rules = reader.rules(value)?;
+            }
             if key != SERVERS {
                 continue;
             }
@@ -121,7 +130,7 @@ impl Config {
                 servers.insert(parsed, reader.server(&name, entry)?);
             }
         }
-        Ok(Self { document, servers, request_bytes, history, debug_status })
+        Ok(Self { document, servers, request_bytes, history, debug_status, rules })
     }
 
     /// The configuration as it is written to disk.
@@ -149,6 +158,11 @@ impl Config {
     /// May the hub's inside be looked at?
     pub fn debug_status(&self) -> bool {
         self.debug_status
+    }
+
+    /// What becomes of some tools.
+    pub fn tool_rules(&self) -> &[ToolRule] {
+        &self.rules
     }
 
     /// How many bytes of text a result for this client may have; 0 for any.
@@ -183,6 +197,20 @@ struct Reader<'a> {
 type Fields<'a> = Vec<(String, &'a Raw)>;
 
 impl<'a> Reader<'a> {
+    fn rules(&self, value: &'a Raw) -> Result<Vec<ToolRule>, ConfigError> {
+        let list: Vec<&'a Raw> = serde_json::from_str(value.get())
+            .map_err(|_| self.at(value.get(), format!("\"{TOOL_RULES}\" must be a list of rules")))?;
+        let rule = |raw: &'a Raw| {
+            let read: Result<ToolRule, _> = serde_json::from_str(raw.get());
+            read.map_err(|error| {
+                let text = error.to_string();
+                let why = text.split(" at line").next().unwrap_or(&text).to_owned();
+                self.at(raw.get(), format!("a rule of \"{TOOL_RULES}\" cannot be used: {why}"))
+            })
+        };
+        list.into_iter().map(rule).collect()
+    }
+
     fn caps(&self, value: &'a Raw) -> Result<(), ConfigError> {
         let wrong = |value: &Raw| {
             let expected =

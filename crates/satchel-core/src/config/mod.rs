@@ -3,6 +3,7 @@
 pub mod change;
 pub mod expand;
 pub mod file;
+pub mod rules;
 pub mod watch;
 
 pub use file::{Config, ConfigError};

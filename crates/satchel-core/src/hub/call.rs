@@ -180,8 +180,9 @@ impl Hub {
         self.tell_route(&path, params.get("arguments"), &registered);
         self.permit_tool(&path)?;
         let mut named = RawObject::new();
+        let own_name = self.catalog().tool(&path).and_then(|tool| tool.own_name.clone());
         // Strings always serialize.
-        let _ = named.put("name", &path.tool);
+        let _ = named.put("name", own_name.as_ref().unwrap_or(&path.tool));
         for (key, value) in params.iter().filter(|(key, _)| *key != "name") {
             named.set(key, value.to_owned());
         }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Hub;
 use crate::{
-    catalog::{Catalog, Offer, disk, fetch, tokens},
+    catalog::{Catalog, Offer, disk, fetch, rules, tokens},
     model::{ServerName, happening::Happening},
     upstream::{
         Dirty, Hello, Link, News, Upstream,
@@ -26,6 +26,8 @@ const DEBOUNCE: Duration = Duration::from_millis(250);
 const SLOWEST: Duration = Duration::from_secs(15);
 /// Tools are on offer at the latest so long after they were read, whatever the other lists take.
 const OTHER_LISTS: Duration = Duration::from_secs(5);
+/// How long lists are believed of a server that is awake and says nothing of changes.
+const FRESH: Duration = Duration::from_secs(10 * 60);
 /// How long after a failure the lists are asked for again, unless the breaker says longer.
 const AGAIN: Duration = Duration::from_secs(2);
 /// How long a caller waits for a server's first lists.
@@ -80,7 +82,16 @@ impl Reader {
     async fn run(self) {
         let (mut breaker, mut pace) = (Breaker::new(DISCOVERY), Pace::default());
         loop {
-            self.upstream.dirty().marked().await;
+            tokio::select! {
+                () = self.upstream.dirty().marked() => {}
+                () = tokio::time::sleep(FRESH) => {
+                    // Nobody is woken to be asked.
+                    if self.upstream.seen().connected.is_some() {
+                        self.upstream.dirty().mark(Dirty::ALL);
+                    }
+                    continue;
+                }
+            }
             if self.upstream.seen().connected.is_some() && self.hub.offers().contains_key(&self.name) {
                 tokio::time::sleep(pace.pause(Instant::now())).await;
             }
@@ -265,7 +276,7 @@ impl Hub {
             .offers()
             .iter()
             .filter(|(name, _)| enabled(name))
-            .map(|(name, offer)| (name.clone(), offer.clone()))
+            .map(|(name, offer)| (name.clone(), rules::applied(name, offer, config.tool_rules())))
             .collect();
         self.inner.catalog.send_replace(Catalog::new(offers));
     }
