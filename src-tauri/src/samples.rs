@@ -190,6 +190,7 @@ fn tools() -> ToolList {
         description: "Find issues.".into(),
         signature: "search_issues(query: string)".into(),
         tokens,
+        why: None,
     };
     ToolList { tools: vec![line(Some(12)), line(None)], total: 2 }
 }

@@ -184,6 +184,9 @@ pub(crate) struct Tools {
     /// At most so many; 20 for a search
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+    /// Also why each tool was found
+    #[arg(long)]
+    pub(crate) explain: bool,
 }
 
 #[derive(Debug, Group)]

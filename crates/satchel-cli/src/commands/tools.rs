@@ -42,7 +42,7 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
     let list: ToolList = answer?;
     match json {
         true => say_json(&list)?,
-        false => say(listed(&list)),
+        false => say(listed(&list, tools.explain)),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -88,7 +88,7 @@ fn settled(server: &ServerView) -> bool {
     server.tools.is_some() || server.state.needs_you()
 }
 
-fn listed(list: &ToolList) -> String {
+fn listed(list: &ToolList, explain: bool) -> String {
     if list.tools.is_empty() {
         return "No tools found.".into();
     }
@@ -97,6 +97,11 @@ fn listed(list: &ToolList) -> String {
     };
     let rows: Vec<_> = list.tools.iter().map(row).collect();
     let mut text = table(["TOOL", "TOKENS", "DESCRIPTION"], &rows);
+    if explain {
+        let whys = list.tools.iter().filter_map(|tool| Some((&tool.tool_path, tool.why.as_ref()?)));
+        let whys: Vec<_> = whys.map(|(path, why)| [path.clone(), why.clone()]).collect();
+        text.push_str(&format!("\n\n{}", table(["TOOL", "WHY"], &whys)));
+    }
     if list.total > list.tools.len() {
         text.push_str(&format!("\n{} of {} are shown.", list.tools.len(), list.total));
     }
@@ -113,6 +118,7 @@ mod tests {
             description: description.into(),
             signature: "()".into(),
             tokens,
+            why: None,
         }
     }
 
@@ -127,11 +133,11 @@ TOOL               TOKENS  DESCRIPTION
 toolbox:hash_text  90      Hashes text. In hex.
 git:log            –       long long long long long long long long long long long long long long long long…
 2 of 9 are shown.";
-        assert_eq!(listed(&ToolList { tools, total: 9 }), expected);
+        assert_eq!(listed(&ToolList { tools, total: 9 }, false), expected);
     }
 
     #[test]
     fn nothing_found_is_said() {
-        assert_eq!(listed(&ToolList { tools: vec![], total: 0 }), "No tools found.");
+        assert_eq!(listed(&ToolList { tools: vec![], total: 0 }, false), "No tools found.");
     }
 }

@@ -111,11 +111,17 @@ impl Hub {
         }
         let catalog = self.catalog();
         let found = catalog.find(query, server);
+        let why = |server: &crate::model::ServerName, tool: &crate::catalog::ToolEntry| {
+            let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
+            let explained = catalog.explain(query, &path).filter(|_| !query.trim().is_empty());
+            explained.map(|explanation| explanation.to_string())
+        };
         let line = |(server, tool): &(&crate::model::ServerName, &crate::catalog::ToolEntry)| ToolLine {
             tool_path: format!("{server}:{}", tool.name),
             description: tool.summary(DESCRIPTION),
             signature: tool.signature().to_owned(),
             tokens: tool.tokens.get().copied(),
+            why: why(server, tool),
         };
         Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
     }

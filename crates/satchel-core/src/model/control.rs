@@ -222,6 +222,9 @@ pub struct ToolLine {
     pub signature: String,
     /// Tokens (o200k_base) of its definition; `None` until counted.
     pub tokens: Option<usize>,
+    /// Why it was found, where something was looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// Why a wish was not fulfilled. Carried as JSON `{"code", "message", "action"}`.

@@ -325,6 +325,7 @@ export interface ToolLine {
   description: string;
   signature: string;
   tokens: number | null;
+  why?: string;
 }
 
 export interface Log {
