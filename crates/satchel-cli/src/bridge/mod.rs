@@ -44,7 +44,14 @@ pub(crate) async fn run(places: &Places, client: String) -> anyhow::Result<ExitC
     let mut writer = tracker.spawn(write_lines(lines));
     let keeper = Keeper::start(&tracker, places.clone(), client, out.clone());
     let places_left = Arc::new(Semaphore::new(REQUESTS));
-    let bridge = Bridge { requests: TaskTracker::new(), places_left, keeper, out, modern: HashMap::new() };
+    let bridge = Bridge {
+        requests: TaskTracker::new(),
+        places_left,
+        keeper,
+        out,
+        modern: HashMap::new(),
+        listening: vec![],
+    };
     tokio::select! {
         () = bridge.read(tokio::io::stdin()) => {
             // With the bridge gone nobody writes any more; what was written must still go out.
@@ -74,6 +81,8 @@ struct Bridge {
     out: Out,
     /// Requests under way in revisions where ending the HTTP request is what cancels it.
     modern: HashMap<Id, AbortHandle>,
+    /// Requests that would be answered never.
+    listening: Vec<AbortHandle>,
 }
 
 impl Bridge {
@@ -95,6 +104,8 @@ impl Bridge {
         for frame in frames {
             self.take(frame).await;
         }
+        // Nobody hears any more what these are about.
+        self.listening.iter().for_each(AbortHandle::abort);
         self.requests.close();
         if tokio::time::timeout(DRAIN_TIME, self.requests.wait()).await.is_err() {
             tracing::warn!("the client left before everything was answered");
@@ -127,6 +138,7 @@ impl Bridge {
             }
             Message::Request { id, .. } => {
                 let (id, modern) = (id.clone(), headers::own_revision(&message).is_some());
+                let listens = is_listening(&message);
                 let request = request(self.keeper.clone(), message, id.clone(), self.out.clone());
                 let places_left = self.places_left.clone();
                 let in_turn = async move {
@@ -134,6 +146,10 @@ impl Bridge {
                     request.await;
                 };
                 let task = self.requests.spawn(in_turn).abort_handle();
+                if listens {
+                    self.listening.retain(|task| !task.is_finished());
+                    self.listening.push(task.clone());
+                }
                 if modern {
                     self.modern.retain(|_, task| !task.is_finished());
                     self.modern.insert(id, task);
