@@ -72,7 +72,7 @@ pub(crate) fn million() {
     for by in [By::Client, By::Server, By::Tool, By::Day] {
         for days in [None, Some(7)] {
             let ask = ReportAsk { by, days, hours: None };
-            let took = best(|| {
+            let took = usual(|| {
                 let report = report::report(&path, &ask, now_ms).expect("it can be read");
                 assert!(days.is_some() || report.totals.calls == RECORDS, "{:?}", report.totals);
             });
@@ -85,7 +85,7 @@ pub(crate) fn million() {
         ("problems", ActivityAsk { problems: true, ..ActivityAsk::default() }),
         ("server", ActivityAsk { server: Some("server-3".into()), ..ActivityAsk::default() }),
     ] {
-        let took = best(|| {
+        let took = usual(|| {
             let page = activity::page(&path, &ask, now_ms).expect("it can be read");
             assert!(!page.calls.is_empty());
         });
@@ -94,7 +94,7 @@ pub(crate) fn million() {
 }
 
 /// The median of some runs, in milliseconds.
-fn best(mut act: impl FnMut()) -> f64 {
+fn usual(mut act: impl FnMut()) -> f64 {
     act();
     let times = (0..9).map(|_| {
         let start = Instant::now();

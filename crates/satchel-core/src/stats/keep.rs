@@ -166,6 +166,12 @@ pub(super) fn retain(connection: &Connection, now_ms: u64, days: u32, bytes: u64
     connection.execute("DELETE FROM calls WHERE time_ms < ?1", [sql(oldest)])?;
     let texts = now_ms.saturating_sub(TEXTS_DAYS * DAY);
     connection.execute("DELETE FROM texts WHERE counted_ms < ?1", [sql(texts)])?;
+    let hours = super::recorder::hour(
+        connection,
+        now_ms.saturating_sub(u64::from(super::report::HOURS + 24) * 3_600_000),
+    )?;
+    connection.execute("DELETE FROM hours WHERE hour < ?1", [hours])?;
+    connection.execute("DELETE FROM tool_costs WHERE hour < ?1", [hours])?;
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     loop {
         let used = (pragma("page_count")? - pragma("freelist_count")?) * pragma("page_size")?;
@@ -188,7 +194,8 @@ pub(super) fn retain(connection: &Connection, now_ms: u64, days: u32, bytes: u64
 /// Deletes every call; with `sums` everything else too. Nothing of it is left in the file or beside it.
 pub(super) fn delete(connection: &Connection, sums: bool) -> Result<(), StoreError> {
     connection.execute_batch("BEGIN; DELETE FROM calls; DELETE FROM texts;")?;
-    let rest = "DELETE FROM sessions; DELETE FROM tool_costs; DELETE FROM hours; DELETE FROM baselines;
+    let rest = "DELETE FROM sessions; DELETE FROM tool_costs; DELETE FROM tool_costs_days; DELETE FROM hours;
+                DELETE FROM days; DELETE FROM baselines;
                 DELETE FROM baseline_tools; DELETE FROM facts;";
     if sums {
         connection.execute_batch(rest)?;

@@ -134,6 +134,18 @@ struct HoursKey {
     kind: CallKind,
 }
 
+impl HoursKey {
+    /// Where it is added up, and under which hour: a day is its first.
+    fn tables(&self) -> [(&'static str, i64); 2] {
+        [("hours", self.hour), ("days", day_of(self.hour))]
+    }
+}
+
+/// The first hour of an hour's day.
+fn day_of(hour: i64) -> i64 {
+    hour / 100 * 100
+}
+
 /// A column of `sessions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -369,7 +381,7 @@ impl Recorder {
         while self.state.minutes.front().is_some_and(|(minute, _)| *minute < first) {
             self.state.minutes.pop_front();
         }
-        let today = hour(&self.connection, now_ms)? / 100 * 100;
+        let today = day_of(hour(&self.connection, now_ms)?);
         let net =
             "SELECT coalesce(sum(base + loaded - definitions - find - describe - wrapping), 0) FROM sessions
                    WHERE hour >= ?1 AND owed = 0 AND NOT face";
@@ -580,30 +592,32 @@ impl State {
         };
         let failed = end.outcome != "ok";
         let bucket = bucket(time.whole());
-        transaction
-            .prepare_cached(&format!(
-                "INSERT INTO hours (hour, client, server, tool, kind, calls, failures, request_bytes, result_bytes,
-                   uncounted, wait_us, start_us, upstream_us, ours_us, took_{bucket})
-                 VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, 1, ?9, ?10, ?11, ?12, 1)
-                 ON CONFLICT DO UPDATE SET calls = calls + 1, failures = failures + ?6,
-                   request_bytes = request_bytes + ?7, result_bytes = result_bytes + ?8, uncounted = uncounted + 1,
-                   wait_us = wait_us + ?9, start_us = start_us + ?10, upstream_us = upstream_us + ?11,
-                   ours_us = ours_us + ?12, took_{bucket} = took_{bucket} + 1"
-            ))?
-            .execute(params![
-                hours.hour,
-                hours.client,
-                hours.server,
-                hours.tool,
-                hours.kind.as_str(),
-                failed,
-                size(called.request.bytes),
-                size(called.answer.bytes),
-                us(time.wait),
-                us(time.start),
-                us(time.upstream),
-                us(time.ours),
-            ])?;
+        for (table, hour) in hours.tables() {
+            transaction
+                .prepare_cached(&format!(
+                    "INSERT INTO {table} (hour, client, server, tool, kind, calls, failures, request_bytes, result_bytes,
+                       uncounted, wait_us, start_us, upstream_us, ours_us, took_{bucket})
+                     VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, 1, ?9, ?10, ?11, ?12, 1)
+                     ON CONFLICT DO UPDATE SET calls = calls + 1, failures = failures + ?6,
+                       request_bytes = request_bytes + ?7, result_bytes = result_bytes + ?8, uncounted = uncounted + 1,
+                       wait_us = wait_us + ?9, start_us = start_us + ?10, upstream_us = upstream_us + ?11,
+                       ours_us = ours_us + ?12, took_{bucket} = took_{bucket} + 1"
+                ))?
+                .execute(params![
+                    hour,
+                    hours.client,
+                    hours.server,
+                    hours.tool,
+                    hours.kind.as_str(),
+                    failed,
+                    size(called.request.bytes),
+                    size(called.answer.bytes),
+                    us(time.wait),
+                    us(time.start),
+                    us(time.upstream),
+                    us(time.ours),
+                ])?;
+        }
         let searches = !matches!(called.kind, CallKind::Call | CallKind::Read);
         let column = if searches { "searches" } else { "calls" };
         transaction
@@ -901,21 +915,23 @@ fn pay(transaction: &Transaction<'_>, counts: &HashMap<Hash, i64>, what: &What) 
             transaction
                 .prepare_cached("UPDATE calls SET request_tokens = ?2, result_tokens = ?3 WHERE id = ?1")?
                 .execute(params![call, request, answer])?;
-            transaction
-                .prepare_cached(
-                    "UPDATE hours SET request_tokens = request_tokens + ?6, result_tokens = result_tokens + ?7,
-                       uncounted = uncounted - 1
-                     WHERE hour = ?1 AND client = ?2 AND server = ?3 AND tool = ?4 AND kind = ?5",
-                )?
-                .execute(params![
-                    hours.hour,
-                    hours.client,
-                    hours.server,
-                    hours.tool,
-                    hours.kind.as_str(),
-                    request,
-                    answer
-                ])?;
+            for (table, hour) in hours.tables() {
+                transaction
+                    .prepare_cached(&format!(
+                        "UPDATE {table} SET request_tokens = request_tokens + ?6, result_tokens = result_tokens + ?7,
+                           uncounted = uncounted - 1
+                         WHERE hour = ?1 AND client = ?2 AND server = ?3 AND tool = ?4 AND kind = ?5"
+                    ))?
+                    .execute(params![
+                        hour,
+                        hours.client,
+                        hours.server,
+                        hours.tool,
+                        hours.kind.as_str(),
+                        request,
+                        answer
+                    ])?;
+            }
         }
         What::Cost { session, hour, client, part, plus, minus, shares } => {
             let value = plus.iter().map(of).sum::<i64>() - minus.iter().map(of).sum::<i64>();
@@ -926,12 +942,14 @@ fn pay(transaction: &Transaction<'_>, counts: &HashMap<Hash, i64>, what: &What) 
                 ))?
                 .execute(params![session, value])?;
             for (share, part) in shares.iter().zip(divided(value, shares)) {
-                transaction
-                    .prepare_cached(&format!(
-                        "INSERT INTO tool_costs (hour, client, server, tool, {column}) VALUES (?1, ?2, ?3, ?4, ?5)
-                         ON CONFLICT DO UPDATE SET {column} = {column} + ?5"
-                    ))?
-                    .execute(params![hour, client, share.server, share.tool, part])?;
+                for (table, hour) in [("tool_costs", *hour), ("tool_costs_days", day_of(*hour))] {
+                    transaction
+                        .prepare_cached(&format!(
+                            "INSERT INTO {table} (hour, client, server, tool, {column}) VALUES (?1, ?2, ?3, ?4, ?5)
+                             ON CONFLICT DO UPDATE SET {column} = {column} + ?5"
+                        ))?
+                        .execute(params![hour, client, share.server, share.tool, part])?;
+                }
             }
         }
         What::Tools { baseline, tools } => {

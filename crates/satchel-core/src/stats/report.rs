@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use super::{
     recorder::{hour, sql},
@@ -20,6 +20,16 @@ const ENOUGH: u64 = 5;
 const ROUTER: &str = "Router";
 /// Steps of the histogram.
 const STEPS: usize = 16;
+/// Sums of hours are kept so long; longer spans are rounded to days.
+pub(super) const HOURS: u32 = 7 * 24;
+
+/// Which sums a report adds up, from when on.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    from: i64,
+    calls: &'static str,
+    costs: &'static str,
+}
 
 /// How things are counted, for people.
 const HOW: &[&str] = &[
@@ -42,31 +52,28 @@ pub fn report(path: &Path, ask: &ReportAsk, now_ms: u64) -> Result<Report, Store
     let connection = schema::open_to_read(path)?;
     // One moment for all queries, so that the lines add up to the totals while calls go on.
     connection.execute_batch("BEGIN")?;
-    let from = from_hour(&connection, ask, now_ms)?;
+    let span = span(&connection, ask, now_ms)?;
+    let from = span.from;
     let tokenizer = tokenizers(&connection, from)?;
-    let totals = all_calls(&connection, from)?;
-    let savings = savings(&connection, from)?;
-    let lines = match ask.by {
-        By::Client => by_session(&connection, from, "client", &calls_by(&connection, from, "client")?)?,
-        By::Day => {
-            let mut lines =
-                by_session(&connection, from, "hour / 100", &calls_by(&connection, from, "hour / 100")?)?;
-            for line in &mut lines {
-                line.name = day(&line.name);
-            }
-            lines
-        }
-        By::Server => {
-            let calls = calls_by(&connection, from, "server")?;
-            by_share(&connection, from, &savings, calls, |server, _| server.to_owned())?
-        }
+    let (savings, bases) = savings(&connection, from)?;
+    let name = match ask.by {
+        By::Client => "client",
+        By::Server => "server",
+        By::Tool => "CASE WHEN server = '' THEN '' ELSE server || ':' || tool END",
+        By::Day => "hour / 100",
+    };
+    let (totals, calls) = calls_by(&connection, span, name)?;
+    let mut lines = match ask.by {
+        By::Client => by_session(&connection, from, name, &calls)?,
+        By::Day => by_session(&connection, from, name, &calls)?
+            .into_iter()
+            .map(|line| ReportLine { name: day(&line.name), ..line })
+            .collect(),
+        By::Server => by_share(&connection, span, &savings, &bases, calls, |server, _| server.to_owned())?,
         By::Tool => {
-            let name = "CASE WHEN server = '' THEN '' ELSE server || ':' || tool END";
-            let calls = calls_by(&connection, from, name)?;
-            by_share(&connection, from, &savings, calls, |server, tool| format!("{server}:{tool}"))?
+            by_share(&connection, span, &savings, &bases, calls, |server, tool| format!("{server}:{tool}"))?
         }
     };
-    let mut lines = lines;
     match ask.by {
         By::Day => lines.sort_by(|a, b| a.name.cmp(&b.name)),
         By::Client | By::Server | By::Tool => {
@@ -77,17 +84,20 @@ pub fn report(path: &Path, ask: &ReportAsk, now_ms: u64) -> Result<Report, Store
     Ok(Report { by: ask.by, from: moment(from), tokenizer, totals, savings, lines, how })
 }
 
-fn from_hour(connection: &Connection, ask: &ReportAsk, now_ms: u64) -> Result<i64, StoreError> {
-    match (ask.days, ask.hours) {
-        (Some(days), _) => {
-            let back = format!("-{} days", days.max(1) - 1);
-            let text =
-                "SELECT CAST(strftime('%Y%m%d00', ?1 / 1000, 'unixepoch', 'localtime', ?2) AS INTEGER)";
-            Ok(connection.query_row(text, params![sql(now_ms), back], |row| row.get(0))?)
+fn span(connection: &Connection, ask: &ReportAsk, now_ms: u64) -> Result<Span, StoreError> {
+    let by_days = |from| Span { from, calls: "days", costs: "tool_costs_days" };
+    let days = match (ask.days, ask.hours) {
+        (None, None) => return Ok(by_days(0)),
+        (None, Some(hours)) if hours <= HOURS => {
+            let from = hour(connection, now_ms.saturating_sub(u64::from(hours) * 3_600_000))?;
+            return Ok(Span { from, calls: "hours", costs: "tool_costs" });
         }
-        (None, Some(hours)) => hour(connection, now_ms.saturating_sub(u64::from(hours) * 3_600_000)),
-        (None, None) => Ok(0),
-    }
+        (Some(days), _) => days.max(1),
+        (None, Some(hours)) => hours.div_ceil(24) + 1,
+    };
+    let back = format!("-{} days", days - 1);
+    let text = "SELECT CAST(strftime('%Y%m%d00', ?1 / 1000, 'unixepoch', 'localtime', ?2) AS INTEGER)";
+    Ok(by_days(connection.query_row(text, params![sql(now_ms), back], |row| row.get(0))?))
 }
 
 /// 2026112113 as people write it.
@@ -118,88 +128,123 @@ fn tokenizers(connection: &Connection, from: i64) -> Result<String, StoreError> 
     Ok(names.join(", then "))
 }
 
-/// Sums over `hours`, in the order that [`totals_of`] reads them.
-fn sums() -> String {
-    let call = "kind IN ('call', 'read')";
-    let columns = [
-        "calls",
-        "failures",
-        "request_bytes",
-        "result_bytes",
-        "request_tokens",
-        "result_tokens",
-        "uncounted",
-        "wait_us",
-        "start_us",
-        "upstream_us",
-        "ours_us",
-    ];
-    let mut sums: Vec<String> = columns.iter().map(|c| format!("sum({c}) FILTER (WHERE {call})")).collect();
-    sums.push(format!("sum(calls) FILTER (WHERE NOT {call})"));
-    sums.extend((0..STEPS).map(|step| format!("sum(took_{step}) FILTER (WHERE {call})")));
-    sums.iter().map(|sum| format!("coalesce({sum}, 0)")).collect::<Vec<_>>().join(", ")
+/// Columns that are added up, in this order; the steps of the histogram follow.
+const COLUMNS: [&str; 11] = [
+    "calls",
+    "failures",
+    "request_bytes",
+    "result_bytes",
+    "request_tokens",
+    "result_tokens",
+    "uncounted",
+    "wait_us",
+    "start_us",
+    "upstream_us",
+    "ours_us",
+];
+
+/// Sums of [`COLUMNS`] and the histogram over calls, and how many questions there were to the hub itself.
+#[derive(Debug, Clone, Default)]
+struct Counted {
+    columns: [i64; COLUMNS.len()],
+    steps: [u64; STEPS],
+    searches: i64,
 }
 
-/// Reads [`sums`] from the column `at` on.
-fn totals_of(row: &Row<'_>, at: usize) -> rusqlite::Result<Totals> {
-    let number = |column: usize| row.get::<_, i64>(at + column).map(|number| number.max(0).unsigned_abs());
-    let ms = |column: usize| row.get::<_, i64>(at + column).map(|us| us as f64 / 1000.0);
-    let steps = (0..STEPS).map(|step| number(12 + step)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Totals {
-        calls: number(0)?,
-        failures: number(1)?,
-        searches: number(11)?,
-        request_bytes: number(2)?,
-        result_bytes: number(3)?,
-        request_tokens: number(4)?,
-        result_tokens: number(5)?,
-        uncounted: number(6)?,
-        took: Took {
-            median_ms: percentile(&steps, 0.5),
-            p95_ms: percentile(&steps, 0.95),
-            wait_ms: ms(7)?,
-            start_ms: ms(8)?,
-            upstream_ms: ms(9)?,
-            ours_ms: ms(10)?,
-        },
-    })
+impl Counted {
+    fn add(&mut self, other: &Self) {
+        self.columns.iter_mut().zip(other.columns).for_each(|(sum, more)| *sum += more);
+        self.steps.iter_mut().zip(other.steps).for_each(|(sum, more)| *sum += more);
+        self.searches += other.searches;
+    }
+
+    fn totals(&self) -> Totals {
+        let number = |column: usize| self.columns[column].max(0).unsigned_abs();
+        let ms = |column: usize| self.columns[column] as f64 / 1000.0;
+        Totals {
+            calls: number(0),
+            failures: number(1),
+            searches: self.searches.unsigned_abs(),
+            request_bytes: number(2),
+            result_bytes: number(3),
+            request_tokens: number(4),
+            result_tokens: number(5),
+            uncounted: number(6),
+            took: Took {
+                median_ms: percentile(&self.steps, 0.5),
+                p95_ms: percentile(&self.steps, 0.95),
+                wait_ms: ms(7),
+                start_ms: ms(8),
+                upstream_ms: ms(9),
+                ours_ms: ms(10),
+            },
+        }
+    }
 }
 
-fn all_calls(connection: &Connection, from: i64) -> Result<Totals, StoreError> {
-    let text = format!("SELECT {} FROM hours WHERE hour >= ?1", sums());
-    Ok(connection.query_row(&text, [from], |row| totals_of(row, 0))?)
-}
-
-fn calls_by(connection: &Connection, from: i64, by: &str) -> Result<HashMap<String, Totals>, StoreError> {
-    let text = format!("SELECT CAST({by} AS TEXT), {} FROM hours WHERE hour >= ?1 GROUP BY 1", sums());
+/// Calls by a name, and all of them together. One pass over the sums, because a second one would take as long again.
+fn calls_by(
+    connection: &Connection,
+    span: Span,
+    by: &str,
+) -> Result<(Totals, HashMap<String, Totals>), StoreError> {
+    let steps = (0..STEPS).map(|step| format!("took_{step}"));
+    let sums = COLUMNS.iter().map(ToString::to_string).chain(steps).map(|column| format!("sum({column})"));
+    let sums = sums.collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "SELECT CAST({by} AS TEXT), kind IN ('call', 'read'), {sums} FROM {} WHERE hour >= ?1 GROUP BY 1, 2",
+        span.calls
+    );
     let mut rows = connection.prepare(&text)?;
-    let rows = rows.query_map([from], |row| Ok((row.get(0)?, totals_of(row, 1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows = rows.query([span.from])?;
+    let (mut all, mut named) = (Counted::default(), HashMap::<String, Counted>::new());
+    while let Some(row) = rows.next()? {
+        let mut counted = Counted::default();
+        if row.get(1)? {
+            for (at, column) in counted.columns.iter_mut().enumerate() {
+                *column = row.get(2 + at)?;
+            }
+            for (at, step) in counted.steps.iter_mut().enumerate() {
+                *step = row.get::<_, i64>(2 + COLUMNS.len() + at)?.unsigned_abs();
+            }
+        } else {
+            counted.searches = row.get(2)?;
+        }
+        all.add(&counted);
+        named.entry(row.get(0)?).or_default().add(&counted);
+    }
+    Ok((all.totals(), named.into_iter().map(|(name, counted)| (name, counted.totals())).collect()))
 }
 
-fn savings(connection: &Connection, from: i64) -> Result<Savings, StoreError> {
-    let text = "SELECT count(*) FILTER (WHERE owed = 0), count(*) FILTER (WHERE owed > 0),
-                  coalesce(sum(base + loaded) FILTER (WHERE owed = 0), 0),
-                  coalesce(sum(definitions) FILTER (WHERE owed = 0), 0), coalesce(sum(find) FILTER (WHERE owed = 0), 0),
-                  coalesce(sum(describe) FILTER (WHERE owed = 0), 0), coalesce(sum(wrapping) FILTER (WHERE owed = 0), 0),
-                  coalesce(sum(searches) FILTER (WHERE owed = 0), 0)
-                FROM sessions WHERE hour >= ?1 AND NOT face";
-    let read = |row: &Row<'_>| -> rusqlite::Result<(Savings, i64)> {
-        let count = |at: usize| row.get::<_, i64>(at).map(i64::unsigned_abs);
-        let spent = Spent {
-            definitions: row.get(3)?,
-            find: row.get(4)?,
-            describe: row.get(5)?,
-            wrapping: row.get(6)?,
-        };
-        let (without, with): (i64, i64) = (row.get(2)?, spent.sum());
-        let (sessions, left_out) = (count(0)?, count(1)?);
-        let savings =
-            Savings { sessions, left_out, without, with, spent, net: without - with, ..Savings::default() };
-        Ok((savings, row.get(7)?))
-    };
-    let (savings, searches) = connection.query_row(text, [from], read)?;
-    Ok(judged(savings, searches))
+/// What sessions saved, and how much of it was to be divided by which list of tools.
+fn savings(connection: &Connection, from: i64) -> Result<(Savings, Vec<(i64, i64)>), StoreError> {
+    let text = "SELECT baseline, owed > 0, count(*), sum(base), sum(loaded), sum(definitions), sum(find), sum(describe),
+                  sum(wrapping), sum(searches)
+                FROM sessions WHERE hour >= ?1 AND NOT face GROUP BY 1, 2";
+    let mut rows = connection.prepare(text)?;
+    let mut rows = rows.query([from])?;
+    let (mut savings, mut searches, mut bases) = (Savings::default(), 0, Vec::new());
+    while let Some(row) = rows.next()? {
+        let number = |at: usize| row.get::<_, i64>(at);
+        if row.get(1)? {
+            savings.left_out += number(2)?.unsigned_abs();
+            continue;
+        }
+        savings.sessions += number(2)?.unsigned_abs();
+        savings.without += number(3)? + number(4)?;
+        let spent = &mut savings.spent;
+        spent.definitions += number(5)?;
+        spent.find += number(6)?;
+        spent.describe += number(7)?;
+        spent.wrapping += number(8)?;
+        searches += number(9)?;
+        if let Some(baseline) = row.get::<_, Option<i64>>(0)? {
+            bases.push((baseline, number(3)?));
+        }
+    }
+    savings.with = savings.spent.sum();
+    savings.net = savings.without - savings.with;
+    Ok((judged(savings, searches), bases))
 }
 
 /// Adds the verdict, and the numbers that only enough sessions allow.
@@ -254,33 +299,33 @@ fn by_session(
 /// lines add up to the sums.
 fn by_share(
     connection: &Connection,
-    from: i64,
+    span: Span,
     savings: &Savings,
+    bases: &[(i64, i64)],
     calls: HashMap<String, Totals>,
     name: fn(&str, &str) -> String,
 ) -> Result<Vec<ReportLine>, StoreError> {
     let mut without: BTreeMap<String, f64> = BTreeMap::new();
     let mut with: BTreeMap<String, i64> = BTreeMap::new();
-    let bases = "SELECT baseline, sum(base) FROM sessions
-                 WHERE hour >= ?1 AND owed = 0 AND NOT face AND baseline IS NOT NULL GROUP BY baseline";
-    let mut bases = connection.prepare(bases)?;
-    let bases = bases.query_map([from], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut tools =
         connection.prepare("SELECT server, tool, tokens FROM baseline_tools WHERE baseline = ?1")?;
-    for base in bases {
-        let (baseline, base): (i64, i64) = base?;
+    for (baseline, base) in bases {
         let tools = tools.query_map([baseline], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let tools: Vec<(String, String, i64)> = tools.collect::<Result<_, _>>()?;
         let whole: i64 = tools.iter().map(|(_, _, tokens)| tokens).sum();
         for (server, tool, tokens) in &tools {
             *without.entry(name(server, tool)).or_default() +=
-                base as f64 * *tokens as f64 / whole.max(1) as f64;
+                *base as f64 * *tokens as f64 / whole.max(1) as f64;
         }
     }
-    let costs = "SELECT server, tool, sum(loaded), sum(find + describe + wrapping) FROM tool_costs
-                 WHERE hour >= ?1 GROUP BY server, tool";
-    let mut costs = connection.prepare(costs)?;
-    let costs = costs.query_map([from], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let costs = format!(
+        "SELECT server, tool, sum(loaded), sum(find + describe + wrapping) FROM {}
+         WHERE hour >= ?1 GROUP BY server, tool",
+        span.costs
+    );
+    let mut costs = connection.prepare(&costs)?;
+    let costs =
+        costs.query_map([span.from], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     for cost in costs {
         let (server, tool, loaded, spent): (String, String, i64, i64) = cost?;
         let name = name(&server, &tool);
