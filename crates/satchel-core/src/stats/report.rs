@@ -12,7 +12,7 @@ use super::{
     recorder::{hour, sql},
     schema::{self, StoreError},
 };
-use crate::model::ledger::{By, Report, ReportAsk, ReportLine, Savings, Spent, Took, Totals};
+use crate::model::ledger::{By, Report, ReportAsk, ReportLine, Savings, Took, Totals};
 
 /// Fewer sessions say nothing.
 const ENOUGH: u64 = 5;
@@ -380,6 +380,7 @@ fn percentile(steps: &[u64], part: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ledger::Spent;
 
     #[test]
     fn percentiles_come_from_steps_that_double() {

@@ -46,7 +46,7 @@ pub struct Damaged {
 }
 
 /// Every change of the schema, in order; the database's `user_version` says how many it has.
-const MIGRATIONS: &[&str] = &[include_str!("schema/0001.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("schema/0001.sql"), include_str!("schema/0002.sql")];
 
 /// Opens the ledger for writing, made where there is none. A damaged one is set aside.
 ///
@@ -134,6 +134,31 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_older_ledger_keeps_its_sums() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(MIGRATIONS[0]).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        for (hour, calls) in [(2026112113, 2), (2026112123, 3), (2026112200, 7)] {
+            old.execute(
+                "INSERT INTO hours (hour, client, server, tool, kind, calls, failures, request_bytes, result_bytes,
+                   uncounted, wait_us, start_us, upstream_us, ours_us)
+                 VALUES (?1, 'zed', 'github', 'search', 'call', ?2, 0, 0, 0, 0, 0, 0, 0, 0)",
+                [hour, calls],
+            )
+            .unwrap();
+        }
+        drop(old);
+        let (connection, damaged) = open(&path).unwrap();
+        assert_eq!(damaged, None);
+        let mut days = connection.prepare("SELECT hour, calls FROM days ORDER BY hour").unwrap();
+        let days = days.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let days: Vec<(i64, i64)> = days.map(Result::unwrap).collect();
+        assert_eq!(days, [(2026112100, 5), (2026112200, 7)]);
+    }
 
     #[test]
     fn a_damaged_ledger_is_set_aside_and_a_newer_one_left_alone() {

@@ -34,11 +34,6 @@ CREATE TABLE tool_costs (
   loaded INTEGER NOT NULL DEFAULT 0, find INTEGER NOT NULL DEFAULT 0, describe INTEGER NOT NULL DEFAULT 0,
   wrapping INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (hour, client, server, tool)
 ) WITHOUT ROWID;
-CREATE TABLE tool_costs_days (
-  hour INTEGER NOT NULL, client TEXT NOT NULL, server TEXT NOT NULL, tool TEXT NOT NULL,
-  loaded INTEGER NOT NULL DEFAULT 0, find INTEGER NOT NULL DEFAULT 0, describe INTEGER NOT NULL DEFAULT 0,
-  wrapping INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (hour, client, server, tool)
-) WITHOUT ROWID;
 
 -- The history: one row a call.
 CREATE TABLE calls (
@@ -55,24 +50,9 @@ CREATE INDEX calls_server ON calls (server, tool, id);
 CREATE INDEX calls_problem ON calls (id) WHERE outcome <> 'ok';
 CREATE INDEX calls_asked ON calls (id) WHERE asked;
 
--- The same by local hour (as 2026112113): what reports of hours add up. `took_N` counts calls that took less than
+-- The same by local hour (as 2026112113), for ever: what reports add up. `took_N` counts calls that took less than
 -- 2^N milliseconds and not less than half of it; the last one has no end.
 CREATE TABLE hours (
-  hour INTEGER NOT NULL, client TEXT NOT NULL, server TEXT NOT NULL, tool TEXT NOT NULL, kind TEXT NOT NULL,
-  calls INTEGER NOT NULL, failures INTEGER NOT NULL, request_bytes INTEGER NOT NULL, result_bytes INTEGER NOT NULL,
-  request_tokens INTEGER NOT NULL DEFAULT 0, result_tokens INTEGER NOT NULL DEFAULT 0, uncounted INTEGER NOT NULL,
-  wait_us INTEGER NOT NULL, start_us INTEGER NOT NULL, upstream_us INTEGER NOT NULL, ours_us INTEGER NOT NULL,
-  took_0 INTEGER NOT NULL DEFAULT 0, took_1 INTEGER NOT NULL DEFAULT 0, took_2 INTEGER NOT NULL DEFAULT 0,
-  took_3 INTEGER NOT NULL DEFAULT 0, took_4 INTEGER NOT NULL DEFAULT 0, took_5 INTEGER NOT NULL DEFAULT 0,
-  took_6 INTEGER NOT NULL DEFAULT 0, took_7 INTEGER NOT NULL DEFAULT 0, took_8 INTEGER NOT NULL DEFAULT 0,
-  took_9 INTEGER NOT NULL DEFAULT 0, took_10 INTEGER NOT NULL DEFAULT 0, took_11 INTEGER NOT NULL DEFAULT 0,
-  took_12 INTEGER NOT NULL DEFAULT 0, took_13 INTEGER NOT NULL DEFAULT 0, took_14 INTEGER NOT NULL DEFAULT 0,
-  took_15 INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (hour, client, server, tool, kind)
-) WITHOUT ROWID;
-
--- The same by local day, for ever, as the day's first hour: what reports of days add up. Hours are kept for a week.
-CREATE TABLE days (
   hour INTEGER NOT NULL, client TEXT NOT NULL, server TEXT NOT NULL, tool TEXT NOT NULL, kind TEXT NOT NULL,
   calls INTEGER NOT NULL, failures INTEGER NOT NULL, request_bytes INTEGER NOT NULL, result_bytes INTEGER NOT NULL,
   request_tokens INTEGER NOT NULL DEFAULT 0, result_tokens INTEGER NOT NULL DEFAULT 0, uncounted INTEGER NOT NULL,
