@@ -14,7 +14,7 @@ pub mod validate;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use crate::model::{ServerName, ToolPath};
@@ -24,7 +24,9 @@ pub use entry::{Offer, ResourceEntry, Said, ToolEntry};
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     servers: Arc<BTreeMap<ServerName, Arc<Offer>>>,
-    index: Arc<OnceLock<search::Index>>,
+    index: Arc<OnceLock<search::Indexed>>,
+    /// The index of an earlier catalog, where it has one, until ours is made of it.
+    before: Arc<Mutex<Option<Arc<OnceLock<search::Indexed>>>>>,
     subjects: Arc<OnceLock<BTreeMap<ServerName, Vec<String>>>>,
 }
 
@@ -34,7 +36,18 @@ pub const SUBJECTS: usize = 3;
 impl Catalog {
     /// A catalog of these offers.
     pub fn new(servers: BTreeMap<ServerName, Arc<Offer>>) -> Self {
-        Self { servers: Arc::new(servers), index: Arc::default(), subjects: Arc::default() }
+        Self { servers: Arc::new(servers), ..Self::default() }
+    }
+
+    /// A catalog of these offers, after this one: what of it was read for searching is not read again.
+    #[must_use]
+    pub fn followed_by(&self, servers: BTreeMap<ServerName, Arc<Offer>>) -> Self {
+        let before = match self.index.get() {
+            Some(_) => Some(self.index.clone()),
+            // Nobody searched in it; then the one before it is still the latest.
+            None => self.before.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        };
+        Self { servers: Arc::new(servers), before: Arc::new(Mutex::new(before)), ..Self::default() }
     }
 
     /// Whether it is this very catalog, and not one made after it.
@@ -83,15 +96,11 @@ impl Catalog {
 
     /// Built at the first search after a change, not at every change: lists change more often than people search.
     fn index(&self) -> &search::Index {
-        self.index.get_or_init(|| search::Index::with_servers(self.tools(), |server| self.about(server)))
-    }
-
-    fn about(&self, server: &ServerName) -> search::About<'_> {
-        let Some(offer) = self.servers.get(server) else { return search::About::default() };
-        search::About {
-            title: offer.title.as_deref().unwrap_or_default(),
-            summary: offer.instructions.as_deref().unwrap_or_default(),
-        }
+        let read = || {
+            let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+            search::Indexed::new(&self.servers, before.as_ref().and_then(|before| before.get()))
+        };
+        &self.index.get_or_init(read).index
     }
 
     /// What a server's tools deal with, by their names, most of them first.

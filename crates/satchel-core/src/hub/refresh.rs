@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Hub;
 use crate::{
-    catalog::{Catalog, Offer, disk, fetch, rules, tokens},
+    catalog::{Offer, disk, fetch, rules, tokens},
     model::{ServerName, happening::Happening},
     upstream::{
         Dirty, Hello, Link, News, Upstream,
@@ -278,7 +278,7 @@ impl Hub {
             .filter(|(name, _)| enabled(name))
             .map(|(name, offer)| (name.clone(), rules::applied(name, offer, config.tool_rules())))
             .collect();
-        self.inner.catalog.send_replace(Catalog::new(offers));
+        self.inner.catalog.send_modify(|catalog| *catalog = catalog.followed_by(offers));
     }
 
     /// Waits until a server's lists have been read once; false where that takes too long.

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
-    index::{Index, Posting, Postings, Term},
-    query::Query,
+    index::{Among, Index},
+    query::{Query, Variant},
 };
 
 /// Why a tool was found.
@@ -34,19 +34,20 @@ pub struct Met {
 impl Index {
     /// Why the tool at this position fits the query, or how little.
     pub fn explain(&self, query: &str, at: usize) -> Option<Explanation> {
-        let tool = self.tools.get(at)?;
+        let (server, _) = self.tool(at)?;
         let query = Query::read(query, self);
         let mut words: Vec<Met> = Vec::new();
         let (mut name, mut verb) = (0.0f32, 0.0f32);
         for clause in &query.clauses {
             for token in &clause.tokens {
-                let worth = |(term, likeness): &(Term, f32)| {
-                    let posting = posting(&self.by_tool, *term, at)?;
-                    Some((token.weight * likeness * self.by_tool.rarity(*term) * posting.weight, *term))
+                let worth = |variant: &Variant| {
+                    let Variant { word, term, likeness } = variant;
+                    let weight = self.worth(*term, at)?;
+                    Some((token.weight * likeness * self.rarity(Among::Tools, *term) * weight, word.clone()))
                 };
                 let best = token.variants.iter().filter_map(worth).max_by(|(a, _), (b, _)| a.total_cmp(b));
-                if let Some((worth, term)) = best {
-                    words.push(Met { said: token.said.clone(), found: self.word(term), worth });
+                if let Some((worth, found)) = best {
+                    words.push(Met { said: token.said.clone(), found, worth });
                 }
             }
             let (clause_name, clause_verb) = self.closely(at, clause);
@@ -55,18 +56,8 @@ impl Index {
             }
         }
         words.sort_by(|a, b| b.worth.total_cmp(&a.worth).then_with(|| a.said.cmp(&b.said)));
-        Some(Explanation { words, server: self.server_share(&query, tool.server), name, verb })
+        Some(Explanation { words, server: self.server_share(&query, server), name, verb })
     }
-
-    fn word(&self, term: Term) -> String {
-        let known = self.terms.iter().find(|(_, known)| **known == term);
-        known.map(|(word, _)| word.to_string()).unwrap_or_default()
-    }
-}
-
-fn posting(postings: &Postings, term: Term, at: usize) -> Option<Posting> {
-    let list = postings.of(term);
-    list.binary_search_by_key(&(at as u32), |posting| posting.at).ok().map(|found| list[found])
 }
 
 impl fmt::Display for Explanation {

@@ -1,6 +1,11 @@
-//! The words of all tools and where they stand. Built once per catalog; what a query makes of it is in `rank`.
+//! The words of all tools and where they stand. Each server's words are a [`Segment`] of their own, read once for each
+//! list of that server; an [`Index`] puts them together. What a query makes of them is in `rank`.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{BuildHasherDefault, Hasher},
+    sync::Arc,
+};
 
 use super::{
     spelling::Spelling,
@@ -24,71 +29,105 @@ pub(super) struct Text<'a> {
     pub(super) parameters: Vec<(String, String)>,
 }
 
-/// A number that stands for a word.
-pub(super) type Term = u32;
+/// A number that stands for a word: the same in every segment.
+pub(super) type Term = u64;
 
-/// Words and where they stand, each with what it is worth there. Positions are those of the list the index was made
-/// from.
+/// The number of a word.
+pub(super) fn term(word: &str) -> Term {
+    // FNV-1a.
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    word.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// Terms are well mixed already.
 #[derive(Debug, Default)]
-pub struct Index {
-    pub(super) weights: Weights,
-    pub(super) terms: HashMap<Box<str>, Term>,
-    pub(super) by_tool: Postings,
-    pub(super) by_server: Postings,
+pub(super) struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+/// Something by term.
+pub(super) type ByTerm<T> = HashMap<Term, T, BuildHasherDefault<AsIs>>;
+
+/// The words of one server.
+#[derive(Debug, Default)]
+pub(super) struct Segment {
     pub(super) tools: Vec<Tool>,
-    pub(super) servers: usize,
-    /// The names servers go by.
-    pub(super) server_names: Vec<(u32, Vec<Term>)>,
-    pub(super) spelling: Spelling,
+    /// The names it goes by.
+    pub(super) names: Vec<Vec<Term>>,
+    /// In order.
+    terms: Vec<Term>,
+    /// Where each term's postings begin.
+    starts: Vec<u32>,
+    postings: Vec<Posting>,
+    /// What each term is worth for the server itself; 0 where it says nothing.
+    own: Vec<f32>,
+    /// Words of names and first sentences, for what is misspelt.
+    written: Vec<Box<str>>,
 }
 
 #[derive(Debug)]
 pub(super) struct Tool {
-    pub(super) server: u32,
     /// The words of its name that are not its server's.
     pub(super) name: Vec<Term>,
     pub(super) actions: Actions,
 }
 
-/// Where each term stands.
-#[derive(Debug, Default)]
-pub(super) struct Postings {
-    lists: Vec<Vec<Posting>>,
-    rarities: Vec<f32>,
-}
-
+/// What a term is worth for a tool or server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Posting {
+    /// Its place in its segment, or among all.
     pub(super) at: u32,
     /// From 0 to 1.
     pub(super) weight: f32,
 }
 
-impl Postings {
-    fn push(&mut self, term: Term, posting: Posting) {
-        let term = term as usize;
-        if self.lists.len() <= term {
-            self.lists.resize_with(term + 1, Vec::new);
-        }
-        self.lists[term].push(posting);
-    }
+/// All segments. Positions are those of the list the index was made from.
+#[derive(Debug, Default)]
+pub struct Index {
+    pub(super) weights: Weights,
+    pub(super) segments: Vec<Arc<Segment>>,
+    /// The position of each segment's first tool.
+    firsts: Vec<u32>,
+    /// The segment of each position.
+    servers: Vec<u32>,
+    terms: ByTerm<Known>,
+    by_tool: Vec<Posting>,
+    by_server: Vec<Posting>,
+    pub(super) spelling: Spelling,
+}
 
-    pub(super) fn of(&self, term: Term) -> &[Posting] {
-        self.lists.get(term as usize).map(Vec::as_slice).unwrap_or_default()
-    }
+/// Where a term stands among all tools and servers.
+#[derive(Debug, Default)]
+struct Known {
+    tools: Stand,
+    servers: Stand,
+}
 
-    /// How much a term tells: the fewer have it, the more.
-    pub(super) fn rarity(&self, term: Term) -> f32 {
-        self.rarities.get(term as usize).copied().unwrap_or_default()
-    }
+/// A part of all postings, and how much the term tells: the fewer have it, the more.
+#[derive(Debug, Default)]
+struct Stand {
+    first: u32,
+    count: u32,
+    rarity: f32,
+}
 
-    /// To be called when everything is in, with how many terms and documents there are.
-    fn finish(&mut self, terms: usize, documents: usize) {
-        let with = |term: usize| self.lists.get(term).map_or(0, Vec::len) as f32;
-        let rarity = |with: f32| (1.0 + (documents as f32 - with + 0.5) / (with + 0.5)).ln();
-        self.rarities = (0..terms).map(|term| rarity(with(term))).collect();
-        self.lists.iter_mut().for_each(Vec::shrink_to_fit);
-    }
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Among {
+    Tools,
+    Servers,
 }
 
 /// The words of one tool or server with what they are worth together.
@@ -115,64 +154,69 @@ impl Sheet {
         }
     }
 
-    fn write(self, at: u32, saturation: f32, terms: &mut HashMap<Box<str>, Term>, postings: &mut Postings) {
-        let mut words: Vec<(String, f32)> = self.worth.into_iter().collect();
-        // Terms are numbered in the same order every time.
-        words.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        for (word, worth) in words {
-            postings.push(term(terms, &word), Posting { at, weight: worth / (worth + saturation) });
-        }
+    /// What each word tells, by term.
+    fn terms(self, saturation: f32) -> impl Iterator<Item = (Term, f32)> {
+        self.worth.into_iter().map(move |(word, worth)| (term(&word), worth / (worth + saturation)))
     }
 }
 
-impl Index {
-    /// Reads all tools.
-    pub(super) fn read<'a>(weights: Weights, texts: impl Iterator<Item = Text<'a>>) -> Self {
-        let mut index = Self { weights, ..Self::default() };
-        let mut servers: HashMap<&'a str, u32> = HashMap::new();
-        let mut sheets: Vec<Sheet> = Vec::new();
+impl Segment {
+    /// Reads the tools of one server.
+    pub(super) fn read<'a>(w: &Weights, texts: impl Iterator<Item = Text<'a>>) -> Self {
+        let mut segment = Self::default();
+        let mut own = Sheet::default();
+        let mut postings: ByTerm<Vec<Posting>> = ByTerm::default();
         let mut written: HashSet<Box<str>> = HashSet::new();
         for text in texts {
-            let server = *servers.entry(text.server).or_insert_with(|| {
-                sheets.push(index.read_server(sheets.len() as u32, &text));
-                sheets.len() as u32 - 1
-            });
-            index.read_tool(server, &text, &mut sheets[server as usize], &mut written);
+            if segment.tools.is_empty() {
+                segment.read_server(w, &text, &mut own);
+            }
+            let at = segment.tools.len() as u32;
+            let sheet = segment.read_tool(w, &text, &mut own, &mut written);
+            for (term, weight) in sheet.terms(w.saturation) {
+                postings.entry(term).or_default().push(Posting { at, weight });
+            }
         }
-        index.servers = sheets.len();
-        for (at, sheet) in sheets.into_iter().enumerate() {
-            sheet.write(at as u32, index.weights.own_saturation, &mut index.terms, &mut index.by_server);
+        let own: ByTerm<f32> = own.terms(w.own_saturation).collect();
+        segment.terms = postings.keys().chain(own.keys()).copied().collect();
+        segment.terms.sort_unstable();
+        segment.terms.dedup();
+        segment.own = segment.terms.iter().map(|term| own.get(term).copied().unwrap_or_default()).collect();
+        for term in &segment.terms {
+            segment.starts.push(segment.postings.len() as u32);
+            segment.postings.extend(postings.get(term).into_iter().flatten());
         }
-        index.by_tool.finish(index.terms.len(), index.tools.len());
-        index.by_server.finish(index.terms.len(), index.servers);
-        index.spelling = Spelling::new(written.into_iter());
-        index
+        segment.starts.push(segment.postings.len() as u32);
+        segment.postings.shrink_to_fit();
+        segment.written = written.into_iter().collect();
+        segment
     }
 
-    fn read_server(&mut self, at: u32, text: &Text) -> Sheet {
-        let mut sheet = Sheet::default();
-        let w = &self.weights;
+    fn postings(&self, number: usize) -> &[Posting] {
+        let at = |number: usize| self.starts.get(number).map_or(0, |start| *start as usize);
+        self.postings.get(at(number)..at(number + 1)).unwrap_or_default()
+    }
+
+    fn read_server(&mut self, w: &Weights, text: &Text, sheet: &mut Sheet) {
         for name in [text.server, text.server_title] {
             let words = words::words(name);
             sheet.field(&words, w.own_name, Length(1.0, 0.0));
             sheet.pairs(&words, w.own_name * 0.5, Length(1.0, 0.0));
-            let name: Vec<Term> = words.iter().map(|word| term(&mut self.terms, &word.stem)).collect();
-            if !name.is_empty() && !self.server_names.contains(&(at, name.clone())) {
-                self.server_names.push((at, name));
+            let name: Vec<Term> = words.iter().map(|word| term(&word.stem)).collect();
+            if !name.is_empty() && !self.names.contains(&name) {
+                self.names.push(name);
             }
         }
         sheet.field(&words::words(text.summary), w.own_summary, Length(20.0, 0.5));
-        sheet
     }
 
     fn read_tool(
         &mut self,
-        server: u32,
+        w: &Weights,
         text: &Text,
         server_sheet: &mut Sheet,
         written: &mut HashSet<Box<str>>,
-    ) {
-        let w = &self.weights;
+    ) -> Sheet {
         let mut sheet = Sheet::default();
         let name = words::words(text.name);
         let title = words::words(text.title);
@@ -205,8 +249,6 @@ impl Index {
         server_sheet.pairs(&name, w.own_tool * 0.3, Length(3.0, 0.0));
         server_sheet.field(&lead, w.own_lead, Length(12.0, 0.5));
 
-        let at = self.tools.len() as u32;
-        sheet.write(at, w.saturation, &mut self.terms, &mut self.by_tool);
         let said =
             name.iter().map(|word| thesaurus::actions(&word.stem)).fold(Actions::default(), Actions::and);
         // A name without a verb: then the description's first word often is one.
@@ -214,10 +256,130 @@ impl Index {
         let actions = if said.is_empty() { first() } else { said };
         let own =
             |word: &&Word| name.len() == 1 || !server_name.iter().any(|server| server.stem == word.stem);
-        let mut name: Vec<Term> =
-            name.iter().filter(own).map(|word| term(&mut self.terms, &word.stem)).collect();
+        let mut name: Vec<Term> = name.iter().filter(own).map(|word| term(&word.stem)).collect();
         name.dedup();
-        self.tools.push(Tool { server, name, actions });
+        self.tools.push(Tool { name, actions });
+        sheet
+    }
+}
+
+impl Index {
+    /// Reads all tools, which come server by server.
+    #[cfg(test)]
+    pub(super) fn read<'a>(weights: Weights, texts: impl Iterator<Item = Text<'a>>) -> Self {
+        let mut texts = texts.peekable();
+        let mut segments = Vec::new();
+        while let Some(server) = texts.peek().map(|text| text.server) {
+            let own = std::iter::from_fn(|| texts.next_if(|text| text.server == server));
+            segments.push(Arc::new(Segment::read(&weights, own)));
+        }
+        Self::join(weights, segments)
+    }
+
+    /// Puts servers together; nothing of them is read again.
+    pub(super) fn join(weights: Weights, segments: Vec<Arc<Segment>>) -> Self {
+        let mut index = Self { weights, segments, ..Self::default() };
+        for (at, segment) in (0..).zip(&index.segments) {
+            index.firsts.push(index.servers.len() as u32);
+            index.servers.resize(index.servers.len() + segment.tools.len(), at);
+            for (number, term) in segment.terms.iter().enumerate() {
+                let known = index.terms.entry(*term).or_default();
+                known.tools.count += segment.postings(number).len() as u32;
+                known.servers.count += u32::from(segment.own[number] > 0.0);
+            }
+        }
+        let (tools, servers) = (index.servers.len(), index.segments.len());
+        let (mut of_tools, mut of_servers) = (0, 0);
+        for known in index.terms.values_mut() {
+            known.tools.begin(&mut of_tools, tools);
+            known.servers.begin(&mut of_servers, servers);
+        }
+        let nothing = Posting { at: 0, weight: 0.0 };
+        index.by_tool = vec![nothing; of_tools as usize];
+        index.by_server = vec![nothing; of_servers as usize];
+        for (at, segment) in (0..).zip(&index.segments) {
+            let first = index.firsts[at as usize];
+            for (number, term) in segment.terms.iter().enumerate() {
+                let Some(known) = index.terms.get_mut(term) else { continue };
+                for posting in segment.postings(number) {
+                    let posting = Posting { at: first + posting.at, ..*posting };
+                    known.tools.put(posting, &mut index.by_tool);
+                }
+                if segment.own[number] > 0.0 {
+                    known.servers.put(Posting { at, weight: segment.own[number] }, &mut index.by_server);
+                }
+            }
+        }
+        let written: HashSet<&str> =
+            index.segments.iter().flat_map(|segment| &segment.written).map(|word| &**word).collect();
+        index.spelling = Spelling::new(written.into_iter().map(Into::into));
+        index
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self, among: Among) -> usize {
+        match among {
+            Among::Servers => self.segments.len(),
+            Among::Tools => self.servers.len(),
+        }
+    }
+
+    /// The tool at this position, and its server.
+    pub(super) fn tool(&self, at: usize) -> Option<(usize, &Tool)> {
+        let server = *self.servers.get(at)? as usize;
+        let tool = self.segments[server].tools.get(at - self.firsts[server] as usize)?;
+        Some((server, tool))
+    }
+
+    /// The server of the tool at this position, which has to be one.
+    pub(super) fn server_of(&self, at: usize) -> usize {
+        self.servers[at] as usize
+    }
+
+    /// Does any tool or server have the word?
+    pub(super) fn knows(&self, word: &str) -> bool {
+        self.terms.contains_key(&term(word))
+    }
+
+    fn stand(&self, among: Among, term: Term) -> Option<&Stand> {
+        let known = self.terms.get(&term)?;
+        Some(if among == Among::Tools { &known.tools } else { &known.servers })
+    }
+
+    /// How much a term tells: the fewer have it, the more.
+    pub(super) fn rarity(&self, among: Among, term: Term) -> f32 {
+        self.stand(among, term).map_or(0.0, |stand| stand.rarity)
+    }
+
+    /// Everything that has the term, in order.
+    pub(super) fn having(&self, among: Among, term: Term) -> &[Posting] {
+        let Some(stand) = self.stand(among, term) else { return &[] };
+        let all = if among == Among::Tools { &self.by_tool } else { &self.by_server };
+        all.get(stand.first as usize..(stand.first + stand.count) as usize).unwrap_or_default()
+    }
+
+    /// What a term is worth for the tool at this position.
+    pub(super) fn worth(&self, term: Term, at: usize) -> Option<f32> {
+        let postings = self.having(Among::Tools, term);
+        let found = postings.binary_search_by_key(&(at as u32), |posting| posting.at).ok()?;
+        Some(postings[found].weight)
+    }
+}
+
+impl Stand {
+    /// Takes its part of all postings, which begins where the one before ends.
+    fn begin(&mut self, end: &mut u32, documents: usize) {
+        let with = self.count as f32;
+        self.rarity = (1.0 + (documents as f32 - with + 0.5) / (with + 0.5)).ln();
+        self.first = *end;
+        *end += self.count;
+        // Counted again while they are put in.
+        self.count = 0;
+    }
+
+    fn put(&mut self, posting: Posting, all: &mut [Posting]) {
+        all[(self.first + self.count) as usize] = posting;
+        self.count += 1;
     }
 }
 
@@ -240,13 +402,4 @@ fn lead(text: &str) -> (&str, &str) {
     };
     let end = text.match_indices(['.', '\n', '!', '?']).find(ends);
     text.split_at(end.map_or(text.len(), |(at, mark)| at + mark.len()))
-}
-
-fn term(terms: &mut HashMap<Box<str>, Term>, word: &str) -> Term {
-    if let Some(term) = terms.get(word) {
-        return *term;
-    }
-    let term = terms.len() as Term;
-    terms.insert(word.into(), term);
-    term
 }

@@ -15,51 +15,76 @@ mod thesaurus;
 mod weights;
 mod words;
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use serde_json::Value;
 
-use super::ToolEntry;
+use super::{Offer, ToolEntry};
 use crate::model::ServerName;
-use index::Text;
+use index::{Segment, Text};
 use weights::Weights;
 
 pub use explain::{Explanation, Met};
 pub use index::Index;
 pub use rank::Hit;
 
-/// What a server says of itself.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct About<'a> {
-    /// Its title or own name.
-    pub title: &'a str,
-    /// Its instructions or description; the beginning is read.
-    pub summary: &'a str,
+/// A server's words, and what they were read from.
+#[derive(Debug, Clone)]
+pub(super) struct Read {
+    server: ServerName,
+    offer: Arc<Offer>,
+    segment: Arc<Segment>,
 }
 
-impl Index {
-    /// Reads all tools.
-    pub fn new<'a>(tools: impl Iterator<Item = (&'a ServerName, &'a ToolEntry)>) -> Self {
-        Self::with_servers(tools, |_| About::default())
-    }
+/// The index over some offers. Made anew after a change, but only the servers that changed are read again.
+#[derive(Debug)]
+pub struct Indexed {
+    /// The index; positions are those of [`Catalog::tools`](super::Catalog::tools).
+    pub index: Index,
+    read: Vec<Read>,
+}
 
-    /// Reads all tools, and what their servers say of themselves.
-    pub fn with_servers<'a>(
-        tools: impl Iterator<Item = (&'a ServerName, &'a ToolEntry)>,
-        about: impl Fn(&ServerName) -> About<'a>,
-    ) -> Self {
-        let text = |(server, tool): (&'a ServerName, &'a ToolEntry)| {
-            let About { title, summary } = about(server);
-            Text {
-                server: server.as_str(),
-                server_title: title,
-                summary: beginning(summary),
-                name: &tool.name,
-                title: tool.title.as_deref().unwrap_or_default(),
-                description: &tool.description,
-                parameters: parameters(tool),
-            }
+impl Indexed {
+    /// Reads all offers; what `before` has read already is taken from there.
+    pub fn new(servers: &BTreeMap<ServerName, Arc<Offer>>, before: Option<&Indexed>) -> Self {
+        let weights = Weights::default();
+        let known = |server: &ServerName, offer: &Arc<Offer>| {
+            let read = before?.read.iter().find(|read| read.server == *server)?;
+            same_words(&read.offer, offer).then(|| read.segment.clone())
         };
-        Self::read(Weights::default(), tools.map(text))
+        let read = |(server, offer): (&ServerName, &Arc<Offer>)| Read {
+            server: server.clone(),
+            offer: offer.clone(),
+            segment: known(server, offer)
+                .unwrap_or_else(|| Arc::new(Segment::read(&weights, texts(server, offer)))),
+        };
+        let with_tools = servers.iter().filter(|(_, offer)| !offer.tools.is_empty());
+        let read: Vec<Read> = with_tools.map(read).collect();
+        let segments = read.iter().map(|read| read.segment.clone()).collect();
+        Self { index: Index::join(weights, segments), read }
     }
+}
+
+/// Would reading both give the same?
+fn same_words(one: &Arc<Offer>, other: &Arc<Offer>) -> bool {
+    let tools = |offer: &Offer| offer.tools.len();
+    Arc::ptr_eq(one, other)
+        || (one.title == other.title
+            && one.instructions == other.instructions
+            && tools(one) == tools(other)
+            && one.tools.iter().zip(&other.tools).all(|(one, other)| one.raw.get() == other.raw.get()))
+}
+
+fn texts<'a>(server: &'a ServerName, offer: &'a Offer) -> impl Iterator<Item = Text<'a>> {
+    offer.tools.iter().map(move |tool| Text {
+        server: server.as_str(),
+        server_title: offer.title.as_deref().unwrap_or_default(),
+        summary: beginning(offer.instructions.as_deref().unwrap_or_default()),
+        name: &tool.name,
+        title: tool.title.as_deref().unwrap_or_default(),
+        description: &tool.description,
+        parameters: parameters(tool),
+    })
 }
 
 /// Instructions can be long, and what comes late in them tells servers apart no more.
@@ -147,26 +172,40 @@ mod tests {
 
     use super::*;
 
-    fn tools() -> Vec<(ServerName, ToolEntry)> {
-        let tool = |server: &str, name: &str, description: &str| {
+    fn offers(servers: &[(&str, &[(&str, &str)])]) -> BTreeMap<ServerName, Arc<Offer>> {
+        let tool = |(name, description): &(&str, &str)| {
             let raw =
                 Raw::from_string(serde_json::json!({ "name": name, "description": description }).to_string())
                     .unwrap();
-            (server.parse().unwrap(), ToolEntry::new(name.to_owned(), &RawObject::parse(&raw).unwrap(), raw))
+            ToolEntry::new((*name).to_owned(), &RawObject::parse(&raw).unwrap(), raw)
         };
-        vec![
-            tool("github", "create_issue", "Create a new issue in a repository"),
-            tool("github", "listPullRequests", "List pull requests of a repository"),
-            tool("slack", "post_message", "Post a message to a channel"),
-            tool("files", "read_file", "Read the contents of a file"),
-        ]
+        let offer =
+            |tools: &[_]| Arc::new(Offer { tools: tools.iter().map(tool).collect(), ..Offer::default() });
+        servers.iter().map(|(server, tools)| (server.parse().unwrap(), offer(tools))).collect()
+    }
+
+    const FORGE: &[(&str, &str)] = &[
+        ("create_issue", "Create a new issue in a repository"),
+        ("listPullRequests", "List pull requests of a repository"),
+    ];
+    const SLACK: &[(&str, &str)] = &[("post_message", "Post a message to a channel")];
+    const FILES: &[(&str, &str)] = &[("read_file", "Read the contents of a file")];
+
+    fn first<'a>(
+        offers: &'a BTreeMap<ServerName, Arc<Offer>>,
+        indexed: &Indexed,
+        query: &str,
+    ) -> Option<&'a str> {
+        let tools: Vec<&str> =
+            offers.values().flat_map(|offer| &offer.tools).map(|tool| tool.name.as_str()).collect();
+        indexed.index.search(query).first().map(|at| tools[*at])
     }
 
     #[test]
     fn the_right_tool_comes_first() {
-        let tools = tools();
-        let index = Index::new(tools.iter().map(|(server, tool)| (server, tool)));
-        for (query, first) in [
+        let offers = offers(&[("empty", &[]), ("files", FILES), ("github", FORGE), ("slack", SLACK)]);
+        let indexed = Indexed::new(&offers, None);
+        for (query, tool) in [
             ("create an issue", "create_issue"),
             ("open pull requests", "listPullRequests"),
             ("send message in Slack", "post_message"),
@@ -174,10 +213,35 @@ mod tests {
             ("crete isue", "create_issue"),
             ("pull_request", "listPullRequests"),
         ] {
-            let found = index.search(query);
-            assert_eq!(found.first().map(|at| tools[*at].1.name.as_str()), Some(first), "{query}");
+            assert_eq!(first(&offers, &indexed, query), Some(tool), "{query}");
         }
-        assert!(index.search("zzz qqq").is_empty());
+        assert!(indexed.index.search("zzz qqq").is_empty());
+    }
+
+    #[test]
+    fn only_a_server_that_changed_is_read_again() {
+        let before = offers(&[("files", FILES), ("github", FORGE), ("slack", SLACK)]);
+        let indexed = Indexed::new(&before, None);
+        let mut after = before.clone();
+        let more: &[_] = &[SLACK[0], ("list_channels", "List the channels of the workspace")];
+        after.extend(offers(&[("slack", more), ("weather", &[("forecast", "Weather of the coming days")])]));
+        after.remove("github");
+        // A list that was fetched again and says the same.
+        after.extend(offers(&[("files", FILES)]));
+        let again = Indexed::new(&after, Some(&indexed));
+        let read_again = |server: &str| {
+            let segment = |indexed: &Indexed| {
+                let read = indexed.read.iter().find(|read| read.server.as_str() == server);
+                read.map(|read| Arc::as_ptr(&read.segment))
+            };
+            segment(&again) != segment(&indexed)
+        };
+        assert_eq!(["files", "slack", "weather"].map(read_again), [false, true, true]);
+        let anew = Indexed::new(&after, None);
+        for query in ["channels", "read a file", "rain tomorrow", "create an issue", "pst mesage"] {
+            assert_eq!(again.index.ranked(query, |_| true), anew.index.ranked(query, |_| true), "{query}");
+        }
+        assert_eq!(first(&after, &again, "which channels are there"), Some("list_channels"));
     }
 
     #[test]

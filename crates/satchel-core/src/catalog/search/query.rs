@@ -4,7 +4,7 @@
 use std::{collections::HashMap, ops::Range};
 
 use super::{
-    index::{Index, Term},
+    index::{Index, Term, term},
     thesaurus::{self, Actions},
     words::{self, Word},
 };
@@ -15,8 +15,17 @@ pub(super) struct Token {
     pub(super) said: String,
     /// What it is worth, usually 1.
     pub(super) weight: f32,
-    /// Terms of the index with how likely they are meant.
-    pub(super) variants: Vec<(Term, f32)>,
+    /// Words of the index with how likely they are meant.
+    pub(super) variants: Vec<Variant>,
+}
+
+/// A word that may stand for another.
+#[derive(Debug, Clone)]
+pub(super) struct Variant {
+    pub(super) word: String,
+    pub(super) term: Term,
+    /// From 0 to 1, where 1 is the word itself.
+    pub(super) likeness: f32,
 }
 
 /// One thing that is asked for. Long requests ask for several.
@@ -109,8 +118,8 @@ impl Query {
     }
 
     fn mention(&mut self, term: &str, text: &str, word: &Word, index: &Index) {
-        if let Some(term) = index.terms.get(term) {
-            *self.mentions.entry(*term).or_default() |= follows_a_place_word(text, word.at);
+        if index.knows(term) {
+            *self.mentions.entry(self::term(term)).or_default() |= follows_a_place_word(text, word.at);
         }
     }
 }
@@ -143,16 +152,16 @@ fn begins_clause(text: &str, words: &[Word], at: usize) -> bool {
         || matches!(word.written.as_str(), "next" | "afterwards" | "finally" | "first" | "second")
 }
 
-fn add(all: &mut Vec<(Term, f32)>, index: &Index, word: &str, likeness: f32) {
-    if let Some(term) = index.terms.get(word) {
-        put(all, *term, likeness);
+fn add(all: &mut Vec<Variant>, index: &Index, word: &str, likeness: f32) {
+    if index.knows(word) {
+        put(all, word.to_owned(), likeness);
     }
 }
 
 /// What may stand for a word, and what it says to do. A word that nobody knows may be misspelt.
-fn variants(word: &Word, index: &Index, plain: bool) -> (Vec<(Term, f32)>, Actions) {
+fn variants(word: &Word, index: &Index, plain: bool) -> (Vec<Variant>, Actions) {
     let w = &index.weights;
-    let exact = index.terms.contains_key(word.stem.as_str());
+    let exact = index.knows(&word.stem);
     if !plain {
         let mut only = vec![];
         add(&mut only, index, &word.stem, 1.0);
@@ -164,8 +173,8 @@ fn variants(word: &Word, index: &Index, plain: bool) -> (Vec<(Term, f32)>, Actio
     let (mut all, mut actions) = (vec![], Actions::default());
     for (near, likeness) in index.spelling.near(&word.written) {
         let near = words::stem(near);
-        for (term, likeness) in others(&near, index, likeness * w.near) {
-            put(&mut all, term, likeness);
+        for variant in others(&near, index, likeness * w.near) {
+            put(&mut all, variant.word, variant.likeness);
         }
         actions = actions.and(thesaurus::actions(&near));
     }
@@ -176,9 +185,7 @@ impl Index {
     /// A word of the query that nobody knows, and the known one it was taken for.
     pub fn misspelt(&self, query: &str) -> Option<(String, String)> {
         let unknown = |word: &Word| {
-            !self.terms.contains_key(word.stem.as_str())
-                && !thesaurus::knows(&word.stem)
-                && !words::is_chatter(&word.written)
+            !self.knows(&word.stem) && !thesaurus::knows(&word.stem) && !words::is_chatter(&word.written)
         };
         let values = values(query);
         let all = words::words(query);
@@ -191,7 +198,7 @@ impl Index {
 }
 
 /// The word itself and what else it may be called.
-fn others(stem: &str, index: &Index, likeness: f32) -> Vec<(Term, f32)> {
+fn others(stem: &str, index: &Index, likeness: f32) -> Vec<Variant> {
     let w = &index.weights;
     let mut all = vec![];
     add(&mut all, index, stem, likeness);
@@ -207,10 +214,11 @@ fn others(stem: &str, index: &Index, likeness: f32) -> Vec<(Term, f32)> {
     all
 }
 
-fn put(all: &mut Vec<(Term, f32)>, term: Term, likeness: f32) {
-    match all.iter_mut().find(|(known, _)| *known == term) {
-        Some((_, known)) => *known = known.max(likeness),
-        None => all.push((term, likeness)),
+fn put(all: &mut Vec<Variant>, word: String, likeness: f32) {
+    let term = term(&word);
+    match all.iter_mut().find(|known| known.term == term) {
+        Some(known) => known.likeness = known.likeness.max(likeness),
+        None => all.push(Variant { word, term, likeness }),
     }
 }
 

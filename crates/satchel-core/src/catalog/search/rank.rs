@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use super::{
-    index::{Index, Postings, Term},
-    query::{Clause, Query, Token},
+    index::{Among, Index, Term, Tool},
+    query::{Clause, Query, Variant},
 };
 
 /// So many are looked at closely.
@@ -43,11 +43,11 @@ impl Index {
     pub fn ranked(&self, query: &str, wanted: impl Fn(usize) -> bool) -> Vec<Hit> {
         let query = Query::read(query, self);
         let fits: Vec<Vec<f32>> =
-            query.clauses.iter().map(|clause| scores(clause, &self.by_tool, self.tools.len())).collect();
+            query.clauses.iter().map(|clause| self.scores(clause, Among::Tools)).collect();
         let servers = self.server_scores(&query);
-        let share = |at: usize| self.weights.server_share * servers[self.tools[at].server as usize];
+        let share = |at: usize| self.weights.server_share * servers[self.server_of(at)];
         let fits_at = |at: usize| fits.iter().map(move |fits| fits[at]);
-        let mut hits: Vec<Hit> = (0..self.tools.len())
+        let mut hits: Vec<Hit> = (0..self.count(Among::Tools))
             .filter(|at| fits_at(*at).any(|fit| fit > 0.0) && wanted(*at))
             .map(|at| Hit { at, score: together(fits_at(at)) + share(at) })
             .collect();
@@ -75,13 +75,13 @@ impl Index {
 
     /// Where one tool of a server fits well, its others are more likely wanted too.
     fn lift_kin(&self, close: &mut [Close]) {
-        let mut kin = vec![0.0f32; self.servers];
+        let mut kin = vec![0.0f32; self.count(Among::Servers)];
         for tool in close.iter() {
-            let best = &mut kin[self.tools[tool.at].server as usize];
+            let best = &mut kin[self.server_of(tool.at)];
             *best = best.max(together(tool.fits.iter().copied()));
         }
         for tool in close {
-            tool.share += self.weights.kin * kin[self.tools[tool.at].server as usize];
+            tool.share += self.weights.kin * kin[self.server_of(tool.at)];
         }
     }
 
@@ -125,27 +125,29 @@ impl Index {
     }
 
     /// What the fitting of a server adds to its tools.
-    pub(super) fn server_share(&self, query: &Query, server: u32) -> f32 {
-        self.weights.server_share * self.server_scores(query)[server as usize]
+    pub(super) fn server_share(&self, query: &Query, server: usize) -> f32 {
+        self.weights.server_share * self.server_scores(query)[server]
     }
 
     fn server_scores(&self, query: &Query) -> Vec<f32> {
         let fits: Vec<Vec<f32>> =
-            query.clauses.iter().map(|clause| scores(clause, &self.by_server, self.servers)).collect();
+            query.clauses.iter().map(|clause| self.scores(clause, Among::Servers)).collect();
         let mut all: Vec<f32> =
-            (0..self.servers).map(|at| together(fits.iter().map(|fits| fits[at]))).collect();
+            (0..self.count(Among::Servers)).map(|at| together(fits.iter().map(|fits| fits[at]))).collect();
         let mut mentions = vec![0.0f32; all.len()];
-        for (server, name) in &self.server_names {
+        let names = self.segments.iter().enumerate();
+        for (server, name) in names.flat_map(|(at, segment)| segment.names.iter().map(move |name| (at, name)))
+        {
             let (mut mentioned, mut whole, mut place) = (0.0, 0.0, 1.0);
             for term in name {
-                let rarity = self.by_server.rarity(*term);
+                let rarity = self.rarity(Among::Servers, *term);
                 whole += rarity;
                 if let Some(after_place) = query.mentions.get(term) {
                     mentioned += rarity;
                     place = if *after_place { self.weights.mention_place } else { place };
                 }
             }
-            let mention = &mut mentions[*server as usize];
+            let mention = &mut mentions[server];
             *mention = mention.max(place * mentioned / whole);
         }
         for (score, mention) in all.iter_mut().zip(mentions) {
@@ -154,11 +156,34 @@ impl Index {
         all
     }
 
+    /// Adds up what each has of the query; of a word and what may stand for it, the best one counts.
+    fn scores(&self, clause: &Clause, among: Among) -> Vec<f32> {
+        let mut scores = vec![0.0f32; self.count(among)];
+        let mut best = scores.clone();
+        let mut touched: Vec<usize> = Vec::new();
+        for token in &clause.tokens {
+            for Variant { term, likeness, .. } in &token.variants {
+                let value = token.weight * likeness * self.rarity(among, *term);
+                for posting in self.having(among, *term) {
+                    let seen = &mut best[posting.at as usize];
+                    if *seen == 0.0 {
+                        touched.push(posting.at as usize);
+                    }
+                    *seen = seen.max(value * posting.weight);
+                }
+            }
+            for at in touched.drain(..) {
+                scores[at] += std::mem::take(&mut best[at]);
+            }
+        }
+        scores
+    }
+
     /// What it is worth that the query says the tool's name, or part of it.
     fn cover(&self, at: usize, said: &HashMap<Term, f32>) -> f32 {
         let (mut has, mut whole) = (0.0, 0.0);
-        for term in &self.tools[at].name {
-            let rarity = self.by_tool.rarity(*term);
+        for term in self.tool(at).iter().flat_map(|(_, tool)| &tool.name) {
+            let rarity = self.rarity(Among::Tools, *term);
             whole += rarity;
             has += rarity * said.get(term).copied().unwrap_or_default();
         }
@@ -167,7 +192,7 @@ impl Index {
 
     /// What it is worth that the tool does what the query says, or does not.
     fn verb(&self, at: usize, clause: &Clause) -> f32 {
-        let does = self.tools[at].actions;
+        let Some((_, Tool { actions: does, .. })) = self.tool(at) else { return 0.0 };
         if does.meets(clause.first) {
             self.weights.verb
         } else if does.meets(clause.actions) {
@@ -189,34 +214,11 @@ fn best_first(a: &Hit, b: &Hit) -> std::cmp::Ordering {
     b.score.total_cmp(&a.score).then(a.at.cmp(&b.at))
 }
 
-/// Adds up what each document has of the query; of a word and what may stand for it, the best one counts.
-fn scores(clause: &Clause, postings: &Postings, documents: usize) -> Vec<f32> {
-    let mut scores = vec![0.0f32; documents];
-    let mut best = vec![0.0f32; documents];
-    let mut touched: Vec<u32> = Vec::new();
-    for Token { weight, variants, .. } in &clause.tokens {
-        for (term, likeness) in variants {
-            let value = weight * likeness * postings.rarity(*term);
-            for posting in postings.of(*term) {
-                let seen = &mut best[posting.at as usize];
-                if *seen == 0.0 {
-                    touched.push(posting.at);
-                }
-                *seen = seen.max(value * posting.weight);
-            }
-        }
-        for at in touched.drain(..) {
-            scores[at as usize] += std::mem::take(&mut best[at as usize]);
-        }
-    }
-    scores
-}
-
 /// Everything a clause says or may mean, with how likely.
 fn said(clause: &Clause) -> HashMap<Term, f32> {
     let mut said: HashMap<Term, f32> = HashMap::new();
     for token in &clause.tokens {
-        for (term, likeness) in &token.variants {
+        for Variant { term, likeness, .. } in &token.variants {
             let known = said.entry(*term).or_default();
             *known = known.max(likeness * token.weight.min(1.0));
         }
