@@ -7,6 +7,9 @@ UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -pru
 
 CHAOS_AT_ONCE := 4
 
+# What is off unless somebody builds it in, and tested all the same.
+OPTIONAL := satchel-cli/otlp,satchel-app/otlp
+
 .PHONY: run build test chaos ui-tests shots axe lint fmt conformance soak bench retrieval clean
 .DEFAULT_GOAL := build
 
@@ -33,8 +36,8 @@ test: ui/dist/index.html
 	@scripts/setup.sh tests
 	@scripts/real-servers.sh
 	$(MAKE) --no-print-directory ui-tests lint
-	cargo build --workspace
-	cargo test --workspace
+	cargo build --workspace --features $(OPTIONAL)
+	cargo test --workspace --features $(OPTIONAL),satchel-tests/otlp
 
 ui-tests: ui/node_modules/.package-lock.json
 	npm --prefix ui run check
@@ -58,7 +61,7 @@ ui/dist-fake/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json
 
 lint: ui/dist/index.html
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --all-targets --features $(OPTIONAL),satchel-tests/otlp -- -D warnings
 
 fmt:
 	cargo fmt --all

@@ -68,6 +68,7 @@ const DOORS: &[(&str, &[&str])] = &[
             "crates/satchel-core/src/upstream/warden.rs",
         ],
     ),
+    ("opentelemetry*", &["crates/satchel-endpoint/src/otlp.rs"]),
     ("percent_encoding", &["crates/satchel-endpoint/src/surface.rs"]),
     ("notify", &["crates/satchel-core/src/config/watch.rs"]),
     ("process_wrap", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),

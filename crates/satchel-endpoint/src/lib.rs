@@ -18,6 +18,7 @@ mod meta;
 mod metrics;
 mod modern;
 mod news;
+mod otlp;
 mod parked;
 mod reply;
 mod serve;

@@ -23,7 +23,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{address_file::AddressFile, control, http};
+use crate::{address_file::AddressFile, control, http, otlp};
 
 /// Ports tried after the usual one, so that a client's configuration has a chance to stay right.
 const FALLBACKS: u16 = 9;
@@ -90,6 +90,7 @@ pub async fn serve(hub: &Hub, port: Option<u16>) -> Result<Endpoint, ServeError>
     }
     let address = AddressFile::write(hub.places(), &url, &socket).map_err(ServeError::Address)?;
     hub.set_endpoint(Some(url.clone()));
+    otlp::begin(hub, &stop, &tracker);
     tracing::info!(url, "serving");
     Ok(Endpoint { url, hub: hub.clone(), app, stop, tracker, _address: address })
 }

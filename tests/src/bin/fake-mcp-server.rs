@@ -338,7 +338,11 @@ impl Server {
                 self.note("slept");
                 format!("pid {}", std::process::id())
             }
-            "about" => about(arguments).to_string(),
+            "about" => {
+                let mut about = about(arguments);
+                about["meta"] = params["_meta"].clone();
+                about.to_string()
+            }
             "progress" => {
                 let token = &params["_meta"]["progressToken"];
                 for step in 1..=3 {

@@ -17,6 +17,8 @@ pub const SERVERS: &str = "mcpServers";
 const MAX_REQUEST: &str = "maxRequestMiB";
 /// The key of the block that says what is recorded.
 pub const HISTORY: &str = "history";
+/// The key of the address that traces are exported to.
+pub const OTLP_ENDPOINT: &str = "otlpEndpoint";
 /// The key of the switch that lets the hub's inside be looked at.
 pub const DEBUG_STATUS: &str = "debugStatus";
 /// How many bytes of text a result may have before it is cut: a number, or one for each client and `default`; 0 never
@@ -49,6 +51,7 @@ pub struct Config {
     request_bytes: usize,
     history: History,
     debug_status: bool,
+    otlp_endpoint: Option<String>,
     rules: Vec<ToolRule>,
 }
 
@@ -77,6 +80,7 @@ impl Default for Config {
             request_bytes: limits::BODY_BYTES,
             history: History::default(),
             debug_status: true,
+            otlp_endpoint: None,
             rules: Vec::new(),
         }
     }
@@ -104,13 +108,16 @@ impl Config {
         let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
         let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
         let (mut history, mut debug_status) = (History::default(), true);
-        let mut rules = Vec::new();
+        let (mut rules, mut otlp_endpoint) = (Vec::new(), None);
         for (key, value) in reader.object(text, "the configuration")? {
             if key == MAX_REQUEST {
                 request_bytes = reader.request_bytes(value)?;
             }
             if key == HISTORY {
                 history = reader.history(value)?;
+            }
+            if key == OTLP_ENDPOINT {
+                otlp_endpoint = reader.collector(value)?;
             }
             if key == DEBUG_STATUS {
                 debug_status = reader.switch(&key, value)?;
@@ -130,7 +137,7 @@ impl Config {
                 servers.insert(parsed, reader.server(&name, entry)?);
             }
         }
-        Ok(Self { document, servers, request_bytes, history, debug_status, rules })
+        Ok(Self { document, servers, request_bytes, history, debug_status, otlp_endpoint, rules })
     }
 
     /// The configuration as it is written to disk.
@@ -158,6 +165,11 @@ impl Config {
     /// May the hub's inside be looked at?
     pub fn debug_status(&self) -> bool {
         self.debug_status
+    }
+
+    /// Where traces are exported to, for programs that can.
+    pub fn otlp_endpoint(&self) -> Option<&str> {
+        self.otlp_endpoint.as_deref()
     }
 
     /// What becomes of some tools.
@@ -350,6 +362,24 @@ impl<'a> Reader<'a> {
         serde_json::from_str(value.get()).map_err(|_| {
             self.at(value.get(), format!("\"{key}\" must be a string, but is {}", kind(value.get())))
         })
+    }
+
+    fn collector(&self, value: &Raw) -> Result<Option<String>, ConfigError> {
+        let named: Option<String> = serde_json::from_str(value.get()).unwrap_or_default();
+        let url = named.as_deref().map(str::trim);
+        match url {
+            Some(url) if url.starts_with("http://") || url.starts_with("https://") => {
+                Ok(Some(url.to_owned()))
+            }
+            None if value.get() == "null" => Ok(None),
+            _ => Err(self.at(
+                value.get(),
+                format!(
+                    "\"{OTLP_ENDPOINT}\" must be an address like \"http://127.0.0.1:4318\", but is {}",
+                    value.get()
+                ),
+            )),
+        }
     }
 
     fn switch(&self, key: &str, value: &Raw) -> Result<bool, ConfigError> {

@@ -281,7 +281,7 @@ impl Hub {
             tool: None,
             registered,
             method: method.to_owned(),
-            params,
+            params: self.in_trace(params),
             stage: Stage::Begin,
             may_repeat: true,
             rounds: 0,

@@ -14,6 +14,7 @@ pub mod keep;
 pub mod recorder;
 pub mod report;
 mod schema;
+pub mod trace;
 pub mod usage;
 
 pub use schema::{Damaged, StoreError};

@@ -11,13 +11,13 @@ mod wishes;
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use satchel_mcp::Raw;
+use satchel_mcp::{Raw, RawObject};
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -31,12 +31,17 @@ use crate::{
         ResourcePath, ServerName, ToolPath,
         ledger::{CallKind, LedgerView},
     },
-    stats::event::{Event, Offered, Offers, Visit},
+    stats::{
+        event::{Event, Offered, Offers, Visit},
+        trace::CallSpan,
+    },
     upstream::{Lease, LeaseError},
 };
 
 /// Events that wait to be written. More than any machine makes while one batch is written.
 const QUEUE: usize = 16 * 1024;
+/// Spans that wait for a collector; more than that are dropped, and calls go on.
+const SPANS: usize = 4 * 1024;
 
 /// The hub's side of the ledger.
 #[derive(Debug)]
@@ -44,6 +49,8 @@ pub(super) struct Ledger {
     mail: mpsc::Sender<Mail>,
     lost: Arc<AtomicU64>,
     sessions: AtomicU64,
+    /// Where somebody collects traces.
+    spans: OnceLock<mpsc::Sender<CallSpan>>,
     offers: Mutex<Option<(Catalog, Vec<String>, Offers)>>,
     pub(super) view: Mutex<LedgerView>,
     /// Ends the task, after everything that might still have something to tell.
@@ -57,6 +64,7 @@ impl Ledger {
             mail,
             lost: Arc::default(),
             sessions: AtomicU64::new(1),
+            spans: OnceLock::new(),
             offers: Mutex::default(),
             view: Mutex::default(),
             end: CancellationToken::new(),
@@ -135,6 +143,29 @@ impl Hub {
     #[must_use]
     pub fn tallied(&self, tally: Option<&Tally>) -> Self {
         Self { tally: tally.cloned(), ..self.clone() }
+    }
+
+    /// The calls from now on, for a collector of traces; servers are told of the hub's own spans then. `None` where
+    /// somebody collects them already. Calls are traced only while they are recorded.
+    pub fn spans(&self) -> Option<mpsc::Receiver<CallSpan>> {
+        let (spans, received) = mpsc::channel(SPANS);
+        self.inner.ledger.spans.set(spans).is_ok().then_some(received)
+    }
+
+    /// Where the configuration wants traces to go.
+    pub fn otlp_endpoint(&self) -> Option<String> {
+        self.inner.config.borrow().otlp_endpoint().map(ToOwned::to_owned)
+    }
+
+    /// The parameters as the server gets them: in a trace that is collected, with the call's own span.
+    pub(super) fn in_trace(&self, mut params: RawObject) -> RawObject {
+        let Some(traceparent) = self.tally.as_ref().and_then(Tally::traceparent) else { return params };
+        let meta = params.get("_meta").and_then(|meta| RawObject::parse(meta).ok());
+        let mut meta = meta.unwrap_or_default();
+        // Strings always serialize.
+        let _ = meta.put("traceparent", &traceparent);
+        params.set("_meta", meta.to_raw());
+        params
     }
 
     fn is_recording(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use satchel_mcp::{Raw, RawObject};
@@ -18,6 +18,7 @@ use crate::{
     stats::{
         event::{Body, Called, End, Event, Mask, Split, Visit},
         keep,
+        trace::{CallSpan, TraceContext},
     },
     upstream::Outcome,
 };
@@ -38,11 +39,14 @@ struct Inner {
     began: Instant,
     /// For whoever traces (`SATCHEL_LOG=debug`); it lasts as long as the call.
     span: tracing::Span,
+    /// Where somebody collects traces.
+    spans: Option<mpsc::Sender<CallSpan>>,
     draft: Mutex<Draft>,
 }
 
 #[derive(Debug)]
 struct Draft {
+    context: Option<TraceContext>,
     called: Option<Box<Called>>,
     /// Since when the server has it.
     upstream_since: Option<Instant>,
@@ -78,7 +82,10 @@ impl Tally {
             result: None,
             mask: None,
         };
+        let ledger = &hub.inner.ledger;
+        let spans = ledger.spans.get().cloned();
         let draft = Draft {
+            context: spans.as_ref().and_then(|_| TraceContext::begun()),
             called: Some(Box::new(called)),
             upstream_since: None,
             idle: Duration::ZERO,
@@ -86,7 +93,6 @@ impl Tally {
             ended: false,
             keep: false,
         };
-        let ledger = &hub.inner.ledger;
         let inner = Inner {
             mail: ledger.mail.clone(),
             lost: ledger.lost.clone(),
@@ -100,6 +106,7 @@ impl Tally {
                 traceparent = tracing::field::Empty,
                 outcome = tracing::field::Empty,
             ),
+            spans,
             draft: Mutex::new(draft),
         };
         Self { inner: Arc::new(inner) }
@@ -118,7 +125,19 @@ impl Tally {
     /// The trace it belongs to, as `_meta` has it.
     pub fn trace(&self, traceparent: &str) {
         self.inner.span.record("traceparent", traceparent);
-        self.write(|called| called.trace = Some(keep::cut(traceparent, 64)));
+        let mut draft = self.draft();
+        if self.inner.spans.is_some() {
+            // What is none, or is not to be recorded, goes on as it came.
+            draft.context = TraceContext::within(traceparent);
+        }
+        if let Some(called) = &mut draft.called {
+            called.trace = Some(keep::cut(traceparent, 64));
+        }
+    }
+
+    /// What the server is told of the trace, where somebody collects it.
+    pub(in crate::hub) fn traceparent(&self) -> Option<String> {
+        self.draft().context.as_ref().map(ToString::to_string)
     }
 
     /// The rule that allowed it, and whether a person was asked, for so long.
@@ -274,6 +293,20 @@ impl Drop for Inner {
         self.span.record("tool", &called.tool);
         self.span.record("outcome", called.end.outcome);
         self.span.in_scope(|| tracing::debug!(took = ?whole, upstream = ?time.upstream, "called"));
+        if let (Some(spans), Some(context)) = (&self.spans, draft.context.take()) {
+            let ended = SystemTime::now();
+            // A collector that does not keep up misses calls; it does not hold them up.
+            let _ = spans.try_send(CallSpan {
+                context,
+                kind: called.kind.as_str(),
+                client: called.visit.client.clone(),
+                server: called.server.clone(),
+                tool: called.tool.clone(),
+                time: (ended.checked_sub(whole).unwrap_or(ended), ended),
+                split: called.time,
+                outcome: called.end.outcome,
+            });
+        }
         tell(&self.mail, &self.lost, Event::Called(called));
     }
 }
