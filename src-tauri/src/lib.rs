@@ -67,6 +67,7 @@ fn start(args: Args) -> ExitCode {
         Err(error) => return fail(&format!("cannot start a runtime: {error}")),
     };
     let _log = logging::install(&places.logs);
+    satchel_core::tasks::report_panics();
     tauri::async_runtime::set(runtime.handle().clone());
     let tasks = Tasks::on(runtime.handle().clone());
     let options = Options { places: places.clone(), own_program, port: args.port };

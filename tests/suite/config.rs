@@ -121,3 +121,23 @@ async fn references_are_filled_in_and_an_undefined_one_is_asked_for() {
     assert_eq!(needy_now["names"], json!(["SATCHEL_TEST_UNDEFINED"]));
     assert!(needy.ledger().lines().is_empty(), "it is never started with an empty string instead");
 }
+
+#[tokio::test]
+async fn an_empty_file_is_no_wish_to_lose_everything() {
+    let home = Home::empty();
+    let [a, b] = ["a", "b"].map(|name| Fake::new(&home, name));
+    home.write_config(&json!({ "mcpServers": { "a": a.entry(), "b": b.entry() } }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    client.execute("a:echo", json!({ "text": "x" })).await.text();
+    let pid = pid_of(&hub, "a").await;
+
+    // What some editors make of a file for a moment; a change that comes just then keeps what there was.
+    home.write_config_text("");
+    home.satchel(&["disable", "b"]).await.succeeded();
+    let config = home.config();
+    assert_eq!(config["mcpServers"]["a"], a.entry());
+    assert_eq!(config["mcpServers"]["b"]["enabled"], false);
+    assert_eq!(client.execute("a:echo", json!({ "text": "x" })).await.text(), "x");
+    assert_eq!(pid_of(&hub, "a").await, pid, "it was not even stopped");
+}

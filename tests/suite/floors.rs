@@ -19,6 +19,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_toolbox", 1),
     ("satchel_core::model", 1),
     ("satchel_core::files", 1),
+    ("satchel_core::tasks", 1),
     ("satchel_core::config", 2),
     ("satchel_core::secrets", 2),
     ("satchel_core::clients", 2),

@@ -1,7 +1,7 @@
 //! The heart of Satchel: many MCP servers behind one hub. No window, no HTTP server.
 //!
 //! Floors, lowest first; a module uses only lower ones:
-//! 0 [`model`] (words) and [`files`] (where things lie on disk);
+//! 0 [`model`] (words), [`files`] (where things lie on disk) and [`tasks`] (parts that fail and begin again);
 //! 1 [`config`], [`secrets`], [`clients`], [`registry`], [`stats`];
 //! 2 [`upstream`] (one live server);
 //! 3 [`catalog`] (what servers offer) and [`bridge`] (between the two families of revisions);
@@ -18,6 +18,7 @@ pub mod model;
 pub mod registry;
 pub mod secrets;
 pub mod stats;
+pub mod tasks;
 pub mod upstream;
 
 pub use catalog::tokens;

@@ -16,7 +16,11 @@ use axum::{
     routing::{get, post},
 };
 use futures_util::stream;
-use satchel_core::{hub::Hub, model::control::Wish};
+use satchel_core::{
+    hub::Hub,
+    model::control::Wish,
+    tasks::{caught, may_fail_here},
+};
 use satchel_mcp::sse;
 use serde_json::json;
 #[cfg(windows)]
@@ -53,9 +57,17 @@ async fn wish(State(channel): State<Channel>, body: Bytes) -> axum::response::Re
             return (StatusCode::BAD_REQUEST, Json(refusal)).into_response();
         }
     };
-    match channel.hub.fulfil(wish).await {
-        Ok(value) => Json(json!({ "ok": value })).into_response(),
-        Err(refusal) => {
+    let fulfilled = caught(async {
+        may_fail_here("wish");
+        channel.hub.fulfil(wish).await
+    });
+    match fulfilled.await {
+        Err(panicked) => {
+            let refusal = json!({ "code": "panicked", "message": panicked.to_string(), "action": "" });
+            (StatusCode::INTERNAL_SERVER_ERROR, Json(json!({ "refusal": refusal }))).into_response()
+        }
+        Ok(Ok(value)) => Json(json!({ "ok": value })).into_response(),
+        Ok(Err(refusal)) => {
             (StatusCode::UNPROCESSABLE_ENTITY, Json(json!({ "refusal": refusal }))).into_response()
         }
     }

@@ -11,13 +11,18 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts},
 };
-use satchel_core::hub::Hub;
+use satchel_core::{
+    hub::Hub,
+    tasks::{caught, may_fail_here},
+};
 use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     busy::{PER_CLIENT, Shares},
-    compat, downstream,
+    compat,
+    connection::{self, Connection},
+    downstream,
     exchange::{self, Answer},
     guard::{Guard, Refused},
     modern, news,
@@ -78,7 +83,16 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new().fallback(handle).with_state(app)
 }
 
+/// A fault of ours ends the one request it is in.
 async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body> {
+    caught(answer(app, request)).await.unwrap_or_else(|panicked| {
+        let error = ErrorObject::new(errors::INTERNAL_ERROR, panicked.to_string())
+            .with_data(&serde_json::json!({ "outcome": "unknown" }));
+        reply::error(StatusCode::INTERNAL_SERVER_ERROR, None, error)
+    })
+}
+
+async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
     if head_bytes(&parts) > HEADER_BYTES {
         return reply::empty(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
@@ -97,6 +111,9 @@ async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body>
         return reply::empty(StatusCode::NOT_FOUND);
     }
     let Some(client) = token::client(&app.hub, &parts.headers) else { return no_token() };
+    if parts.extensions.get::<Arc<Connection>>().is_some_and(|connection| !connection.is_of(&client)) {
+        return too_many_connections();
+    }
     let Some(surface) = Surface::at(parts.uri.path(), Surface::usual(&app.hub, &client)) else {
         return match app.shares.take(&client) {
             Some(_share) => compat::answer(&app, client, &parts, body).await,
@@ -144,6 +161,16 @@ fn busy() -> Response<Body> {
     reply::error(StatusCode::TOO_MANY_REQUESTS, None, error)
 }
 
+fn too_many_connections() -> Response<Body> {
+    let most = connection::PER_CLIENT;
+    let message = format!("this client has {most} connections; send more over those, or close some");
+    let error = ErrorObject::new(errors::HUB_REFUSED, message)
+        .with_data(&serde_json::json!({ "outcome": "not_sent" }));
+    let mut response = reply::error(StatusCode::TOO_MANY_REQUESTS, None, error);
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
 async fn post(app: &Arc<App>, client: String, surface: Surface, parts: &Parts, body: Body) -> Response<Body> {
     if !is_json(&parts.headers) {
         let error = ErrorObject::new(errors::INVALID_REQUEST, "the Content-Type must be application/json");
@@ -168,6 +195,7 @@ async fn post(app: &Arc<App>, client: String, surface: Surface, parts: &Parts, b
             return reply::error(StatusCode::BAD_REQUEST, None, error);
         }
     };
+    may_fail_here("request");
     if modern::speaks(&message, &parts.headers) {
         return modern::answer(app, &client, surface, message, &parts.headers).await;
     }

@@ -9,6 +9,7 @@ mod address_file;
 mod api;
 mod busy;
 mod compat;
+mod connection;
 mod control;
 mod downstream;
 mod exchange;

@@ -5,12 +5,22 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     pin::pin,
     sync::Arc,
+    time::Duration,
 };
 
-use satchel_core::{catalog::Catalog, hub::Hub, model::ServerName, upstream::News};
+use satchel_core::{
+    catalog::Catalog,
+    hub::Hub,
+    model::ServerName,
+    tasks::{kept, may_fail_here},
+    upstream::News,
+};
 use satchel_mcp::{Message, Raw, RawObject};
 use serde_json::{json, value::to_raw_value};
-use tokio::sync::{broadcast, watch};
+use tokio::{
+    sync::{broadcast, watch},
+    time::Instant,
+};
 
 use crate::{
     session::Session,
@@ -19,6 +29,9 @@ use crate::{
 
 /// The lists that can change, by the name that `notifications/<name>/list_changed` has for them.
 pub(crate) const LISTS: [&str; 3] = ["tools", "resources", "prompts"];
+
+/// A client is told that lists changed at most this often; what changes meanwhile is one.
+const PACE: Duration = Duration::from_millis(500);
 
 /// What there is to tell.
 pub(crate) enum Told {
@@ -34,7 +47,9 @@ pub(crate) struct Follower {
     news: broadcast::Receiver<News>,
     catalog: watch::Receiver<Catalog>,
     seen: BTreeMap<&'static str, String>,
-    pending: Vec<&'static str>,
+    pending: BTreeSet<&'static str>,
+    /// When the next list may be told of.
+    next_list: Instant,
     /// Lists whose change was seen before their server said so.
     ahead: BTreeSet<&'static str>,
 }
@@ -43,20 +58,30 @@ impl Follower {
     pub(crate) fn new(hub: &Hub, surface: Surface) -> Self {
         let mut catalog = hub.watch_catalog();
         let seen = lists(&surface, &catalog.borrow_and_update());
-        Self { surface, news: hub.news(), catalog, seen, pending: vec![], ahead: BTreeSet::new() }
+        Self {
+            surface,
+            news: hub.news(),
+            catalog,
+            seen,
+            pending: BTreeSet::new(),
+            next_list: Instant::now(),
+            ahead: BTreeSet::new(),
+        }
     }
 
     /// The next thing to tell; `None` when the hub ends.
     pub(crate) async fn next(&mut self) -> Option<Told> {
         loop {
-            if let Some(list) = self.pending.pop() {
-                return Some(Told::List(list));
-            }
             tokio::select! {
+                () = tokio::time::sleep_until(self.next_list), if !self.pending.is_empty() => {
+                    self.next_list = Instant::now() + PACE;
+                    return self.pending.pop_first().map(Told::List);
+                }
                 changed = self.catalog.changed() => {
                     changed.ok()?;
-                    self.pending = self.compare();
-                    self.ahead.extend(&self.pending);
+                    let changed = self.compare();
+                    self.ahead.extend(&changed);
+                    self.pending.extend(changed);
                 }
                 news = self.news.recv() => match news {
                     Ok(news) if self.is_here(&news.server) => match changed_list(&news) {
@@ -65,9 +90,9 @@ impl Follower {
                             let others = self.compare();
                             // Otherwise it was said already, when it was seen.
                             if others.contains(&list) || !self.ahead.remove(list) {
-                                self.pending = vec![list];
+                                self.pending.insert(list);
                             }
-                            self.pending.extend(others.into_iter().filter(|other| *other != list));
+                            self.pending.extend(others);
                         }
                     },
                     // Somebody else's, or we were too slow: what was missed is gone.
@@ -145,7 +170,13 @@ pub(crate) fn as_said(news: &News) -> Message {
 
 /// Passes news on to a session until it ends, or until nobody has read them for a while.
 pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>) {
-    let mut follower = Follower::new(&hub, session.surface.clone());
+    kept("news", async || keep_passing_on(&hub, &session).await).await;
+    session.unwatch_all();
+    session.follows.store(false, std::sync::atomic::Ordering::Release);
+}
+
+async fn keep_passing_on(hub: &Hub, session: &Session) {
+    let mut follower = Follower::new(hub, session.surface.clone());
     let mut abandoned = pin!(session.news.abandoned());
     loop {
         let told = tokio::select! {
@@ -157,14 +188,13 @@ pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>) {
             None => break,
             Some(Told::List(list)) => session.news.push(list_changed(list).to_json()),
             Some(Told::News(news)) => {
-                if let Some(message) = for_session(&session, &news) {
+                if let Some(message) = for_session(session, &news) {
                     session.news.push(message.to_json());
                 }
             }
         }
+        may_fail_here("news");
     }
-    session.unwatch_all();
-    session.follows.store(false, std::sync::atomic::Ordering::Release);
 }
 
 fn for_session(session: &Session, news: &News) -> Option<Message> {

@@ -8,28 +8,24 @@ use std::{
 };
 
 use axum::Router;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
-    service::TowerToHyperService,
-};
 use satchel_core::{
     hub::{Hub, USUAL_PORT},
     model::{Code, Notice},
 };
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::Semaphore,
-};
+use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{address_file::AddressFile, control, http, otlp};
+use crate::{
+    address_file::AddressFile,
+    connection::{self, CONNECTIONS, Connections},
+    control, http, otlp,
+};
 
 /// Ports tried after the usual one, so that a client's configuration has a chance to stay right.
 const FALLBACKS: u16 = 9;
-const CONNECTIONS: usize = 512;
-const HEADER_TIME: Duration = Duration::from_secs(10);
-const HEADERS: usize = 100;
+/// Fields in a request's head.
+pub(crate) const HEADERS: usize = 100;
+/// Bytes in a request's head.
 pub(crate) const HEADER_BYTES: usize = 32 * 1024;
 /// How long calls in flight may go on when the hub ends. Servers need up to four seconds more, and a desktop that logs
 /// out waits about five.
@@ -82,7 +78,7 @@ pub async fn serve(hub: &Hub, port: Option<u16>) -> Result<Endpoint, ServeError>
     let app = Arc::new(http::App::new(hub.clone(), port, stop.clone(), tracker.clone()));
     let socket = control::open(hub, &stop, &tracker)?;
     let router = http::router(app.clone());
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let connections: Arc<Connections> = Arc::default();
     tracker.spawn(accept(listener, router.clone(), connections.clone(), stop.clone(), tracker.clone()));
     // Clients that resolve localhost to ::1 first. Where there is no IPv6 or the port is taken there, 127.0.0.1 does.
     if let Ok(listener) = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await {
@@ -148,29 +144,29 @@ async fn bind(hub: &Hub, port: Option<u16>) -> Result<(TcpListener, u16), ServeE
 async fn accept(
     listener: TcpListener,
     router: Router,
-    connections: Arc<Semaphore>,
+    connections: Arc<Connections>,
     stop: CancellationToken,
     tracker: TaskTracker,
 ) {
-    let graceful = GracefulShutdown::new();
     loop {
-        // Beyond the limit new connections wait in the system's queue.
-        let permit = tokio::select! {
-            permit = connections.clone().acquire_owned() => permit,
-            () = stop.cancelled() => break,
-        };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = stop.cancelled() => break,
+            () = stop.cancelled() => return,
         };
         match accepted {
             Ok((stream, _)) => {
-                let connection = graceful.watch(connection(stream, router.clone()));
-                tracker.spawn(async move {
-                    // A client that breaks off or talks nonsense harms only itself.
-                    let _ = connection.await;
-                    drop(permit);
-                });
+                let _ = stream.set_nodelay(true);
+                match connections.enter() {
+                    Some(place) => {
+                        tracker.spawn(connection::carry(stream, router.clone(), place, stop.clone()));
+                    }
+                    None => {
+                        tracker.spawn(async move {
+                            let message = format!("{CONNECTIONS} connections are open; close some first");
+                            connection::refuse(stream, "503 Service Unavailable", &message).await;
+                        });
+                    }
+                }
             }
             Err(error) => {
                 // Out of descriptors, for example: trying again at once would only burn the processor.
@@ -179,18 +175,4 @@ async fn accept(
             }
         }
     }
-    drop(listener);
-    graceful.shutdown().await;
-}
-
-type Connection = hyper::server::conn::http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
-
-fn connection(stream: TcpStream, router: Router) -> Connection {
-    let _ = stream.set_nodelay(true);
-    hyper::server::conn::http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIME)
-        .max_headers(HEADERS)
-        .max_buf_size(HEADER_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
 }

@@ -179,6 +179,15 @@ fn look_at_server(
         (false, false, false) => Verdict::Note,
         (false, _, true) => Verdict::Fine,
     };
+    let offers = [server.tools, server.resources];
+    if verdict == Verdict::Fine && offers.iter().all(|count| *count == Some(0)) {
+        let message = format!(
+            "{state}; {place}; it offers neither tools nor resources ({}). {}",
+            Code::NoTools.as_str(),
+            Code::NoTools.action()
+        );
+        return finding(format!("server {}", server.name), Verdict::Note, message);
+    }
     finding(format!("server {}", server.name), verdict, format!("{state}; {place}"))
 }
 

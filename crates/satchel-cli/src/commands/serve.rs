@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use satchel_core::{
     files::Places,
     hub::{Hub, OpenError},
+    tasks,
 };
 use satchel_endpoint::Endpoint;
 use serde_json::json;
@@ -17,6 +18,7 @@ const ENDING_TIME: Duration = Duration::from_secs(20);
 
 pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::Result<ExitCode> {
     let _log = logging::for_hub(&places.logs, serve.log_format)?;
+    tasks::report_panics();
     // Before anything is started: a signal from now on ends what was started.
     let mut stop = StopSignals::listen().context("cannot listen for signals")?;
     let hub = open(places).await?;

@@ -163,3 +163,57 @@ async fn all_pages(link: &Link, method: &'static str, key: &'static str) -> Resu
     }
     Ok(list)
 }
+
+#[cfg(test)]
+mod tests {
+    use satchel_mcp::Message;
+
+    use super::*;
+    use crate::upstream::{link::OnChange, log::ServerLog};
+
+    #[derive(Debug)]
+    struct Nobody;
+    impl OnChange for Nobody {
+        fn list_changed(&self, _list: &str) {}
+    }
+
+    /// Reads the list of a server whose pages each have one tool; `next` names what follows the page of that number.
+    async fn read_pages(next: impl Fn(usize) -> Option<String>) -> (usize, Vec<String>) {
+        let (link, mut outbox) = Link::new(Box::new(Nobody), ServerLog::nowhere());
+        let answering = async {
+            let mut page = 0;
+            while let Some(asked) = outbox.recv().await {
+                let mut answer = serde_json::json!({ "tools": [{ "name": format!("t{page}") }] });
+                if let Some(next) = next(page) {
+                    answer["nextCursor"] = next.into();
+                }
+                let answer = serde_json::value::to_raw_value(&answer).unwrap();
+                link.incoming(Message::result(satchel_mcp::Id::from(asked.id.unwrap()), answer));
+                page += 1;
+            }
+        };
+        let list = tokio::select! {
+            list = all_pages(&link, "tools/list", "tools") => list.unwrap(),
+            () = answering => unreachable!("the link lives"),
+        };
+        (list.items.len(), list.skipped)
+    }
+
+    /// The limit of 500 pages, or the first cursor that comes again.
+    #[tokio::test(start_paused = true)]
+    async fn pages_are_read_up_to_a_limit_or_the_first_that_comes_again() {
+        let of = |pages: usize| move |page: usize| (page + 1 < pages).then(|| page.to_string());
+        assert_eq!(read_pages(of(limits::LIST_PAGES)).await, (limits::LIST_PAGES, vec![]));
+        let (read, skipped) = read_pages(of(limits::LIST_PAGES + 1)).await;
+        assert_eq!((read, skipped.len()), (limits::LIST_PAGES, 1));
+        assert!(skipped[0].contains("at most 500 pages"), "{}", skipped[0]);
+        let (read, skipped) = read_pages(|page| Some((page % 3).to_string())).await;
+        assert_eq!(read, 4);
+        assert!(skipped[0].contains("same next page again"), "{}", skipped[0]);
+        assert_eq!(
+            read_pages(|page| (page == 0).then(String::new)).await,
+            (2, vec![]),
+            "an empty cursor is one"
+        );
+    }
+}

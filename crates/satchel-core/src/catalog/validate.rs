@@ -167,5 +167,16 @@ mod tests {
         assert_eq!(many(limits::TOOLS_PER_SERVER).1.len(), 0);
         let (names, skipped) = many(limits::TOOLS_PER_SERVER + 5);
         assert_eq!((names.len(), skipped.len()), (limits::TOOLS_PER_SERVER, 1));
+        // As many of the largest as fit, and one more.
+        let most = limits::DEFINITIONS_BYTES / limits::TOOL_BYTES;
+        let largest = |count: usize| {
+            let one = |at: usize| sized(limits::TOOL_BYTES - 2).replace("\"a\"", &format!("\"{at:03x}\""));
+            let all: Vec<String> = (0..count).map(one).collect();
+            check(&format!("[{}]", all.join(",")))
+        };
+        assert_eq!(largest(most - 1).1.len(), 0);
+        let (names, skipped) = largest(most + 2);
+        assert!(names.len() <= most && names.len() >= most - 1 && !skipped.is_empty(), "{}", names.len());
+        assert!(skipped[0].contains("32 MiB"), "{}", skipped[0]);
     }
 }

@@ -14,6 +14,7 @@ use crate::{
     },
     files,
     model::{Code, Notice, control::Change},
+    tasks::{Panicked, caught, may_fail_here},
 };
 
 /// Why a change was not made. Nothing has changed then.
@@ -36,6 +37,9 @@ pub enum ApplyError {
     /// The hub is ending.
     #[error("the hub is shutting down")]
     Closing,
+    /// A fault of the hub. The file is as it was, or whole with the change in it.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
 }
 
 /// A change and who waits for it.
@@ -57,11 +61,16 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
         tokio::select! {
             next = asked.recv() => match next {
                 Some(Asked { change, answer }) => {
-                    let _ = answer.send(make(&hub, &change));
+                    let made = caught(async { make(&hub, &change) }).await;
+                    let _ = answer.send(made.unwrap_or_else(|error| Err(error.into())));
                 }
                 None => return,
             },
-            () = changed(watch.as_ref()) => reload(&hub),
+            () = changed(watch.as_ref()) => {
+                if caught(async { reload(&hub) }).await.is_err() {
+                    tracing::error!("the changed configuration could not be read; what ran before goes on");
+                }
+            }
             () = hub.inner.end.cancelled() => return,
         }
     }
@@ -108,6 +117,7 @@ pub(super) fn first_config(hub: &Hub) -> Config {
 
 /// The file changed on disk.
 fn reload(hub: &Hub) {
+    may_fail_here("file");
     match read(&hub.places().config_file) {
         Ok(config) => {
             hub.clear_notice(Code::ConfigInvalid);
@@ -127,11 +137,12 @@ fn reload(hub: &Hub) {
 }
 
 fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
+    may_fail_here("change");
     let path = &hub.places().config_file;
     // The file is the truth: it may have been edited by hand a moment ago.
     let current = match read(path) {
         Ok(Some(config)) => config,
-        Ok(None) => Config::default(),
+        Ok(None) => Config::clone(&hub.inner.config.borrow()),
         Err(Trouble::Broken { file, error }) => return Err(ApplyError::Broken { file, error }),
         Err(trouble @ Trouble::Unreadable(_)) => return Err(ApplyError::Files(trouble.to_string())),
     };
@@ -152,9 +163,11 @@ enum Trouble {
     Unreadable(String),
 }
 
+/// `None` where there is nothing: no file, or an empty one, which is what an editor makes of it for a moment.
 fn read(path: &Path) -> Result<Option<Config>, Trouble> {
     let file = path.display().to_string();
     match std::fs::read_to_string(path) {
+        Ok(text) if text.trim_start_matches('\u{feff}').trim().is_empty() => Ok(None),
         Ok(text) => Config::parse(&text).map(Some).map_err(|error| Trouble::Broken { file, error }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Trouble::Unreadable(format!("cannot read {file}: {error}"))),

@@ -76,7 +76,7 @@ pub enum Failed {
 /// How long a client may take to answer what a server asked.
 const ANSWER_TIME: Duration = Duration::from_secs(10 * 60);
 /// How often one request may ask for input.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 10;
 /// How long a server may take to take in how much it should log.
 const LEVEL_TIME: Duration = Duration::from_secs(5);
 

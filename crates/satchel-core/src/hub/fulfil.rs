@@ -182,6 +182,7 @@ impl From<ApplyError> for Refusal {
             }
             ApplyError::Files(_) => ("unwritable", ""),
             ApplyError::Closing => ("closing", ""),
+            ApplyError::Panicked(_) => ("panicked", "Report it with what the log says."),
         };
         Refusal::new(code, error.to_string(), action)
     }

@@ -40,6 +40,7 @@ use crate::{
     files::Places,
     model::{Notice, ServerName, Snapshot, control::Change},
     secrets::Secrets,
+    tasks::kept,
     upstream::{Surroundings, breaker::Breaker, environment::SearchPath},
 };
 
@@ -193,8 +194,12 @@ impl Hub {
         self.inner.snapshot.send_replace(Arc::new(self.compose()));
         let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
         self.inner.tracker.spawn(async move { apply::run(applying, asked).await });
-        self.inner.tracker.spawn(async move { composing.keep_composing().await });
-        self.inner.tracker.spawn(async move { measuring.keep_measuring().await });
+        self.inner.tracker.spawn(async move {
+            kept("the snapshot", async || composing.keep_composing().await).await;
+        });
+        self.inner.tracker.spawn(async move {
+            kept("measuring", async || measuring.keep_measuring().await).await;
+        });
         self.inner.tracker.spawn(ledger::run(self.clone(), records));
     }
 

@@ -14,6 +14,7 @@ use super::Hub;
 use crate::{
     catalog::{Offer, disk, fetch, rules, tokens},
     model::{ServerName, happening::Happening},
+    tasks::{kept, may_fail_here},
     upstream::{
         Dirty, Hello, Link, News, Upstream,
         breaker::{Breaker, DISCOVERY},
@@ -44,8 +45,13 @@ pub(super) fn follow(
     let reader = Reader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup };
     let ended = end.clone();
     hub.inner.tracker.spawn(async move {
+        let reading = kept("reading lists", || {
+            // What was being read when it failed is read again.
+            reader.upstream.dirty().mark(Dirty::ALL);
+            reader.clone().run()
+        });
         tokio::select! {
-            () = reader.run() => {}
+            () = reading => {}
             () = ended.cancelled() => {}
         }
     });
@@ -71,6 +77,7 @@ pub(super) fn follow(
     });
 }
 
+#[derive(Clone)]
 struct Reader {
     hub: Hub,
     name: ServerName,
@@ -98,6 +105,7 @@ impl Reader {
             while let Err(pause) = breaker.permit(Instant::now()) {
                 tokio::time::sleep(pause).await;
             }
+            may_fail_here("lists");
             let lists = self.upstream.dirty().take();
             let told = self.upstream.dirty().take_told(lists);
             let Some((link, hello)) = self.upstream.seen().connected else { continue };

@@ -10,6 +10,7 @@ use super::Hub;
 use crate::{
     model::{Avoided, snapshot::ClientView},
     stats::usage::{Meter, Tree},
+    tasks::may_fail_here,
 };
 
 /// How often is measured while a server runs.
@@ -42,6 +43,7 @@ impl Hub {
                 awake = awake => if awake.is_err() { return },
                 () = self.inner.end.cancelled() => return,
             }
+            may_fail_here("measuring");
             self.measure().await;
             tokio::select! {
                 () = tokio::time::sleep(EVERY) => {}

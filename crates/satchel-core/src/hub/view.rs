@@ -17,6 +17,7 @@ use crate::{
         snapshot::ClientView,
     },
     stats::usage::Tree,
+    tasks::may_fail_here,
     upstream::{Seen, lifecycle::State},
 };
 
@@ -70,6 +71,7 @@ impl Hub {
                 () = self.inner.end.cancelled() => return,
             }
             tokio::time::sleep(COALESCE).await;
+            may_fail_here("snapshot");
             let mut next = self.compose();
             self.inner.snapshot.send_if_modified(|current| {
                 next.version = current.version;

@@ -64,6 +64,16 @@ pub enum Code {
     ConfigInvalid,
     /// The usual port was taken by another program.
     PortTaken,
+    /// The server runs and offers nothing.
+    NoTools,
+    /// This computer has no network.
+    Offline,
+    /// Where to sign in to a hosted server cannot be found out.
+    OauthDiscovery,
+    /// A sign-in that was good can no longer be renewed.
+    OauthRefresh,
+    /// Nobody finished the sign-in in the browser in time.
+    OauthCallbackTimeout,
     /// An answer was larger than the limit.
     TooBig,
     /// A file of ours was damaged and set aside.
@@ -74,7 +84,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, for tables and tests.
-    pub const ALL: [Code; 30] = [
+    pub const ALL: [Code; 35] = [
         Code::SpawnNotFound,
         Code::RuntimeMissing,
         Code::DockerDown,
@@ -102,6 +112,11 @@ impl Code {
         Code::VaultLocked,
         Code::ConfigInvalid,
         Code::PortTaken,
+        Code::NoTools,
+        Code::Offline,
+        Code::OauthDiscovery,
+        Code::OauthRefresh,
+        Code::OauthCallbackTimeout,
         Code::TooBig,
         Code::SetAside,
         Code::LedgerUnusable,
@@ -137,6 +152,11 @@ impl Code {
             Code::VaultLocked => "vault_locked",
             Code::ConfigInvalid => "config_invalid",
             Code::PortTaken => "port_taken",
+            Code::NoTools => "no_tools",
+            Code::Offline => "offline",
+            Code::OauthDiscovery => "oauth_discovery",
+            Code::OauthRefresh => "oauth_refresh",
+            Code::OauthCallbackTimeout => "oauth_callback_timeout",
             Code::TooBig => "too_big",
             Code::SetAside => "set_aside",
             Code::LedgerUnusable => "ledger_unusable",
@@ -187,6 +207,15 @@ impl Code {
             Code::VaultLocked => "Unlock it with `satchel secrets unlock`.",
             Code::ConfigInvalid => "Correct the file at the place named; what ran before goes on meanwhile.",
             Code::PortTaken => "Connect clients again with the new address, or free the port and restart.",
+            Code::NoTools => {
+                "Read its log and its documentation: many servers offer something only with an argument or a credential."
+            }
+            Code::Offline => "Connect this computer to a network; it is tried again at the next call.",
+            Code::OauthDiscovery => {
+                "Check its \"url\"; if it is right, set a token in its \"headers\" instead of signing in."
+            }
+            Code::OauthRefresh => "Sign in to this server again.",
+            Code::OauthCallbackTimeout => "Sign in again, and finish in the browser within five minutes.",
             Code::TooBig => "Ask the tool for less, for example with a limit or a filter.",
             Code::SetAside => "Nothing; it was rebuilt. The damaged copy lies beside it.",
             Code::LedgerUnusable => {
@@ -199,6 +228,41 @@ impl Code {
 #[cfg(test)]
 mod tests {
     use super::Code;
+
+    /// The failures that are told apart, as the design of the window lists them.
+    #[test]
+    fn the_catalogue_of_failures_is_complete() {
+        let catalogue = [
+            "spawn_not_found",
+            "spawn_denied",
+            "exited_early",
+            "handshake_timeout",
+            "stdout_noise",
+            "runtime_missing",
+            "docker_down",
+            "port_taken",
+            "dns",
+            "tls",
+            "http_401",
+            "http_403",
+            "http_404",
+            "http_5xx",
+            "oauth_discovery",
+            "oauth_refresh",
+            "oauth_callback_timeout",
+            "keychain_locked",
+            "keychain_absent",
+            "protocol_version",
+            "no_tools",
+            "too_big",
+            "crash_loop",
+            "oom_killed",
+            "offline",
+        ];
+        for code in catalogue {
+            assert!(Code::ALL.iter().any(|known| known.as_str() == code), "{code} is missing");
+        }
+    }
 
     #[test]
     fn every_code_has_one_spelling_and_at_least_one_action() {

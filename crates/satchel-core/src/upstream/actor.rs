@@ -24,7 +24,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use satchel_mcp::Raw;
 
 use super::{
-    connect::{Connection, http, sse, stdio},
+    connect::{Connection, Signs, batch, http, sse, stdio},
     environment::{self, Found, SearchPath},
     handshake::{self, Hello, failure},
     lease::{Lease, LeaseError},
@@ -41,6 +41,7 @@ use crate::{
     files::Places,
     model::{Code, ServerConfig, ServerName, TransportConfig},
     secrets::{Secret, Secrets},
+    tasks::{Panicked, caught, may_fail_here},
 };
 
 /// How long a server may take from its start to the end of the handshake, without any sign of life.
@@ -253,7 +254,7 @@ impl Upstream {
             wakes: vec![],
             wanted_news: watched_in,
         };
-        around.tracker.spawn(actor.run(mailbox));
+        around.tracker.spawn(actor.live(mailbox));
         Self { mail, seen, dirty, log, watched: Arc::new(watched) }
     }
 
@@ -348,9 +349,35 @@ struct Actor {
 }
 
 impl Actor {
-    async fn run(mut self, mut mailbox: mpsc::UnboundedReceiver<Mail>) {
-        self.handle(Event::Policy(policy_of(&self.config)));
-        loop {
+    async fn live(mut self, mut mailbox: mpsc::UnboundedReceiver<Mail>) {
+        while caught(self.run(&mut mailbox)).await.is_err() {
+            tracing::error!(server = %self.name, "what looks after a server failed and begins afresh");
+            self.begin_afresh().await;
+        }
+        self.finish().await;
+    }
+
+    /// What was decided before is not to be relied on: nothing runs any more, and whoever waits is told.
+    async fn begin_afresh(&mut self) {
+        let told = failure(Code::Crashed, Panicked.to_string());
+        self.log.hub(&told.message);
+        for waiter in self.waiters.drain(..) {
+            let _ = waiter.send(Err(LeaseError::Failed(told.clone())));
+        }
+        if let Some((_, cancel, _)) = self.connecting.take() {
+            cancel.cancel();
+        }
+        if let Some(live) = self.connection.take() {
+            live.connection.stop().await;
+        }
+        self.lifecycle = self.lifecycle.afresh();
+    }
+
+    async fn run(&mut self, mailbox: &mut mpsc::UnboundedReceiver<Mail>) {
+        let policy = policy_of(&self.config);
+        let enabled = policy.enabled && self.closing.is_empty();
+        self.handle(Event::Policy(Policy { enabled, ..policy }));
+        while self.closing.is_empty() || *self.lifecycle.state() != State::Off {
             let deadline = self.lifecycle.deadline();
             let mail = tokio::select! {
                 mail = mailbox.recv() => mail,
@@ -359,12 +386,12 @@ impl Actor {
             match mail {
                 Some(mail) => self.take(mail),
                 // Every handle is gone: nobody can want it any more.
-                None => break,
-            }
-            if !self.closing.is_empty() && *self.lifecycle.state() == State::Off {
-                break;
+                None => return,
             }
         }
+    }
+
+    async fn finish(mut self) {
         if let Some((_, cancel, _)) = self.connecting.take() {
             cancel.cancel();
         }
@@ -377,6 +404,7 @@ impl Actor {
     }
 
     fn take(&mut self, mail: Mail) {
+        may_fail_here("server");
         match mail {
             Mail::Happened(event) => self.handle(event),
             Mail::Lease(waiter) => {
@@ -621,7 +649,7 @@ impl Start {
         let tracker = &self.around.tracker;
         let (connection, patience) = match filled.clone() {
             TransportConfig::Stdio { command, args, env, cwd } => {
-                let patience = if is_launcher(&command) { DOWNLOAD } else { HANDSHAKE };
+                let patience = patience_for(&command);
                 let program = self.program(&command, args, env, cwd).await.map_err(lost)?;
                 let warden = self.around.warden.clone();
                 (stdio::connect(program, ears, self.log.clone(), warden, tracker).map_err(lost)?, patience)
@@ -644,7 +672,7 @@ impl Start {
         };
         let greeted = tokio::select! {
             greeted = greeting => greeted,
-            silent = silence(&connection) => Err(lost(failure(
+            silent = silence(&connection.signs) => Err(lost(failure(
                 Code::HandshakeTimeout,
                 format!("it gave no sign of life for {} s before it was ready", silent.as_secs()),
             ))),
@@ -737,6 +765,15 @@ impl Start {
                 }
             }
         };
+        let (program, args) = if cfg!(windows) {
+            let text = |path: &Path| {
+                std::fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            };
+            batch::directly(program, args, text, Path::is_file)
+                .map_err(|message| failure(Code::SpawnDenied, message))?
+        } else {
+            (program, args)
+        };
         let mut env = environment::passed_on(self.around.environment.clone());
         if !known.is_empty() {
             env.insert("PATH".into(), join(known));
@@ -757,6 +794,9 @@ fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     match code {
         Code::ExitedEarly if hosted && says(&["certificate", "tls", "handshake"]) => Code::Tls,
+        Code::ExitedEarly if hosted && says(&["etwork is unreachable", "unreachable network"]) => {
+            Code::Offline
+        }
         Code::ExitedEarly if hosted && says(&["dns", "lookup address", "resolve"]) => Code::Dns,
         Code::ExitedEarly if hosted => Code::Unreachable,
         Code::ExitedEarly if says(&["Docker daemon", "docker daemon", "dockerDesktop"]) => Code::DockerDown,
@@ -771,9 +811,9 @@ fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
 }
 
 /// Resolves when the other side has been silent for too long.
-async fn silence(connection: &Connection) -> Duration {
+async fn silence(signs: &Signs) -> Duration {
     loop {
-        let due = connection.signs.last() + HANDSHAKE;
+        let due = signs.last() + HANDSHAKE;
         if due <= Instant::now() {
             return HANDSHAKE;
         }
@@ -787,6 +827,11 @@ const RUNTIMES: [&str; 5] = ["node", "python", "python3", "deno", "podman"];
 fn is_runtime(command: &Path) -> bool {
     let name = command.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     command.components().count() == 1 && (is_launcher(name) || RUNTIMES.contains(&name))
+}
+
+/// How long this program may take to its handshake, as long as it shows signs of life.
+fn patience_for(command: &str) -> Duration {
+    if is_launcher(command) { DOWNLOAD } else { HANDSHAKE }
 }
 
 fn is_launcher(command: &str) -> bool {
@@ -838,11 +883,63 @@ impl Values for Known<'_> {
 mod tests {
     use super::*;
 
+    /// The limit of 30 s: a start is given up when nothing has come for that long, and not a moment sooner.
+    #[tokio::test(start_paused = true)]
+    async fn a_start_may_take_long_while_it_shows_signs_of_life() {
+        let (begin, signs) = (Instant::now(), Signs::default());
+        let silent = async { silence(&signs).await };
+        let working = async {
+            for _ in 0..10 {
+                tokio::time::sleep(HANDSHAKE - Duration::from_secs(1)).await;
+                signs.saw();
+            }
+        };
+        assert_eq!(tokio::join!(silent, working).0, HANDSHAKE);
+        assert_eq!(begin.elapsed(), (HANDSHAKE - Duration::from_secs(1)) * 10 + HANDSHAKE);
+    }
+
+    /// 10 min for what may download first, 30 s for every other program.
+    #[tokio::test(start_paused = true)]
+    async fn only_what_downloads_first_may_take_longer_than_its_handshake() {
+        for (command, limit) in
+            [("npx", DOWNLOAD), ("uvx.exe", DOWNLOAD), ("docker", DOWNLOAD), ("node", HANDSHAKE)]
+        {
+            assert_eq!(patience_for(command), limit, "{command}");
+            for (takes, good) in
+                [(limit - Duration::from_secs(1), true), (limit + Duration::from_secs(1), false)]
+            {
+                let (link, mut outbox) = Link::new(Box::new(Ears::deaf()), ServerLog::nowhere());
+                let answering = async {
+                    let asked = outbox.recv().await.unwrap();
+                    assert!(asked.sent.leaves());
+                    tokio::time::sleep(takes).await;
+                    let hello = r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#.to_owned();
+                    let id = satchel_mcp::Id::from(asked.id.unwrap());
+                    link.incoming(satchel_mcp::Message::result(id, Raw::from_string(hello).unwrap()));
+                };
+                let greeted = handshake::initialize(&link, limit);
+                let greeted = tokio::join!(greeted, answering).0;
+                assert_eq!(greeted.is_ok(), good, "{command} after {takes:?}");
+                if let Err(refused) = greeted {
+                    assert_eq!(refused.failure.code, Code::HandshakeTimeout);
+                }
+            }
+        }
+    }
+
+    impl Ears {
+        fn deaf() -> Self {
+            let server = "x".parse().unwrap();
+            Self { server, dirty: Arc::default(), news: broadcast::channel(1).0 }
+        }
+    }
+
     #[test]
     fn a_failed_start_is_classed_by_what_was_seen() {
         for (code, message, hosted, noisy, expected) in [
             (Code::ExitedEarly, "it cannot be reached: invalid peer certificate", true, false, Code::Tls),
             (Code::ExitedEarly, "it cannot be reached: failed to lookup address", true, false, Code::Dns),
+            (Code::ExitedEarly, "it cannot be reached: Network is unreachable", true, false, Code::Offline),
             (Code::ExitedEarly, "it cannot be reached: Connection refused", true, false, Code::Unreachable),
             (
                 Code::ExitedEarly,

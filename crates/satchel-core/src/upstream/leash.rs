@@ -1,12 +1,67 @@
 //! Keeps everything a server starts within reach: a small process between the hub and the server, below which every
 //! process of that server stays, wherever it moves to.
 //!
-//! Theory of operation: on Linux the hub starts its own program as `leash PROGRAM ARGUMENT…`, as the leader of the
-//! server's process group. It becomes the reaper of everything below itself, starts the server with its own standard
+//! Theory of operation: on Linux the hub starts its own program as `leash PROGRAM`, as the leader of the server's process
+//! group, with an environment that holds the hub's mark alone. The server's arguments and environment, in which
+//! credentials may be, come as the first line of standard input ([`Orders`]), so that no second process shows them to
+//! whoever looks at the list of processes. The leash becomes the reaper of everything below itself, starts the server with its own standard
 //! streams, lets go of them and waits. A helper that leaves its parent, its group, its session and its environment
 //! behind then becomes a child of the leash and not of init, so that the hub and its warden find it by following
 //! parents. When the server has ended, the leash ends what is left outside the group (the hub ends the group, which may
 //! need time to finish), and ends as the server did. It knows nothing else.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What the server is started with. Written as one line: its length in bytes, a space, itself as JSON.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Orders {
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its whole environment.
+    pub env: BTreeMap<String, String>,
+}
+
+impl Orders {
+    /// As they go over the pipe, in front of everything that is for the server.
+    ///
+    /// # Errors
+    /// Where they cannot be written as JSON.
+    pub fn to_line(&self) -> serde_json::Result<String> {
+        let json = serde_json::to_string(self)?;
+        Ok(format!("{} {json}\n", json.len()))
+    }
+
+    /// Reads the line, and not a byte of what follows it.
+    ///
+    /// # Errors
+    /// Where it ends early, is longer than [`LONGEST`], or is no such line.
+    #[cfg(unix)]
+    pub fn read(from: &mut impl std::io::Read) -> std::io::Result<Self> {
+        let wrong = |what: &str| std::io::Error::new(std::io::ErrorKind::InvalidData, what.to_owned());
+        let (mut length, mut byte) = (0usize, [0u8; 1]);
+        loop {
+            from.read_exact(&mut byte)?;
+            match byte[0] {
+                digit @ b'0'..=b'9' => length = length * 10 + usize::from(digit - b'0'),
+                b' ' => break,
+                _ => return Err(wrong("its orders do not begin with their length")),
+            }
+            if length > LONGEST {
+                return Err(wrong("its orders are too long"));
+            }
+        }
+        // With the line feed behind them.
+        let mut json = vec![0; length + 1];
+        from.read_exact(&mut json)?;
+        serde_json::from_slice(&json).map_err(|error| wrong(&format!("its orders cannot be read: {error}")))
+    }
+}
+
+/// More than any system lets a program be started with.
+#[cfg(unix)]
+const LONGEST: usize = 64 * 1024 * 1024;
 
 #[cfg(target_os = "linux")]
 pub use linux::main;
@@ -22,7 +77,7 @@ mod linux {
     use std::{
         ffi::OsString,
         fs::File,
-        os::unix::process::CommandExt,
+        os::{fd::AsFd, unix::process::CommandExt},
         process::{Command, ExitCode},
     };
 
@@ -36,6 +91,7 @@ mod linux {
         unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout},
     };
 
+    use super::Orders;
     use crate::upstream::warden::kill_below;
 
     /// What shells answer where a program cannot be started.
@@ -51,7 +107,7 @@ mod linux {
         let Some(program) = words.next() else { return ExitCode::from(NOT_STARTED) };
         // Without this it is an ordinary parent, which is what other systems have.
         let _ = prctl::set_child_subreaper(true);
-        match start(&program, words.collect()) {
+        match orders().and_then(|orders| start(&program, orders)) {
             Ok(server) => {
                 let how = wait_for(server);
                 kill_below(std::process::id(), Some(std::process::id()));
@@ -67,9 +123,15 @@ mod linux {
         }
     }
 
-    fn start(program: &OsString, arguments: Vec<OsString>) -> std::io::Result<Pid> {
+    /// From standard input itself: what a buffer took of the server's part would be lost.
+    fn orders() -> std::io::Result<Orders> {
+        Orders::read(&mut File::from(std::io::stdin().as_fd().try_clone_to_owned()?))
+    }
+
+    fn start(program: &OsString, orders: Orders) -> std::io::Result<Pid> {
         // The server sees its own name, as when it is started without a leash.
-        let server = Command::new(program).arg0(program).args(arguments).spawn()?;
+        let mut server = Command::new(program);
+        let server = server.arg0(program).args(orders.args).env_clear().envs(orders.env).spawn()?;
         // The end of the server's output must be seen as such, although this process goes on for a moment.
         if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
             let _ = dup2_stdin(&nothing);
@@ -108,6 +170,40 @@ mod linux {
                 ExitCode::from(u8::try_from(128 + signal as i32).unwrap_or(1))
             }
             _ => ExitCode::FAILURE,
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn read(mut bytes: &[u8]) -> (Result<Orders, std::io::ErrorKind>, usize) {
+        let read = Orders::read(&mut bytes).map_err(|error| error.kind());
+        (read, bytes.len())
+    }
+
+    #[test]
+    fn orders_are_read_to_their_end_and_nothing_of_what_follows() {
+        let (args, env) = (vec!["a b".to_owned(), "é\n\"".to_owned()], [("K".to_owned(), "v=1".to_owned())]);
+        let line = Orders { args: args.clone(), env: env.clone().into() }.to_line().unwrap();
+        let (orders, left) = read(format!("{line}{{\"jsonrpc\"").as_bytes());
+        let orders = orders.unwrap();
+        assert_eq!((orders.args, orders.env, left), (args, env.into(), 10));
+    }
+
+    #[test]
+    fn a_hub_that_dies_while_it_writes_starts_nothing() {
+        use std::io::ErrorKind::{InvalidData, UnexpectedEof};
+        for (bytes, kind) in [
+            ("", UnexpectedEof),
+            ("12", UnexpectedEof),
+            ("12 {\"args\"", UnexpectedEof),
+            ("{}", InvalidData),
+            ("2 {}\n", InvalidData),
+            ("99999999999999 ", InvalidData),
+        ] {
+            assert_eq!(read(bytes.as_bytes()).0.unwrap_err(), kind, "{bytes}");
         }
     }
 }

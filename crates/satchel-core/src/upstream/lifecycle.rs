@@ -3,7 +3,7 @@
 //! Every start has a generation. What a process or a lease of an older generation reports is ignored, so a late
 //! message can never stop, or count for, its successor.
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 use tokio::time::Instant;
 
@@ -20,6 +20,9 @@ const BROKEN_FIRST: Duration = Duration::from_secs(5 * 60);
 const BROKEN_MOST: Duration = Duration::from_secs(60 * 60);
 /// A server that ran so long has proved that it can. What it proved counts for as long.
 const PROVED_AFTER: Duration = Duration::from_secs(5 * 60);
+/// A server that keeps ending is started again at most so often within [`ENDS_WITHIN`], however well it works in between.
+const ENDS: usize = 5;
+const ENDS_WITHIN: Duration = Duration::from_secs(60);
 /// How long the break is after something outside killed a server that works: short enough to be waited through.
 const KILLED_BACK_OFF: Duration = Duration::from_secs(1);
 /// How long nobody looks for a program again that was not there; doubled each time.
@@ -196,6 +199,8 @@ pub struct Lifecycle {
     restarts: u64,
     /// When it last answered a call.
     proved: Option<Instant>,
+    /// When it last ended by itself or could not start, as often as counts.
+    ends: VecDeque<Instant>,
     /// Differs between servers, so that those which fail together do not come back together.
     number: u64,
 }
@@ -205,7 +210,24 @@ impl Lifecycle {
     /// between the servers of one hub.
     pub fn new(policy: Policy, number: u64) -> Self {
         let state = if policy.enabled { State::Asleep } else { State::Off };
-        Self { policy, state, generation: 0, failures: 0, breaks: 0, restarts: 0, proved: None, number }
+        Self {
+            policy,
+            state,
+            generation: 0,
+            failures: 0,
+            breaks: 0,
+            restarts: 0,
+            proved: None,
+            ends: VecDeque::new(),
+            number,
+        }
+    }
+
+    /// The same server before it was started, for one whose state is not to be relied on. Generations go on.
+    pub fn afresh(&self) -> Self {
+        let ends = self.ends.clone();
+        let (generation, restarts) = (self.generation, self.restarts);
+        Self { generation, restarts, ends, ..Self::new(self.policy, self.number) }
     }
 
     /// What the server is doing.
@@ -359,6 +381,10 @@ impl Lifecycle {
             self.state = State::BackingOff { until, failure, waiting: 0 };
             return;
         }
+        if self.ends.len() == ENDS {
+            self.ends.pop_front();
+        }
+        self.ends.push_back(now);
         self.failures += 1;
         if failure.is_absent() {
             let pause = ABSENT_FIRST.saturating_mul(1 << (self.failures - 1).min(8)).min(ABSENT_MOST);
@@ -369,7 +395,13 @@ impl Lifecycle {
             self.state = State::Broken { until: now + pause, failure };
         } else {
             let pause = BACK_OFF[(self.failures as usize - 1).min(BACK_OFF.len() - 1)];
-            self.state = State::BackingOff { until: now + self.scattered(pause), failure, waiting: 0 };
+            let mut until = now + self.scattered(pause);
+            if self.ends.len() == ENDS
+                && let Some(first) = self.ends.front()
+            {
+                until = until.max(*first + ENDS_WITHIN);
+            }
+            self.state = State::BackingOff { until, failure, waiting: 0 };
         }
     }
 
@@ -451,6 +483,7 @@ impl Lifecycle {
     }
 
     fn restart(&mut self, now: Instant) -> Vec<Effect> {
+        self.ends.clear();
         self.failures = 0;
         self.breaks = 0;
         match self.state {
@@ -716,14 +749,39 @@ mod tests {
         for round in 0..20 {
             let generation = round + 1;
             events.extend([
-                (round * 10, Event::Wanted),
-                (round * 10 + 1, Event::Connected(generation)),
-                (round * 10 + 2, released(generation)),
-                (round * 10 + 3, Event::Ended(generation, failure())),
+                (round * 20, Event::Wanted),
+                (round * 20 + 1, Event::Connected(generation)),
+                (round * 20 + 2, released(generation)),
+                (round * 20 + 3, Event::Ended(generation, failure())),
             ]);
         }
         let (lifecycle, _, _) = play(lazy(), &events);
         assert!(matches!(lifecycle.state(), State::BackingOff { .. }), "{lifecycle:?}");
+    }
+
+    #[test]
+    fn one_that_works_and_keeps_ending_is_started_five_times_a_minute_and_no_more() {
+        // It answers, and ends three seconds after its start. Somebody always wants it.
+        let mut events = vec![];
+        for round in 0..5 {
+            let generation = round + 1;
+            events.extend([
+                (round * 6, Event::Wanted),
+                (round * 6 + 1, Event::Connected(generation)),
+                (round * 6 + 2, released(generation)),
+                (round * 6 + 3, Event::Ended(generation, failure())),
+                (round * 6 + 3, Event::Stopped(generation)),
+            ]);
+        }
+        let (four, _, start) = play(lazy(), &events[..20]);
+        assert_eq!(four.clone().on(Event::Wanted, start + Duration::from_secs(24)), [Effect::Start(5)]);
+        let (mut five, _, start) = play(lazy(), &events);
+        let full = start + Duration::from_secs(3) + ENDS_WITHIN;
+        assert_eq!(five.deadline(), Some(full));
+        let refused = five.clone().on(Event::Wanted, full - PATIENCE - Duration::from_secs(1));
+        assert_eq!(refused, [Effect::Refuse(Refusal::Waiting(failure(), full))]);
+        assert_eq!(five.clone().on(Event::Wanted, full), [Effect::Start(6)]);
+        assert_eq!(five.on(Event::Restart, full - PATIENCE), [Effect::Start(6)], "a person may at any time");
     }
 
     #[test]

@@ -295,6 +295,7 @@ fn search(histories: u64, from: u64, spoil: Spoil) -> Result<(), String> {
     Ok(())
 }
 
+/// R24, the model of the lifecycle: no history makes two processes of one server, or leaves it without rest.
 #[test]
 fn no_history_breaks_a_promise() {
     let soaking = std::env::var_os("SATCHEL_SOAK").is_some_and(|value| !value.is_empty() && value != "0");

@@ -33,6 +33,10 @@ use super::log::ServerLog;
 pub const LONGEST_CALL: Duration = Duration::from_secs(600);
 /// Progress notes kept for a caller that does not read them; older ones would only be overtaken.
 const NOTES_KEPT: usize = 256;
+/// A wait that ended so much later than it should have means that the computer slept meanwhile.
+const OVERSLEPT: Duration = Duration::from_secs(1);
+/// How long what came in the meantime has to be read then.
+const CATCHING_UP: Duration = Duration::from_secs(2);
 /// Questions of one call that wait for an answer; a server that asks more is refused.
 const QUESTIONS_OPEN: usize = 16;
 
@@ -48,6 +52,35 @@ pub enum Outcome {
     Unknown,
     /// The server answered with an error.
     UpstreamError,
+}
+
+/// Has it left? Decided once, by whoever is first: the transport that is about to send it, or the caller who gives it
+/// up. So what a caller was told has not been sent never is.
+#[derive(Debug, Clone, Default)]
+pub struct Sent(Arc<AtomicU8>);
+
+impl Sent {
+    const WAITING: u8 = 0;
+    const LEFT: u8 = 1;
+    const WITHDRAWN: u8 = 2;
+
+    /// Said by the transport before the first byte leaves; where it is false, none may.
+    #[must_use]
+    pub fn leaves(&self) -> bool {
+        self.decide(Self::LEFT) == Self::LEFT
+    }
+
+    /// It is given up.
+    fn withdrawn(&self) -> Outcome {
+        if self.decide(Self::WITHDRAWN) == Self::LEFT { Outcome::Unknown } else { Outcome::NotSent }
+    }
+
+    fn decide(&self, wanted: u8) -> u8 {
+        match self.0.compare_exchange(Self::WAITING, wanted, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => wanted,
+            Err(decided) => decided,
+        }
+    }
 }
 
 /// Why a request has no result.
@@ -110,8 +143,8 @@ pub struct Outgoing {
     pub named: Option<String>,
     /// More headers for transports that have them.
     pub headers: Vec<(String, String)>,
-    /// Set by the transport before the first byte leaves.
-    pub sent: Arc<AtomicBool>,
+    /// Asked by the transport before the first byte leaves.
+    pub sent: Sent,
     /// Cancelled when nobody waits for the answer any more.
     pub gone: CancellationToken,
 }
@@ -170,7 +203,7 @@ struct Pending {
     events: mpsc::UnboundedSender<Event>,
     notes: Arc<AtomicUsize>,
     questions: Arc<AtomicUsize>,
-    sent: Arc<AtomicBool>,
+    sent: Sent,
     /// Its client has been told what the server asks and may come back, or not.
     parked: Arc<AtomicBool>,
     owner: Option<Arc<str>>,
@@ -194,7 +227,7 @@ pub struct Call {
     questions: Arc<AtomicUsize>,
     /// Asked and not yet answered.
     open: Vec<Id>,
-    sent: Arc<AtomicBool>,
+    sent: Sent,
     parked: Arc<AtomicBool>,
     gone: CancellationToken,
     may_cancel: bool,
@@ -260,7 +293,7 @@ impl Link {
             .filter(|_| self.is_modern())
             .and_then(|key| RawObject::parse(params.as_deref()?).ok()?.text(key));
         let (events, receiver) = mpsc::unbounded_channel();
-        let (notes, sent) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let (notes, sent) = (Arc::new(AtomicUsize::new(0)), Sent::default());
         let (questions, gone) = (Arc::new(AtomicUsize::new(0)), CancellationToken::new());
         let parked = Arc::new(AtomicBool::new(false));
         let pending = Pending {
@@ -348,7 +381,7 @@ impl Link {
             method,
             named: None,
             headers: vec![],
-            sent: Arc::default(),
+            sent: Sent::default(),
             gone: CancellationToken::new(),
         };
         self.inner.outbox.try_send(outgoing).is_ok()
@@ -480,14 +513,15 @@ impl Link {
         pending.get(latest).map(Pending::handle)
     }
 
-    /// Everything is answered, because a server that waits for an answer hangs.
+    /// In the legacy revisions everything is answered, because a server that waits for an answer hangs. In the stateless
+    /// ones no server asks, and no client answers (`2026-07-28/basic/transports/stdio.mdx`).
     fn asked(&self, call: Option<u64>, id: Id, method: String, params: Option<Box<Raw>>) {
+        if self.is_modern() {
+            self.inner.log.hub(&format!("ignored its request {method}: servers of its revision send none"));
+            return;
+        }
         if method == "ping" {
             return self.respond(id, Ok(RawObject::new().to_raw()));
-        }
-        if self.is_modern() {
-            let message = "servers of this revision do not send requests";
-            return self.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
         }
         match self.meant(call) {
             Some(call) if call.questions.fetch_add(1, Ordering::Relaxed) < QUESTIONS_OPEN => {
@@ -570,7 +604,7 @@ impl Pending {
     }
 
     fn outcome(&self) -> Outcome {
-        if self.sent.load(Ordering::Acquire) { Outcome::Unknown } else { Outcome::NotSent }
+        self.sent.withdrawn()
     }
 }
 
@@ -578,7 +612,12 @@ impl Call {
     /// The next thing that happens. After `quiet` without one the call is given up: the server is told, and the
     /// event is a [`Event::Final`]. After a final event there is no other.
     pub async fn next(&mut self, quiet: Duration) -> Event {
-        let event = match tokio::time::timeout(quiet, self.events.recv()).await {
+        let due = Instant::now() + quiet;
+        let mut came = tokio::time::timeout_at(due, self.events.recv()).await;
+        if came.is_err() && due.elapsed() > OVERSLEPT {
+            came = tokio::time::timeout(CATCHING_UP, self.events.recv()).await;
+        }
+        let event = match came {
             Ok(Some(event)) => event,
             Ok(None) => Event::Final(Err(CallError::Ended(self.link.reason(), self.outcome()))),
             Err(_) => {
@@ -630,7 +669,7 @@ impl Call {
     }
 
     fn outcome(&self) -> Outcome {
-        if self.sent.load(Ordering::Acquire) { Outcome::Unknown } else { Outcome::NotSent }
+        self.sent.withdrawn()
     }
 
     fn give_up(&mut self, reason: &str) {
@@ -642,8 +681,9 @@ impl Call {
             self.link.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
         }
         let was_pending = self.link.pending().remove(&self.id).is_some();
+        let has_left = self.outcome() == Outcome::Unknown;
         // `initialize` may not be cancelled (`2025-11-25/basic/utilities/cancellation.mdx`).
-        if was_pending && self.may_cancel {
+        if was_pending && has_left && self.may_cancel {
             let params =
                 serde_json::value::to_raw_value(&json!({ "requestId": self.id, "reason": reason })).ok();
             self.link.notify("notifications/cancelled", params);
@@ -747,23 +787,18 @@ mod tests {
         let mut call = link.start("tools/call", None, WAIT).await.unwrap();
         assert_eq!(shown(&call.next(WAIT).await), "NotSent no answer within 60 s");
         let mut call = link.start("tools/call", None, WAIT).await.unwrap();
-        let mut seen = vec![];
-        while let Ok(outgoing) = outbox.try_recv() {
-            outgoing.sent.store(true, Ordering::Release);
-            seen.push(outgoing.json);
-        }
-        assert!(
-            seen[1].contains("notifications/cancelled") && seen[1].contains("\"requestId\":1"),
-            "{seen:?}"
-        );
+        assert!(!outbox.recv().await.unwrap().sent.leaves(), "what was given up unsent is never sent");
+        assert!(outbox.recv().await.unwrap().sent.leaves());
         assert_eq!(shown(&call.next(WAIT).await), "Unknown no answer within 60 s");
+        let told = outbox.recv().await.unwrap().json;
+        assert!(told.contains("notifications/cancelled") && told.contains("\"requestId\":2"), "{told}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_end_of_the_connection_reaches_every_caller() {
         let (link, mut outbox) = link();
         let mut sent = link.start("tools/call", None, WAIT).await.unwrap();
-        outbox.recv().await.unwrap().sent.store(true, Ordering::Release);
+        assert!(outbox.recv().await.unwrap().sent.leaves());
         let mut unsent = link.start("tools/call", None, WAIT).await.unwrap();
         link.end("it crashed");
         link.end("later");
@@ -776,10 +811,62 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_dropped_call_is_cancelled() {
         let (link, mut outbox) = link();
-        drop(link.start("tools/call", None, WAIT).await.unwrap());
-        outbox.recv().await.unwrap();
+        let call = link.start("tools/call", None, WAIT).await.unwrap();
+        assert!(outbox.recv().await.unwrap().sent.leaves());
+        drop(call);
         assert!(outbox.recv().await.unwrap().json.contains("the client went away"));
         assert_eq!(link.in_flight(), 0);
+    }
+
+    /// R14: the time for which the computer slept is nobody's fault.
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_came_while_the_computer_slept_is_taken() {
+        let (link, mut outbox) = link();
+        let mut call = link.start("tools/call", None, WAIT).await.unwrap();
+        assert!(outbox.recv().await.unwrap().sent.leaves());
+        let mut next = Box::pin(call.next(WAIT));
+        assert!(futures_poll(&mut next).is_none());
+        // Asleep for an hour; on waking the reader has its turn after the timer.
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert!(futures_poll(&mut next).is_none());
+        link.incoming(Message::parse(r#"{"jsonrpc":"2.0","id":1,"result":{"late":true}}"#).unwrap());
+        assert_eq!(shown(&next.await), r#"{"late":true}"#);
+        let mut call = link.start("tools/call", None, WAIT).await.unwrap();
+        assert!(outbox.recv().await.unwrap().sent.leaves());
+        let mut next = Box::pin(call.next(WAIT));
+        assert!(futures_poll(&mut next).is_none());
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert_eq!(shown(&next.await), "Unknown no answer within 60 s", "not for ever");
+    }
+
+    fn futures_poll<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match std::pin::Pin::new(future).poll(&mut context) {
+            std::task::Poll::Ready(output) => Some(output),
+            std::task::Poll::Pending => None,
+        }
+    }
+
+    /// The limit of a call: 60 s without progress, 10 min in all.
+    #[tokio::test(start_paused = true)]
+    async fn progress_extends_a_call_and_never_beyond_its_end() {
+        let (link, _outbox) = link();
+        let mut call = link.start("tools/call", raw(r#"{"_meta":{"progressToken":0}}"#), WAIT).await.unwrap();
+        let (begin, deadline) = (Instant::now(), Instant::now() + LONGEST_CALL);
+        let note = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
+        let mut notes = 0;
+        loop {
+            tokio::select! {
+                event = call.next_before(WAIT, deadline) => match event {
+                    Event::Note { .. } => notes += 1,
+                    end => break assert!(shown(&end).contains("no answer"), "{}", shown(&end)),
+                },
+                () = tokio::time::sleep(WAIT - Duration::from_secs(1)) => {
+                    link.incoming(Message::parse(note).unwrap());
+                }
+            }
+        }
+        assert_eq!((begin.elapsed(), notes), (LONGEST_CALL, 10));
     }
 
     #[tokio::test(start_paused = true)]

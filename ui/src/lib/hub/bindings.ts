@@ -122,6 +122,11 @@ export type Code =
   | "vault_locked"
   | "config_invalid"
   | "port_taken"
+  | "no_tools"
+  | "offline"
+  | "oauth_discovery"
+  | "oauth_refresh"
+  | "oauth_callback_timeout"
   | "too_big"
   | "set_aside"
   | "ledger_unusable";

@@ -354,6 +354,11 @@ export const codes: hub.Code[] = [
   "vault_locked",
   "config_invalid",
   "port_taken",
+  "no_tools",
+  "offline",
+  "oauth_discovery",
+  "oauth_refresh",
+  "oauth_callback_timeout",
   "too_big",
   "set_aside",
   "ledger_unusable"

@@ -5,6 +5,7 @@
 //! task ([`task`]) owns the [`Recorder`](crate::stats::recorder::Recorder); it writes what came within a moment as one,
 //! has texts counted by a process of its own, and ends after the last server did, within a bound.
 
+mod calendar;
 mod tally;
 mod task;
 mod wishes;

@@ -12,11 +12,14 @@ use tokio::{
     time::Instant,
 };
 
+use super::calendar::Calendar;
+
 use crate::{
     catalog::tokens,
     hub::{Hub, view::now_ms},
     model::{Code, Notice, happening::Happening},
     stats::{Damaged, StoreError, event::Event, recorder::Recorder},
+    tasks::may_fail_here,
 };
 
 /// What comes within this time is written as one.
@@ -46,9 +49,25 @@ pub(in crate::hub) enum Mail {
 }
 
 pub(in crate::hub) async fn run(hub: Hub, mail: mpsc::Receiver<Mail>) {
+    let recorder = open(&hub).await;
+    let (now, passive) = (Instant::now(), hub.inner.options.passive);
+    Task {
+        hub,
+        mail,
+        recorder,
+        count_at: None,
+        count_by: None,
+        tidy_at: now + MOMENT,
+        checked: passive,
+        calendar: Calendar::default(),
+    }
+    .run()
+    .await;
+}
+
+async fn open(hub: &Hub) -> Option<Recorder> {
     let path = hub.ledger_file();
-    let opened = blocking(move || Recorder::open(&path, tokens::TOKENIZER, now_ms())).await;
-    let recorder = match opened {
+    match blocking(move || Recorder::open(&path, tokens::TOKENIZER, now_ms())).await {
         Some(Ok((recorder, damaged))) => {
             hub.say_damaged(damaged);
             Some(recorder)
@@ -58,11 +77,7 @@ pub(in crate::hub) async fn run(hub: Hub, mail: mpsc::Receiver<Mail>) {
             None
         }
         None => None,
-    };
-    let (now, passive) = (Instant::now(), hub.inner.options.passive);
-    Task { hub, mail, recorder, count_at: None, count_by: None, tidy_at: now + MOMENT, checked: passive }
-        .run()
-        .await;
+    }
 }
 
 struct Task {
@@ -75,6 +90,7 @@ struct Task {
     count_by: Option<Instant>,
     tidy_at: Instant,
     checked: bool,
+    calendar: Calendar,
 }
 
 /// What woke the task.
@@ -261,6 +277,12 @@ impl Task {
                 None => {}
             }
         }
+        if !self.calendar.is_reliable(Instant::now(), now_ms()) {
+            tracing::warn!(
+                "the date jumped ahead; nothing is deleted for its age until that has lasted a day"
+            );
+            return;
+        }
         let history = self.hub.inner.config.borrow().history();
         let tidied = self.with(move |recorder| recorder.retain(now_ms(), history.days, history.bytes)).await;
         if let Some(Err(error)) = tidied {
@@ -285,11 +307,17 @@ impl Task {
         act: impl FnOnce(&mut Recorder) -> T + Send + 'static,
     ) -> Option<T> {
         let mut recorder = self.recorder.take()?;
-        let (recorder, done) = blocking(move || {
+        let acted = blocking(move || {
+            may_fail_here("ledger");
             let done = act(&mut recorder);
             (recorder, done)
         })
-        .await?;
+        .await;
+        let Some((recorder, done)) = acted else {
+            // What it was about is lost; what comes next is not.
+            self.recorder = open(&self.hub).await;
+            return None;
+        };
         self.recorder = Some(recorder);
         Some(done)
     }

@@ -8,7 +8,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -195,7 +195,9 @@ impl Http {
         if opening {
             *lock(&self.opening) = Some(outgoing.json.clone());
         }
-        outgoing.sent.store(true, Ordering::Release);
+        if !outgoing.sent.leaves() {
+            return;
+        }
         let mut renewals = 0;
         let response = loop {
             let session = lock(&self.session).clone();

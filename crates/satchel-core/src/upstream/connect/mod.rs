@@ -1,5 +1,6 @@
 //! The ways to a server: a process, or an address.
 
+pub(in crate::upstream) mod batch;
 pub mod http;
 pub mod sse;
 pub mod stdio;

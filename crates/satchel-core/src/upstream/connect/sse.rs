@@ -1,10 +1,7 @@
 //! A server behind an address that speaks HTTP+SSE, the transport of 2024-11-05 (`2024-11-05/basic/transports.mdx`):
 //! one GET stream on which everything arrives, and an address named on it that everything is POSTed to.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use reqwest::{Client, Response, Url};
 use satchel_mcp::{Message, sse};
@@ -125,7 +122,9 @@ impl Sse {
                 .post(place.clone())
                 .header("content-type", "application/json")
                 .body(outgoing.json.clone());
-            outgoing.sent.store(true, Ordering::Release);
+            if !outgoing.sent.leaves() {
+                continue;
+            }
             let refused = match tokio::time::timeout(ACCEPT, post.send()).await {
                 Ok(Ok(response)) if response.status().is_success() => continue,
                 Ok(Ok(response)) => refusal(&response),

@@ -5,7 +5,6 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
-    sync::atomic::Ordering,
     time::Duration,
 };
 
@@ -21,11 +20,13 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{Connection, Signs};
 use crate::{
     model::Code,
+    tasks::may_fail_here,
     upstream::{
+        leash::Orders,
         lifecycle::Failure,
         link::{CallError, Link, OnChange, Outbox, Outcome},
         log::ServerLog,
-        warden::Warden,
+        warden::{MARK, Warden},
     },
 };
 
@@ -54,13 +55,14 @@ pub struct Program {
 /// # Errors
 /// A [`Failure`] that says which program was tried and why it could not be started.
 pub fn connect(
-    program: Program,
+    mut program: Program,
     changed: Box<dyn OnChange>,
     log: ServerLog,
     warden: Warden,
     tracker: &TaskTracker,
 ) -> Result<Connection, Failure> {
     let mut child = spawn(&program)?;
+    let mark = program.env.get(MARK).cloned();
     let pid = child.id();
     if let Some(group) = pid {
         warden.begins(group);
@@ -75,15 +77,16 @@ pub fn connect(
     let (stop, done, signs) = (CancellationToken::new(), CancellationToken::new(), Signs::default());
     let (output_open, output_closed) = mpsc::channel(1);
     let (errors_open, errors_closed) = mpsc::channel(1);
-    tracker.spawn(write(stdin, outbox, stop.clone()));
+    let orders = orders(&mut program);
+    tracker.spawn(write(stdin, orders, outbox, stop.clone()));
     tracker.spawn(read(stdout, link.clone(), log.clone(), signs.clone(), output_open));
     tracker.spawn(read_stderr(stderr, log.clone(), signs.clone(), errors_open));
     let keeper = Keeper { child, group: pid, link: link.clone(), log, warden, output_closed, errors_closed };
     let (stopped, finished) = (stop.clone(), done.clone());
-    let mark = program.env.get(crate::upstream::warden::MARK).cloned();
     tracker.spawn(async move {
+        // Also where keeping it fails: whoever stops the connection waits for this.
+        let _finished = finished.drop_guard();
         keeper.keep(stopped, mark).await;
-        finished.cancel();
     });
     Ok(Connection { link, pid, signs, stop, done })
 }
@@ -91,10 +94,17 @@ pub fn connect(
 fn spawn(program: &Program) -> Result<Box<dyn ChildWrapper>, Failure> {
     let file = program.leash.as_ref().unwrap_or(&program.program);
     let mut command = CommandWrap::with_new(file, |command| {
-        if program.leash.is_some() {
-            command.arg("leash").arg(&program.program);
+        command.env_clear();
+        match program.leash {
+            // Only the mark, by which it is found; the rest is told to it alone.
+            Some(_) => {
+                let mark = program.env.get(MARK).map(|mark| (MARK, mark));
+                command.arg("leash").arg(&program.program).envs(mark);
+            }
+            None => {
+                command.args(&program.args).envs(&program.env);
+            }
         }
-        command.args(&program.args).env_clear().envs(&program.env);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = &program.cwd {
             command.current_dir(cwd);
@@ -114,6 +124,16 @@ fn spawn(program: &Program) -> Result<Box<dyn ChildWrapper>, Failure> {
     command.spawn().map_err(|error| not_started(program, &error))
 }
 
+/// What a leash is told before anything goes to the server; nothing where there is none.
+fn orders(program: &mut Program) -> String {
+    if program.leash.is_none() {
+        return String::new();
+    }
+    let orders = Orders { args: std::mem::take(&mut program.args), env: std::mem::take(&mut program.env) };
+    // Texts always serialize. A leash without orders ends by itself.
+    orders.to_line().unwrap_or_default()
+}
+
 fn not_started(program: &Program, error: &std::io::Error) -> Failure {
     let name = program.program.display();
     let missing_cwd = program.cwd.as_deref().filter(|cwd| !cwd.is_dir()).map(Path::display);
@@ -130,16 +150,24 @@ fn not_started(program: &Program, error: &std::io::Error) -> Failure {
     Failure { code, message, missing: vec![] }
 }
 
-async fn write(mut stdin: ChildStdin, mut outbox: Outbox, stop: CancellationToken) {
+async fn write(mut stdin: ChildStdin, orders: String, mut outbox: Outbox, stop: CancellationToken) {
+    tokio::select! {
+        written = stdin.write_all(orders.as_bytes()) => if written.is_err() { return },
+        () = stop.cancelled() => return,
+    }
+    drop(orders);
     loop {
         let outgoing = tokio::select! {
             outgoing = outbox.recv() => outgoing,
             () = stop.cancelled() => None,
         };
         let Some(outgoing) = outgoing else { return };
+        may_fail_here("input");
         let mut line = outgoing.json;
         line.push('\n');
-        outgoing.sent.store(true, Ordering::Release);
+        if !outgoing.sent.leaves() {
+            continue;
+        }
         let written = tokio::select! {
             written = async { stdin.write_all(line.as_bytes()).await?; stdin.flush().await } => written,
             () = stop.cancelled() => return,
@@ -161,6 +189,7 @@ async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs,
             framer.finish(&mut frames);
         } else {
             signs.saw();
+            may_fail_here("output");
             framer.push(&buffer[..count], &mut frames);
         }
         for frame in frames.drain(..) {

@@ -1,0 +1,87 @@
+//! What becomes of a part of the hub that fails in a way nobody thought of: it alone ends, it is said, and it is started
+//! afresh; whoever waited for it is told.
+//!
+//! A report names the place in the source and nothing else. The message of a panic may quote what was being worked on,
+//! and that may be a secret.
+
+use std::{
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
+    time::Duration,
+};
+
+/// The first pause before a part is started again; doubled each time, up to [`MOST`].
+const FIRST: Duration = Duration::from_millis(100);
+const MOST: Duration = Duration::from_secs(60);
+
+/// A part of the hub panicked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("Satchel itself failed at this; the log says where")]
+pub struct Panicked;
+
+/// Drives a future to its end, or to its panic.
+///
+/// # Errors
+/// [`Panicked`]. What the future worked on may be half done: let go of it, or make it anew.
+pub async fn caught<F: Future>(future: F) -> Result<F::Output, Panicked> {
+    let mut future = pin!(future);
+    poll_fn(move |context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+        Ok(Poll::Pending) => Poll::Pending,
+        Err(_) => Poll::Ready(Err(Panicked)),
+    })
+    .await
+}
+
+/// Runs what `make` makes until it ends by itself; makes it again where it panics.
+pub async fn kept<F: Future<Output = ()>>(what: &str, mut make: impl FnMut() -> F) {
+    let mut pause = FIRST;
+    while caught(make()).await.is_err() {
+        tracing::error!(what, "a part of the hub failed and is started again");
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(MOST);
+    }
+}
+
+/// From now on a panic says where it was, in the log, and not what it was about.
+pub fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "Satchel failed at this place of its source; please report it");
+    }));
+}
+
+/// A place where a test may make this part fail: it fails once where the directory named by `SATCHEL_FAULTS` has a file
+/// of this name, which is taken away. Programs that people get have no such places.
+#[inline]
+pub fn may_fail_here(name: &str) {
+    #[cfg(debug_assertions)]
+    if let Some(faults) = std::env::var_os("SATCHEL_FAULTS")
+        && std::fs::remove_file(std::path::Path::new(&faults).join(name)).is_ok()
+    {
+        panic!("planted");
+    }
+    #[cfg(not(debug_assertions))]
+    let _ = name;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_panics_is_made_again_until_it_ends_by_itself() {
+        let times = AtomicUsize::new(0);
+        kept("test", async || {
+            tokio::task::yield_now().await;
+            assert!(times.fetch_add(1, Ordering::Relaxed) == 3, "not yet");
+        })
+        .await;
+        assert_eq!(times.into_inner(), 4);
+        assert_eq!(caught(async { 7 }).await, Ok(7));
+    }
+}

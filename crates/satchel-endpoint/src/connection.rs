@@ -1,0 +1,475 @@
+//! One connection of a client: how long it may take to say what it wants, how long it may lie idle, whose it is, and how
+//! many there may be.
+//!
+//! Theory of operation: the time for a request's head begins with its first byte and ends when the head is whole; the
+//! time between two requests is another, much longer one, because clients keep connections for later. [`Heard`] sees
+//! the first byte, [`Served`] the whole head, and the end of an answer's body the end of the request. Where all places
+//! are taken, a newcomer gets that of the oldest connection on which nobody has shown a token yet, so that whoever only
+//! holds connections open keeps no client out. Where a client has all of its own, the oldest on which nothing goes on
+//! gives way to the new one.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    convert::Infallible,
+    future::Future,
+    io,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes, HttpBody},
+    http::{Request, Response},
+};
+use hyper::body::{Frame, Incoming, SizeHint};
+use hyper_util::{rt::TokioIo, service::TowerToHyperService};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf},
+    sync::Notify,
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::serve::{HEADER_BYTES, HEADERS};
+
+/// Connections in all.
+pub(crate) const CONNECTIONS: usize = 512;
+/// Connections of one client.
+pub(crate) const PER_CLIENT: usize = 64;
+/// From a head's first byte to its last.
+const HEADER_TIME: Duration = Duration::from_secs(10);
+/// How long a connection may be kept without a request. Longer than clients keep theirs (90 s is common), so that it is
+/// they who let go, and no request meets a connection that is just being closed.
+const IDLE_TIME: Duration = Duration::from_secs(120);
+/// How long a refused connection has to take in why.
+const REFUSING: Duration = Duration::from_secs(1);
+
+/// All connections.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    open: BTreeMap<u64, Arc<Connection>>,
+    of_client: HashMap<String, usize>,
+    last: u64,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    number: u64,
+    all: Arc<Connections>,
+    stage: Mutex<Stage>,
+    changed: Notify,
+    /// Its place is needed.
+    give_way: CancellationToken,
+}
+
+#[derive(Debug)]
+struct Stage {
+    now: Doing,
+    since: Instant,
+    /// Who has used it.
+    clients: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Idle,
+    ReadingHead,
+    Answering,
+}
+
+/// A place for a connection; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Place(Arc<Connection>);
+
+impl Connections {
+    /// A place for one more; `None` where every place is taken by a client.
+    pub(crate) fn enter(self: &Arc<Self>) -> Option<Place> {
+        let mut state = self.state();
+        if state.open.len() >= CONNECTIONS {
+            let (number, oldest) = state.open.iter().find(|(_, connection)| connection.is_nobodys())?;
+            oldest.give_way.cancel();
+            let number = *number;
+            state.open.remove(&number);
+        }
+        state.last += 1;
+        let connection = Arc::new(Connection {
+            number: state.last,
+            all: self.clone(),
+            stage: Mutex::new(Stage { now: Doing::Idle, since: Instant::now(), clients: BTreeSet::new() }),
+            changed: Notify::new(),
+            give_way: CancellationToken::new(),
+        });
+        state.open.insert(connection.number, connection.clone());
+        Some(Place(connection))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let clients = std::mem::take(&mut self.0.stage().clients);
+        let mut state = self.0.all.state();
+        state.open.remove(&self.0.number);
+        for client in clients {
+            if let Some(count) = state.of_client.get_mut(&client) {
+                *count -= 1;
+                if *count == 0 {
+                    state.of_client.remove(&client);
+                }
+            }
+        }
+    }
+}
+
+impl Connection {
+    /// This client uses it; false where it has as many as it may have, and something goes on on each.
+    pub(crate) fn is_of(&self, client: &str) -> bool {
+        // In this order everywhere: all connections, then one.
+        let mut state = self.all.state();
+        if self.stage().clients.contains(client) {
+            return true;
+        }
+        let count = state.of_client.get(client).copied().unwrap_or(0);
+        if count < PER_CLIENT {
+            state.of_client.insert(client.to_owned(), count + 1);
+        } else if !state.open.values().any(|other| other.gives_way_to(client)) {
+            return false;
+        }
+        self.stage().clients.insert(client.to_owned());
+        true
+    }
+
+    /// Gives up its place for another connection of its only client, where nothing goes on on it.
+    fn gives_way_to(&self, client: &str) -> bool {
+        let mut stage = self.stage();
+        let idle = stage.now == Doing::Idle && stage.clients.len() == 1 && stage.clients.remove(client);
+        if idle {
+            self.give_way.cancel();
+        }
+        idle
+    }
+
+    fn is_nobodys(&self) -> bool {
+        let stage = self.stage();
+        stage.clients.is_empty() && stage.now != Doing::Answering
+    }
+
+    fn goes_on_to(&self, next: Doing) {
+        let mut stage = self.stage();
+        if stage.now != next {
+            (stage.now, stage.since) = (next, Instant::now());
+            drop(stage);
+            self.changed.notify_one();
+        }
+    }
+
+    fn heard(&self) {
+        if self.stage().now == Doing::Idle {
+            self.goes_on_to(Doing::ReadingHead);
+        }
+    }
+
+    /// Until when something has to happen; an answer takes as long as it takes.
+    fn deadline(&self) -> Option<Instant> {
+        let stage = self.stage();
+        match stage.now {
+            Doing::Idle => Some(stage.since + IDLE_TIME),
+            Doing::ReadingHead => Some(stage.since + HEADER_TIME),
+            Doing::Answering => None,
+        }
+    }
+
+    fn is_overdue(&self) -> bool {
+        self.deadline().is_some_and(|deadline| deadline <= Instant::now())
+    }
+
+    fn stage(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Carries a connection from its first byte to its last.
+pub(crate) async fn carry<S>(stream: S, router: Router, place: Place, stop: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let connection = place.0.clone();
+    let io = TokioIo::new(Heard { stream, connection: connection.clone() });
+    let served = Served { router: TowerToHyperService::new(router), connection: connection.clone() };
+    let mut http = hyper::server::conn::http1::Builder::new()
+        // Its own bound counts the time between two requests as well.
+        .header_read_timeout(None)
+        .max_headers(HEADERS)
+        .max_buf_size(HEADER_BYTES)
+        .serve_connection(io, served);
+    let mut stopping = false;
+    loop {
+        let deadline = connection.deadline();
+        tokio::select! {
+            // A client that breaks off or talks nonsense harms only itself.
+            _ = &mut http => return,
+            () = until(deadline) => if connection.is_overdue() { break },
+            () = connection.changed.notified() => {}
+            () = connection.give_way.cancelled(), if !stopping => {
+                if connection.is_nobodys() && connection.stage().now == Doing::ReadingHead {
+                    return;
+                }
+                // A request that came at this very moment is still answered.
+                stopping = true;
+                Pin::new(&mut http).graceful_shutdown();
+            }
+            () = stop.cancelled(), if !stopping => {
+                stopping = true;
+                Pin::new(&mut http).graceful_shutdown();
+            }
+        }
+    }
+    let begun = connection.stage().now == Doing::ReadingHead;
+    if begun {
+        let seconds = HEADER_TIME.as_secs();
+        let message = format!("the head of a request must arrive within {seconds} s");
+        refuse(http.into_parts().io.into_inner().stream, "408 Request Timeout", &message).await;
+    }
+}
+
+/// Says why a connection is closed, without reading what it wants.
+pub(crate) async fn refuse(mut stream: impl AsyncWrite + Unpin, status: &str, message: &str) {
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{},"message":"{message}","data":{{"outcome":"not_sent"}}}}}}"#,
+        satchel_mcp::errors::HUB_REFUSED
+    );
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let saying = async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await
+    };
+    // Whoever does not read it has gone.
+    let _ = tokio::time::timeout(REFUSING, saying).await;
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A stream that notices when something comes.
+struct Heard<S> {
+    stream: S,
+    connection: Arc<Connection>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        if buffer.filled().len() > before {
+            self.connection.heard();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// The router, told on which connection a request came.
+struct Served {
+    router: TowerToHyperService<Router>,
+    connection: Arc<Connection>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for Served {
+    type Response = Response<Answer>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        self.connection.goes_on_to(Doing::Answering);
+        request.extensions_mut().insert(self.connection.clone());
+        let (answering, connection) = (self.router.call(request), self.connection.clone());
+        Box::pin(async move { Ok(answering.await?.map(|body| Answer { body, connection })) })
+    }
+}
+
+/// The body of an answer; its end is the end of the request.
+struct Answer {
+    body: Body,
+    connection: Arc<Connection>,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.connection.goes_on_to(Doing::Idle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, DuplexStream};
+
+    use super::*;
+
+    const ASKS: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+
+    fn open(all: &Arc<Connections>) -> (DuplexStream, tokio::task::JoinHandle<()>) {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let router = Router::new().fallback(|| async { "served" });
+        let place = all.enter().unwrap();
+        #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
+        let carried = tokio::spawn(carry(theirs, router, place, CancellationToken::new()));
+        (ours, carried)
+    }
+
+    async fn answer(stream: &mut DuplexStream) -> String {
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"served") {
+            let mut some = [0; 1024];
+            let count = stream.read(&mut some).await.unwrap();
+            assert!(count > 0, "it was closed: {}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&some[..count]);
+        }
+        String::from_utf8(answer).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_may_lie_idle_far_longer_than_a_head_may_take() {
+        let all = Arc::default();
+        let (mut stream, _carried) = open(&all);
+        for _ in 0..3 {
+            tokio::time::sleep(IDLE_TIME - Duration::from_secs(1)).await;
+            // A head that takes almost all the time it has.
+            stream.write_all(&ASKS[..9]).await.unwrap();
+            tokio::time::sleep(HEADER_TIME - Duration::from_secs(1)).await;
+            stream.write_all(&ASKS[9..]).await.unwrap();
+            assert!(answer(&mut stream).await.starts_with("HTTP/1.1 200"));
+        }
+        let mut rest = String::new();
+        tokio::time::timeout(IDLE_TIME * 2, stream.read_to_string(&mut rest)).await.unwrap().unwrap();
+        assert_eq!(rest, "", "closed without a word when nobody used it");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_never_ends_is_refused_with_a_reason_first_or_later() {
+        for later in [false, true] {
+            let all = Arc::default();
+            let (mut stream, carried) = open(&all);
+            if later {
+                stream.write_all(ASKS).await.unwrap();
+                answer(&mut stream).await;
+            }
+            // One byte a second: lively, and never done.
+            for byte in &ASKS[..12] {
+                let _ = stream.write_all(&[*byte]).await;
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            let mut rest = String::new();
+            stream.read_to_string(&mut rest).await.unwrap();
+            assert!(rest.starts_with("HTTP/1.1 408") && rest.contains("within 10 s"), "{rest}");
+            carried.await.unwrap();
+            assert!(all.state().open.is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn who_only_holds_connections_open_gives_way_and_a_client_does_not() {
+        let all: Arc<Connections> = Arc::default();
+        let places: Vec<Place> = (0..CONNECTIONS).map(|_| all.enter().unwrap()).collect();
+        for (at, place) in places.iter().enumerate().skip(1) {
+            assert!(place.0.is_of(&format!("client-{}", at / PER_CLIENT)));
+        }
+        assert!(!places[0].0.give_way.is_cancelled());
+        let newcomer = all.enter().unwrap();
+        assert!(places[0].0.give_way.is_cancelled(), "nobody's is the first to go");
+        assert!(newcomer.0.is_of("client-0"));
+        assert!(all.enter().is_none(), "clients keep theirs");
+        drop(newcomer);
+        assert!(all.enter().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_client_has_so_many_connections_and_others_have_theirs() {
+        let all: Arc<Connections> = Arc::default();
+        let mut places: Vec<Place> = (0..=PER_CLIENT).map(|_| all.enter().unwrap()).collect();
+        assert!(places[..PER_CLIENT].iter().all(|place| place.0.is_of("a")));
+        places.iter().for_each(|place| place.0.goes_on_to(Doing::Answering));
+        assert!(places[0].0.is_of("a"), "one it has already");
+        assert!(!places[PER_CLIENT].0.is_of("a"));
+        assert!(places[PER_CLIENT].0.is_of("b"));
+        places.remove(0);
+        assert!(places[PER_CLIENT - 1].0.is_of("a"), "one was given back");
+        // Now one of them lies idle.
+        places[7].0.goes_on_to(Doing::Idle);
+        let newcomer = all.enter().unwrap();
+        assert!(newcomer.0.is_of("a") && places[7].0.give_way.is_cancelled());
+        drop(places);
+        assert_eq!(all.state().of_client, HashMap::from([("a".to_owned(), 1)]));
+    }
+}
