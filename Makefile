@@ -5,10 +5,13 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -path ui/dist-fake -prune -o -type f -print 2>/dev/null)
 
-CHAOS_AT_ONCE := 4
+# Most of these tests wait for something most of the time.
+CHAOS_AT_ONCE := 8
+# A soak measures.
+SOAK_AT_ONCE := 3
 
 # What is off unless somebody builds it in, and tested all the same.
-OPTIONAL := satchel-cli/otlp,satchel-app/otlp
+TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
 
 .PHONY: run build test chaos ui-tests shots axe lint fmt conformance soak bench retrieval clean
 .DEFAULT_GOAL := build
@@ -36,8 +39,9 @@ test: ui/dist/index.html
 	@scripts/setup.sh tests
 	@scripts/real-servers.sh
 	$(MAKE) --no-print-directory ui-tests lint
-	cargo build --workspace --features $(OPTIONAL)
-	cargo test --workspace --features $(OPTIONAL),satchel-tests/otlp
+	cargo build $(TESTED)
+	cargo test $(TESTED)
+	cargo test $(TESTED) --test chaos -- --test-threads $(CHAOS_AT_ONCE)
 
 ui-tests: ui/node_modules/.package-lock.json
 	npm --prefix ui run check
@@ -61,7 +65,7 @@ ui/dist-fake/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json
 
 lint: ui/dist/index.html
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --features $(OPTIONAL),satchel-tests/otlp -- -D warnings
+	cargo clippy $(TESTED) --all-targets -- -D warnings
 
 fmt:
 	cargo fmt --all
@@ -74,7 +78,7 @@ conformance:
 	cargo build -p satchel-cli -p satchel-tests
 	cargo test -p satchel-tests --test conformance -- $(CELLS)
 
-# Trouble on purpose: hostile servers, killed hubs, damaged files. Alone, because some of it measures; most of it waits.
+# Trouble on purpose: hostile servers, killed hubs, damaged files, in the small numbers that `make test` runs as well.
 chaos:
 	@scripts/setup.sh tests
 	cargo build -p satchel-cli -p satchel-tests
@@ -85,7 +89,7 @@ soak:
 	@scripts/setup.sh tests
 	cargo build -p satchel-cli -p satchel-tests
 	SATCHEL_SOAK=1 cargo test -p satchel-core --lib lifecycle_model -- --nocapture
-	SATCHEL_SOAK=1 timeout 2h cargo test -p satchel-tests --test chaos -- --nocapture --test-threads $(CHAOS_AT_ONCE)
+	SATCHEL_SOAK=1 timeout 2h cargo test -p satchel-tests --test chaos -- --nocapture --test-threads $(SOAK_AT_ONCE)
 
 # What a call costs through the hub, what recording it adds, and how fast a million records are reported, with optimised
 # programs.

@@ -64,8 +64,6 @@ pub(crate) struct Ledger(PathBuf);
 pub(crate) struct HostedChaos {
     _process: Child,
     base: String,
-    /// Everything that reached its second origin.
-    pub(crate) sink: Ledger,
     pub(crate) ledger: Ledger,
 }
 
@@ -127,6 +125,7 @@ impl Arena {
         all.extend(processes::with_variable("HOME", home));
         if let Some(run) = self.hub_run() {
             all.extend(processes::with_variable("SATCHEL_RUN", &run));
+            all.extend(processes::with_variable_beginning("SATCHEL_TREE", &format!("{run}.")));
         }
         all.sort();
         all.dedup();
@@ -165,7 +164,7 @@ impl Arena {
         let line = BufReader::new(stdout).lines().next_line().await.expect("it can be read");
         let ready: Value = serde_json::from_str(&line.expect("it says where it is")).expect("as JSON");
         let base = ready["base"].as_str().expect("with its address").to_owned();
-        HostedChaos { _process: process, base, sink, ledger }
+        HostedChaos { _process: process, base, ledger }
     }
 }
 
@@ -309,7 +308,6 @@ pub(crate) async fn run_fixture(script: &str, arguments: &[&str]) -> (i32, Strin
 pub(crate) struct Launched {
     pub(crate) process: Child,
     pub(crate) pid: u32,
-    pub(crate) url: String,
 }
 
 impl Arena {
@@ -329,7 +327,7 @@ impl Arena {
         let ready: Value =
             serde_json::from_str(&line.expect("the hub becomes ready")).expect("its line is JSON");
         let pid = ready["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("with its process id");
-        Launched { process, pid, url: ready["url"].as_str().expect("with its address").to_owned() }
+        Launched { process, pid }
     }
 
     /// A client of whichever hub runs here.

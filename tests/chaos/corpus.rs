@@ -35,11 +35,12 @@ enum Fate {
     Failed,
 }
 
+/// R9, malformed output: everything deliverable is delivered, the rest is an explicit error, 0 hangs.
 #[tokio::test]
 async fn what_can_be_delivered_is_and_the_rest_ends_with_an_explicit_error() {
     let mut arena = Arena::new().await;
     let (seed, _) = random();
-    let count = sized(150, 5_000);
+    let count = sized(60, 5_000);
     let corpus = arena.home.file("corpus.jsonl");
     let path = corpus.to_str().expect("temporary paths are UTF-8").to_owned();
     let arguments = ["--n", &count.to_string(), "--seed", &seed.to_string(), "--out", &path];

@@ -30,6 +30,7 @@ fn limit(pid: u32, resource: Resource, current: Option<u64>) -> Option<u64> {
     maximum.current
 }
 
+/// R15, disk full: calls go on, nothing is torn, and with room again everything works without a restart.
 #[tokio::test]
 async fn with_a_full_disk_calls_go_on_and_changes_are_refused_clearly() {
     let mut arena = Arena::new().await;
@@ -70,6 +71,7 @@ async fn with_a_full_disk_calls_go_on_and_changes_are_refused_clearly() {
     measured!("full disk: {rounds} times full and free again, 0 torn, the hub went on");
 }
 
+/// R15, no descriptors: calls end clearly, the hub goes on, and works again.
 #[tokio::test]
 async fn without_descriptors_calls_end_clearly_and_work_again_later() {
     let mut arena = Arena::new().await;

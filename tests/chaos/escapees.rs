@@ -9,22 +9,25 @@ use crate::{
     control::Control,
     measured,
     processes::Process,
-    sized,
+    sized, soaking,
 };
 
 const WAYS: [&str; 5] = ["setsid", "double_fork", "daemon", "scrubbed", "vanished"];
 const ENDS: [&str; 6] = ["idle", "restart", "disable", "remove", "quit", "kill"];
 
+/// R5, no escapees: whatever a helper does to get away, 0 are left after every way in which its server can end.
 #[tokio::test]
 async fn no_helper_outlives_its_server() {
     let mut ended = 0;
+    // Every commit sees the two ways in which most servers end.
+    let ends = if soaking() { &ENDS[..] } else { &ENDS[4..] };
     for _ in 0..sized(1, 20) {
-        for end in ENDS {
+        for end in ends {
             ended += every_way(end).await;
         }
     }
     measured!("escapees: {ended} helpers ended, 0 left");
-    assert_eq!(ended, WAYS.len() * ENDS.len() * sized(1, 20));
+    assert_eq!(ended, WAYS.len() * ends.len() * sized(1, 20));
 }
 
 /// One server for each way to escape, all ended in this way; how many helpers there were.

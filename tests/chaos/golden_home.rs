@@ -14,6 +14,7 @@ use crate::{
 /// What its one client was given; the home holds only its hash.
 const TOKEN: &str = "sat_golden-home-of-version-0-1";
 
+/// R18, upgrade: nothing is lost.
 #[tokio::test]
 async fn a_home_of_version_0_1_opens_unchanged() {
     let arena = Arena::new().await;

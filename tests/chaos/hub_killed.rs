@@ -16,6 +16,7 @@ use crate::{
 const SERVERS: usize = 20;
 const STUBBORN: [&str; 5] = ["grandchild", "npx_chain", "ignore_sigterm", "ignore_eof", "slow_shutdown"];
 
+/// R4, kill -9 of the hub: 0 processes left within 5 s, 0 torn files, no stale lock, the next start is ready.
 #[tokio::test]
 async fn a_killed_hub_leaves_no_process_no_torn_file_and_no_lock() {
     let mut arena = Arena::new().await;

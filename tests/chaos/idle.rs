@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use satchel_tests::eventually;
+use satchel_tests::{Client, eventually};
 use serde_json::json;
 
 use crate::{
@@ -15,9 +15,40 @@ use crate::{
 
 const SERVERS: usize = 20;
 
+/// Whatever a server says of how long its lists hold: they are asked for when it says that they changed.
+#[tokio::test]
+async fn lists_that_hold_for_no_time_are_kept_and_neither_wake_a_server_nor_keep_it_awake() {
+    let mut arena = Arena::new().await;
+    let ledger = arena.ledger("brief");
+    let brief = Chaos::running("chaos_server.py").era("modern").writing(&ledger);
+    arena.add("brief", brief.field("idleTimeout", json!("2s")));
+    let hub = arena.open().await;
+    known(&arena.home, &["brief".to_owned()]).await;
+    let mut connection = hub.connection("one").await;
+    connection.url += "/direct";
+    let client = Client::open(&connection, "2025-11-25").await;
+    let lists = ledger.events("list").len();
+    assert!(lists > 0, "its lists were read");
+    // More often than it would take to keep it awake.
+    let mut asked = 0;
+    eventually("it sleeps although its tools are asked for all the time", async || {
+        let tools = client.request("tools/list", json!({})).await.value();
+        assert!(!tools["tools"].as_array().expect("a list").is_empty(), "{tools}");
+        asked += 1;
+        (hub.server("brief").await["state"] == "asleep").then_some(())
+    })
+    .await;
+    for _ in 0..20 {
+        client.request("tools/list", json!({})).await.value();
+        assert_eq!(hub.server("brief").await["state"], "asleep", "nor do they wake it");
+    }
+    measured!("lists: asked for {} times, read {} times", asked + 20, ledger.events("list").len());
+    assert_eq!(ledger.events("list").len(), lists, "they were read once");
+}
+
 #[tokio::test]
 async fn an_idle_hub_uses_no_processor_and_little_memory() {
-    let mut arena = Arena::alone().await;
+    let mut arena = Arena::new().await;
     let names: Vec<String> = (0..SERVERS).map(|at| format!("s{at}")).collect();
     for name in &names {
         arena.add(name, Chaos::new().field("idleTimeout", json!("500ms")));

@@ -32,7 +32,12 @@ impl Outcome {
     /// Reads what the hub says of a call. A failure that is the hub's must say what became of the call.
     #[track_caller]
     pub(crate) fn of(answer: &Answer) -> Self {
-        let Ok(result) = &answer.outcome else { return Outcome::Error };
+        let result = match &answer.outcome {
+            Ok(result) => result,
+            // Refused before it was looked at.
+            Err(error) if error.data["outcome"] == "not_sent" => return Outcome::Refused,
+            Err(_) => return Outcome::Error,
+        };
         match own_words(result, "dev.satchel/outcome").as_deref() {
             Some("not_sent" | "not_executed") => Outcome::Refused,
             Some("unknown") => Outcome::Unknown,

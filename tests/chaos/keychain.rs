@@ -1,7 +1,7 @@
 //! The keychain is missing, locked, dies or comes back: servers without secrets are not touched, the others wait with a
 //! reason, nothing hangs, and no secret is ever written to a plain file.
 
-use std::process::Stdio;
+use std::{process::Stdio, time::Duration};
 
 use satchel_tests::{eventually, program};
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use crate::{
     control::Control,
     journal::Outcome,
     measured,
+    processes::{Signal, signal},
 };
 
 /// Improbable enough to be found only where it was put.
@@ -128,6 +129,7 @@ fn nowhere_in_plain(arena: &Arena) {
     assert!(holders.is_empty(), "a secret lies in {holders:?}");
 }
 
+/// R16, keychain absent: no plain file instead; servers without secrets run, the others say what they wait for.
 #[tokio::test]
 async fn a_bus_without_a_keychain_is_said_and_servers_without_secrets_run() {
     let arena = arena().await;
@@ -143,6 +145,7 @@ async fn a_bus_without_a_keychain_is_said_and_servers_without_secrets_run() {
     nowhere_in_plain(&arena);
 }
 
+/// R16, the keychain or its bus dies: a state, not a hang; what needs it starts when it is back.
 #[tokio::test]
 async fn a_keychain_that_dies_and_comes_back_is_waited_for_without_hanging() {
     let arena = arena().await;
@@ -188,6 +191,42 @@ async fn a_keychain_that_dies_and_comes_back_is_waited_for_without_hanging() {
     drop(keychain);
 }
 
+/// R16, R21: what holds the keychain open must not hold up the end, nor fail in it.
+#[tokio::test]
+async fn a_hub_that_used_the_keychain_ends_in_order_even_if_the_keychain_hangs() {
+    for hangs in [false, true] {
+        let arena = arena().await;
+        let bus = Bus::start(&arena).await;
+        let keychain = bus.keychain(&arena, Some("correct horse")).await;
+        let mut hub = bus.hub(&arena).await;
+        let control = Control::of(&arena.home);
+        let set = json!({ "do": "set_secret", "name": "KEY", "value": CANARY });
+        control.wish(set).await.expect("the hub runs");
+        let client = arena.client("one").await;
+        let answer = client.execute("keyed:secret_echo", json!({ "name": "CHAOS_CANARY_1" })).await;
+        assert_eq!(answer.text(), format!("value: {CANARY}"));
+        let keychain_pid = keychain.id().expect("it runs");
+        if hangs {
+            signal(keychain_pid, Signal::STOP);
+        }
+        signal(hub.pid, Signal::TERM);
+        let ended = tokio::time::timeout(Duration::from_secs(10), hub.process.wait()).await;
+        if hangs {
+            signal(keychain_pid, Signal::CONT);
+        }
+        let status = ended.expect("it ends").expect("it can be waited for");
+        assert_eq!(status.code(), Some(0), "with a keychain that hangs: {hangs}");
+        let logs: String = std::fs::read_dir(arena.home.file("logs"))
+            .expect("a hub has logs")
+            .flatten()
+            .filter_map(|entry| std::fs::read_to_string(entry.path()).ok())
+            .collect();
+        assert!(logs.contains("ending") && !logs.contains("Satchel failed"), "{logs}");
+        arena.gone("the hub ended", Arena::server_processes).await;
+    }
+}
+
+/// R16, keychain locked.
 #[tokio::test]
 async fn a_locked_keychain_is_named_and_nothing_waits_for_a_prompt_nobody_sees() {
     let arena = arena().await;

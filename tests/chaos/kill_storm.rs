@@ -58,11 +58,12 @@ async fn blow<'a>(
     Blown { hub, clients, servers, ledger }
 }
 
+/// R1, kill storm: lost 0, doubled 0, misreported 0, processes left 0; 95 of 100 calls work in the calm after it.
 #[tokio::test]
 async fn no_call_is_lost_doubled_or_misreported_while_servers_are_killed() {
     let mut arena = Arena::new().await;
     let often = Duration::from_millis(200);
-    let storm = blow(&mut arena, &["normal"], often, &[Signal::KILL], sized(600, 10_000)).await;
+    let storm = blow(&mut arena, &["normal"], often, &[Signal::KILL], sized(400, 10_000)).await;
 
     // Right after the last kill: what was broken recovers by itself.
     let seconds = sized(8, 60);
@@ -81,6 +82,7 @@ async fn no_call_is_lost_doubled_or_misreported_while_servers_are_killed() {
     arena.gone("the hub ended", Arena::everything).await;
 }
 
+/// R1b: the same with servers that are stopped, asked to end, and die by themselves.
 #[tokio::test]
 async fn nor_while_they_are_also_stopped_and_die_by_themselves() {
     let mut arena = Arena::new().await;

@@ -12,6 +12,7 @@ mod processes;
 mod storm;
 
 mod backpressure;
+mod bounds;
 mod cancelled;
 mod corpus;
 mod corrupt_state;
@@ -26,10 +27,13 @@ mod instances;
 mod isolation;
 mod keychain;
 mod kill_storm;
+mod knocking;
 mod modes;
+mod panics;
 mod planted;
 mod restart_storm;
 mod stopping;
+mod suspended;
 mod torn_write;
 
 use std::sync::LazyLock;

@@ -16,7 +16,7 @@ use crate::{
     arena::{Arena, Chaos, Ledger, known, run_fixture},
     control::Control,
     journal::Outcome,
-    measured,
+    measured, soaking,
 };
 
 /// What a call of `echo` must come to.
@@ -120,6 +120,7 @@ const TABLE: &[Row] = &[
     row("null_id_error", Answers, All(GOOD)),
     row("both_result_error", Fails, All(GOOD)),
     row("neither", Fails, All(GOOD)),
+    // Many at once are another test's.
     with("out_of_order", &[("n", "1")], Answers, All(GOOD)),
     row("unknown_notification", Answers, All(GOOD)),
     row("unknown_request", Answers, All(GOOD)),
@@ -148,12 +149,12 @@ const TABLE: &[Row] = &[
     row("poison_instructions", Answers, All(GOOD)),
     row("poison_output", Says("ok"), All(GOOD)),
     row("shadow_names", Answers, All(GOOD + 14)),
-    // Questions to the client: the hub offers no capability, so each is refused and the call goes on.
-    row("elicit_mid_call", Says("elicitation/create: error -32601"), All(GOOD)),
-    row("elicit_secret", Says("elicitation/create: error -32601"), All(GOOD)),
-    row("elicit_url", Says("elicitation/create: error -32601"), All(GOOD)),
-    row("sampling_mid_call", Says("sampling/createMessage: error -32601"), All(GOOD)),
-    row("roots_mid_call", Says("roots/list: error -32601"), All(GOOD)),
+    // Questions to the client of this test, which can answer none: each is refused and the call goes on.
+    with("elicit_mid_call", &[("wait", "2")], Says("elicitation/create: error -32601"), All(GOOD)),
+    with("elicit_secret", &[("wait", "2")], Says("elicitation/create: error -32601"), All(GOOD)),
+    with("elicit_url", &[("wait", "2")], Says("elicitation/create: error -32601"), All(GOOD)),
+    with("sampling_mid_call", &[("wait", "2")], Says("sampling/createMessage: error -32601"), All(GOOD)),
+    with("roots_mid_call", &[("wait", "2")], Says("roots/list: error -32601"), All(GOOD)),
     row("request_flood", Answers, All(GOOD)),
     row("mrtr_elicit", Answers, All(GOOD)),
     row("mrtr_loop", Answers, All(GOOD)),
@@ -172,22 +173,36 @@ const TABLE: &[Row] = &[
     row("jitter", Answers, All(GOOD)),
 ];
 
-/// Modes that speak only the older revisions, whatever they are told.
-const ALWAYS_LEGACY: [&str; 4] = ["silent_discover", "version_old", "version_future", "version_garbage"];
+/// Modes that a limit has to pass for, or whose flood takes a while: a soak has the time.
+const PATIENT: [&str; 10] = [
+    "hang_tools_list",
+    "hang_initialize",
+    "hang_call",
+    "stdin_never_read",
+    "endless_line",
+    "list_flap",
+    "many_tools",
+    "pagination_infinite",
+    "list_changed_storm",
+    "huge_line",
+];
+/// Modes whose numbers are smaller for every commit.
+const FLOODS: [&str; 4] = ["progress_flood", "log_flood", "request_flood", "stderr_flood"];
 
-/// What a mode must come to in an era. A server that speaks both is spoken to in the stateless one.
+/// What a mode must come to in an era. A process that speaks both families is spoken to in the older one.
 fn expected(row: &Row, era: &str) -> (Call, Tools) {
-    if era == "legacy" || ALWAYS_LEGACY.contains(&row.mode) {
+    if era != "modern" {
         return (row.call, row.tools);
     }
     match row.mode {
-        // A stateless server cannot ask in the middle of a call.
+        // A stateless server may not ask in the middle of a call, and nobody answers one that does.
         "elicit_mid_call" | "elicit_secret" | "elicit_url" | "sampling_mid_call" | "roots_mid_call" => {
-            (Answers, row.tools)
+            (Says("no answer"), row.tools)
         }
         // It asks by its answer; the client of this test can answer nothing.
         "mrtr_elicit" | "mrtr_loop" => (Fails, row.tools),
-        "result_type_unknown" | "version_only_future" => (Ends, Any),
+        "result_type_unknown" => (Fails, Any),
+        "version_only_future" => (Unusable(&["protocol_version"]), Tools::None),
         _ => (row.call, row.tools),
     }
 }
@@ -241,20 +256,35 @@ async fn every_mode(era: &'static str) {
     let catalogue = modes_of_the_fixtures().await;
     let rows: BTreeSet<String> = TABLE.iter().map(|row| row.mode.to_owned()).collect();
     assert_eq!(rows, catalogue, "every mode has a row, and every row a mode");
+    // Every commit sees each mode in one of the two families, and those that take long in none. A process that speaks
+    // both is spoken to like those of the older one, so a few of those will do.
+    let quick = TABLE.iter().filter(|row| !PATIENT.contains(&row.mode)).enumerate();
+    let chosen = quick.filter(|(at, _)| match era {
+        "legacy" => at % 2 == 0,
+        "modern" => at % 2 == 1,
+        _ => at % 12 == 0,
+    });
+    let chosen = chosen.map(|(_, row)| row);
+    let rows_of_today: Vec<&'static Row> = if soaking() { TABLE.iter().collect() } else { chosen.collect() };
+    assert!(rows_of_today.len() > 5);
     let mut arena = Arena::new().await;
     let mut ledgers = BTreeMap::new();
-    for row in TABLE {
+    for row in &rows_of_today {
         let ledger = arena.ledger(row.mode);
         let mut chaos = Chaos::running("chaos_server.py").arg("--mode", row.mode).era(era).writing(&ledger);
         for (name, value) in row.parameters {
             chaos = chaos.with(name, value);
         }
+        // A soak takes the fixtures' own numbers.
+        if !soaking() && FLOODS.contains(&row.mode) {
+            chaos = chaos.with("n", 2_000).with("lines", 20_000);
+        }
         // Two modes at the end of their kind: a longer limit where the work takes time on a busy machine.
         if ["progress_flood", "request_flood", "log_flood", "slow_drip", "many_tools"].contains(&row.mode) {
             chaos = chaos.field("requestTimeout", json!(60));
         }
-        // Nothing starts before its turn, so that they do not all come at once.
-        arena.add(row.mode, chaos.field("startup", json!("manual")));
+        // Nothing starts before its turn, so that they do not all come at once, and nothing falls asleep in between.
+        arena.add(row.mode, chaos.field("startup", json!("manual")).field("idleTimeout", json!("1h")));
         ledgers.insert(row.mode, ledger);
     }
     arena.add("good", Chaos::new());
@@ -264,32 +294,27 @@ async fn every_mode(era: &'static str) {
     let control = Control::of(&arena.home);
     let turns = Arc::new(Semaphore::new(8));
     let mut watched = JoinSet::new();
-    for (at, row) in TABLE.iter().enumerate() {
+    for row in &rows_of_today {
+        let row: &'static Row = row;
         let (client, control, turns) = (client.clone(), control.clone(), turns.clone());
+        let ledger = ledgers[row.mode].clone();
         watched.spawn(async move {
             let _turn = turns.acquire().await.expect("it is never closed");
             let seen = watch(row.mode, &client, &control, era).await;
+            let (call, tools) = expected(row, era);
+            let fault = match fault(call, tools, &seen) {
+                Some(fault) => Some(fault),
+                None => beyond_the_answer(row.mode, era, &ledger, &client, &seen.view).await,
+            };
             let neighbour = client.execute("good:echo", json!({ "text": "fine" })).await;
             assert_eq!(neighbour.text(), "fine", "beside {}", row.mode);
-            (at, seen)
+            fault.map(|fault| format!("{} ({era}): {fault}", row.mode))
         });
     }
-    let mut seen: Vec<(usize, Seen)> = watched.join_all().await;
-    seen.sort_by_key(|(at, _)| *at);
-    let mut faults = Vec::new();
-    for (at, seen) in &seen {
-        let row = &TABLE[*at];
-        let (call, tools) = expected(row, era);
-        if let Some(fault) = fault(call, tools, seen) {
-            faults.push(format!("{} ({era}): {fault}", row.mode));
-        } else if let Some(fault) =
-            beyond_the_answer(row.mode, era, &ledgers[row.mode], &client, &seen.view).await
-        {
-            faults.push(format!("{} ({era}): {fault}", row.mode));
-        }
-    }
+    let seen = watched.join_all().await;
+    let faults: Vec<String> = seen.iter().flatten().cloned().collect();
     measured!("mode matrix, {era}: {} modes, {} faults", seen.len(), faults.len());
-    assert_eq!(seen.len(), TABLE.len());
+    assert_eq!(seen.len(), rows_of_today.len());
     assert_eq!(hub.terminate().await, Some(0));
     arena.gone("the hub ended", Arena::everything).await;
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
@@ -394,16 +419,19 @@ async fn modes_of_the_fixtures() -> BTreeSet<String> {
     modes.iter().map(|mode| mode["name"].as_str().expect("a mode has a name").to_owned()).collect()
 }
 
+/// R10, mode matrix: each line of the catalogue comes to what it must; a bad tool never hides a good one.
 #[tokio::test]
 async fn every_mode_of_the_older_revisions_comes_to_what_it_must() {
     every_mode("legacy").await;
 }
 
+/// R10, mode matrix.
 #[tokio::test]
 async fn every_mode_of_servers_that_speak_both_comes_to_what_it_must() {
     every_mode("dual").await;
 }
 
+/// R10, mode matrix.
 #[tokio::test]
 async fn every_mode_of_the_stateless_revisions_comes_to_what_it_must() {
     every_mode("modern").await;

@@ -47,7 +47,23 @@ pub(crate) fn with_variable(name: &str, value: &str) -> Vec<Process> {
     all().into_iter().filter(|process| has(process.pid)).collect()
 }
 
-/// What carries the mark of a run in its environment or its command line, and everything below it.
+/// Processes whose environment has this variable with a value that begins so.
+pub(crate) fn with_variable_beginning(name: &str, value: &str) -> Vec<Process> {
+    let wanted = format!("{name}={value}").into_bytes();
+    let has = |pid: u32| {
+        fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+            environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(&wanted))
+        })
+    };
+    all().into_iter().filter(|process| has(process.pid)).collect()
+}
+
+/// What the hub puts before a server.
+pub(crate) fn is_leash(process: &Process) -> bool {
+    process.command.contains(" leash ")
+}
+
+/// What carries the mark of a run in its environment or its command line, everything below it, and the leashes it is on.
 pub(crate) fn of_run(run: &str) -> Vec<Process> {
     let everyone = all();
     let marked: Vec<u32> = with_variable(MARK, run).into_iter().map(|process| process.pid).collect();
@@ -64,7 +80,11 @@ pub(crate) fn of_run(run: &str) -> Vec<Process> {
             found.push(process);
         }
     }
+    let parents: Vec<u32> = found.iter().map(|process| process.parent).collect();
+    let leashes = everyone.iter().filter(|process| is_leash(process) && parents.contains(&process.pid));
+    found.extend(leashes.cloned());
     found.sort();
+    found.dedup();
     found
 }
 

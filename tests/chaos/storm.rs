@@ -89,9 +89,12 @@ impl Killer {
                 let servers = processes::of_run(&run);
                 let servers: Vec<_> = servers
                     .iter()
-                    .filter(|process| !process.zombie && process.command.contains("chaos_server"))
-                    // What the hub puts before a server is as good a victim, but a rare one.
-                    .filter(|process| !process.command.contains(" leash ") || random.u32(..10) == 0)
+                    .filter(|process| !process.zombie)
+                    .filter(|process| {
+                        // What the hub puts before a server is as good a victim, but a rare one.
+                        let leash = processes::is_leash(process) && random.u32(..10) == 0;
+                        leash || process.command.contains("chaos_server")
+                    })
                     .collect();
                 if servers.is_empty() || stopped.load(Ordering::Relaxed) {
                     continue;

