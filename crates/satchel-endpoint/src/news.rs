@@ -170,12 +170,17 @@ pub(crate) fn as_said(news: &News) -> Message {
 
 /// Passes news on to a session until it ends, or until nobody has read them for a while.
 pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>) {
-    kept("news", async || keep_passing_on(&hub, &session).await).await;
+    let mut failed = false;
+    kept("news", || keep_passing_on(&hub, &session, std::mem::replace(&mut failed, true))).await;
     session.unwatch_all();
     session.follows.store(false, std::sync::atomic::Ordering::Release);
 }
 
-async fn keep_passing_on(hub: &Hub, session: &Session) {
+async fn keep_passing_on(hub: &Hub, session: &Session, again: bool) {
+    if again {
+        // What was missed meanwhile is not known.
+        LISTS.iter().for_each(|list| session.news.push(list_changed(list).to_json()));
+    }
     let mut follower = Follower::new(hub, session.surface.clone());
     let mut abandoned = pin!(session.news.abandoned());
     loop {
