@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod disk;
 pub mod entry;
 pub mod fetch;
+pub mod flat;
 mod resolve;
 pub mod rules;
 pub mod search;
@@ -28,6 +29,7 @@ pub struct Catalog {
     /// The index of an earlier catalog, where it has one, until ours is made of it.
     before: Arc<Mutex<Option<Arc<OnceLock<search::Indexed>>>>>,
     subjects: Arc<OnceLock<BTreeMap<ServerName, Vec<String>>>>,
+    flat: Arc<OnceLock<flat::Flat>>,
 }
 
 /// So many subjects of a server are known.
@@ -68,6 +70,12 @@ impl Catalog {
     /// A tool by its path.
     pub fn tool(&self, path: &ToolPath) -> Option<&ToolEntry> {
         self.servers.get(&path.server)?.tool(&path.tool)
+    }
+
+    /// Everything under names of its own. Built once, when it is first asked for.
+    pub fn flat(&self) -> &flat::Flat {
+        self.flat
+            .get_or_init(|| flat::Flat::of(self.servers.iter().map(|(server, offer)| (server, &**offer))))
     }
 
     /// All tools, by server and in the server's order.

@@ -1,0 +1,263 @@
+//! Everything that all servers offer, under names of its own: the same catalog always gives the same names.
+//!
+//! Tools and prompts are called `server-name`. Addresses stay as they are; of two servers that have the same one the
+//! second's is called `server|address`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use satchel_mcp::{Raw, RawObject};
+
+use super::{Offer, ResourceEntry};
+use crate::model::{ServerName, ToolPath};
+
+/// The longest name of a tool that every client takes.
+const LONGEST: usize = 64;
+
+/// The table of one catalog. Built when it is first asked for.
+#[derive(Debug, Default)]
+pub struct Flat {
+    tools: BTreeMap<String, (ToolPath, Box<Raw>)>,
+    prompts: BTreeMap<String, (ToolPath, Box<Raw>)>,
+    resources: Vec<Placed>,
+    templates: Vec<Placed>,
+    /// Whose the addresses are that are listed, or that a tool names for its user interface: such resources need not be
+    /// listed (`docs/extensions/apps/overview.mdx`).
+    owners: HashMap<String, ServerName>,
+}
+
+/// A resource or a template, as it is listed.
+#[derive(Debug)]
+struct Placed {
+    server: ServerName,
+    address: String,
+    raw: Box<Raw>,
+}
+
+impl Flat {
+    pub(super) fn of<'a>(servers: impl Iterator<Item = (&'a ServerName, &'a Offer)> + Clone) -> Self {
+        let mut flat = Self::default();
+        for (server, offer) in servers.clone() {
+            for prompt in &offer.prompts {
+                if let Some(name) = RawObject::parse(prompt).ok().and_then(|fields| fields.text("name")) {
+                    insert(&mut flat.prompts, server, &name, prompt);
+                }
+            }
+            place(&mut flat.resources, server, &offer.resources, "uri");
+            place(&mut flat.templates, server, &offer.templates, "uriTemplate");
+        }
+        flat.owners = flat
+            .resources
+            .iter()
+            .map(|resource| (resource.address.clone(), resource.server.clone()))
+            .collect();
+        for (server, offer) in servers {
+            for tool in &offer.tools {
+                let raw = with_own_panel(&tool.raw, server, &mut flat.owners);
+                insert(&mut flat.tools, server, &tool.name, raw.as_deref().unwrap_or(&tool.raw));
+            }
+        }
+        flat
+    }
+
+    /// The items of one of the lists, as clients see them.
+    pub fn items(&self, method: &str) -> Vec<&Raw> {
+        fn named(items: &BTreeMap<String, (ToolPath, Box<Raw>)>) -> Vec<&Raw> {
+            items.values().map(|(_, raw)| &**raw).collect()
+        }
+        fn placed(items: &[Placed]) -> Vec<&Raw> {
+            items.iter().map(|placed| &*placed.raw).collect()
+        }
+        match method {
+            "tools/list" => named(&self.tools),
+            "resources/list" => placed(&self.resources),
+            "resources/templates/list" => placed(&self.templates),
+            _ => named(&self.prompts),
+        }
+    }
+
+    /// Which tool a name stands for.
+    pub fn tool(&self, name: &str) -> Option<&ToolPath> {
+        self.tools.get(name).map(|(path, _)| path)
+    }
+
+    /// Which prompt a name stands for.
+    pub fn prompt(&self, name: &str) -> Option<&ToolPath> {
+        self.prompts.get(name).map(|(path, _)| path)
+    }
+
+    /// Whose an address is, and what it is called there: a resource's, one that fits a template, or one that says it.
+    pub fn resource(&self, address: &str) -> Option<(ServerName, String)> {
+        let known = self.resources.iter().chain(&self.templates).find(|placed| placed.address == address);
+        if let Some(Placed { server, address, .. }) = known {
+            let own = address.strip_prefix(&format!("{server}|")).unwrap_or(address);
+            return Some((server.clone(), own.to_owned()));
+        }
+        if let Some(server) = self.owners.get(address) {
+            return Some((server.clone(), address.to_owned()));
+        }
+        if let Some((server, rest)) = address.split_once('|')
+            && let Ok(server) = server.parse::<ServerName>()
+        {
+            return Some((server, rest.to_owned()));
+        }
+        let fits = self.templates.iter().find(|placed| fits(&placed.address, address));
+        fits.map(|placed| (placed.server.clone(), address.to_owned()))
+    }
+
+    /// What a server's resource is called here.
+    pub fn address(&self, server: &ServerName, own: &str) -> String {
+        match self.owners.get(own) {
+            Some(owner) if owner != server => format!("{server}|{own}"),
+            _ => own.to_owned(),
+        }
+    }
+}
+
+/// A tool may name the page of its user interface; the page must be found under that name, and must be its own server's.
+/// `None` where the tool can stay as it is.
+fn with_own_panel(
+    raw: &Raw,
+    server: &ServerName,
+    owners: &mut HashMap<String, ServerName>,
+) -> Option<Box<Raw>> {
+    if !raw.get().contains("resourceUri") {
+        return None;
+    }
+    let mut tool = RawObject::parse(raw).ok()?;
+    let mut meta = RawObject::parse(tool.get("_meta")?).ok()?;
+    let mut changed = false;
+    let mut own = |fields: &mut RawObject, key: &str| {
+        let Some(address) = fields.text(key) else { return };
+        if owners.entry(address.clone()).or_insert_with(|| server.clone()) != server {
+            // A string always serializes.
+            let _ = fields.put(key, &format!("{server}|{address}"));
+            changed = true;
+        }
+    };
+    // The key of earlier drafts stands beside the new one.
+    own(&mut meta, "ui/resourceUri");
+    if let Some(mut ui) = meta.get("ui").and_then(|ui| RawObject::parse(ui).ok()) {
+        own(&mut ui, "resourceUri");
+        meta.set("ui", ui.to_raw());
+    }
+    tool.set("_meta", meta.to_raw());
+    changed.then(|| tool.to_raw())
+}
+
+/// Could this address be of that template? The parts between its variables must be there, in order.
+fn fits(template: &str, uri: &str) -> bool {
+    let (mut rest, mut first) = (uri, true);
+    for part in template.split('{') {
+        let fixed = if first { part } else { part.split_once('}').map_or("", |(_, fixed)| fixed) };
+        match rest.find(fixed) {
+            Some(0) => rest = &rest[fixed.len()..],
+            Some(at) if !first => rest = &rest[at + fixed.len()..],
+            _ => return false,
+        }
+        first = false;
+    }
+    template.ends_with('}') || rest.is_empty()
+}
+
+fn insert(all: &mut BTreeMap<String, (ToolPath, Box<Raw>)>, server: &ServerName, name: &str, raw: &Raw) {
+    let path = ToolPath { server: server.clone(), tool: name.to_owned() };
+    let mut flat = flat_name(server.as_str(), name, None);
+    if all.contains_key(&flat) {
+        flat = flat_name(server.as_str(), name, Some(&path));
+    }
+    let raw = renamed(raw, "name", &flat);
+    all.insert(flat, (path, raw));
+}
+
+fn place(all: &mut Vec<Placed>, server: &ServerName, entries: &[ResourceEntry], key: &str) {
+    for entry in entries {
+        let taken = all.iter().any(|placed| placed.address == entry.uri);
+        let (address, raw) = if taken {
+            let address = format!("{server}|{}", entry.uri);
+            let raw = renamed(&entry.raw, key, &address);
+            (address, raw)
+        } else {
+            (entry.uri.clone(), entry.raw.clone())
+        };
+        all.push(Placed { server: server.clone(), address, raw });
+    }
+}
+
+/// `server-tool` with the characters that every client takes. One that is too long, or would be another's, ends with a
+/// mark made from its whole path.
+fn flat_name(server: &str, name: &str, distinct: Option<&ToolPath>) -> String {
+    let clean = |text: &str| -> String {
+        text.chars()
+            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' })
+            .collect()
+    };
+    let whole = format!("{}-{}", clean(server), clean(name));
+    if whole.len() <= LONGEST && distinct.is_none() {
+        return whole;
+    }
+    let mark = mark(&format!("{server}:{name}"));
+    let kept: String = whole.chars().take(LONGEST - mark.len() - 1).collect();
+    format!("{kept}-{mark}")
+}
+
+/// FNV-1a: short, and the same on every machine and in every version.
+fn mark(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{:08x}", hash >> 32)
+}
+
+fn renamed(raw: &Raw, key: &str, name: &str) -> Box<Raw> {
+    let Ok(mut fields) = RawObject::parse(raw) else { return raw.to_owned() };
+    // A string always serializes.
+    let _ = fields.put(key, &name);
+    fields.to_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flat_names_are_short_plain_and_never_two_tools() {
+        let long = "x".repeat(80);
+        let path = |tool: &str| ToolPath { server: "s".parse().unwrap(), tool: tool.to_owned() };
+        assert_eq!(flat_name("git", "git_log", None), "git-git_log");
+        assert_eq!(flat_name("git", "a.b/c", None), "git-a_b_c");
+        let (one, two) =
+            (flat_name("s", &format!("{long}1"), None), flat_name("s", &format!("{long}2"), None));
+        assert!(one.len() == LONGEST && two.len() == LONGEST && one != two);
+        assert_ne!(flat_name("s", "a.b", None), flat_name("s", "a/b", Some(&path("a/b"))));
+    }
+
+    #[test]
+    fn an_address_fits_its_template() {
+        for (template, uri, expected) in [
+            ("test://template/{id}/data", "test://template/7/data", true),
+            ("test://template/{id}/data", "test://template/7/other", false),
+            ("file:///{path}", "file:///a/b", true),
+            ("file:///{path}", "http://a", false),
+            ("x://{a}{b}", "x://1", true),
+        ] {
+            assert_eq!(fits(template, uri), expected, "{template} {uri}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_two_servers_have_is_found_with_each_ones_tool() {
+        let tool = r#"{"name":"show","_meta":{"k":1,"ui":{"resourceUri":"ui://page","visibility":["app"]}}}"#;
+        let tool = Raw::from_string(tool.to_owned()).unwrap();
+        let (one, two): (ServerName, ServerName) = ("one".parse().unwrap(), "two".parse().unwrap());
+        let mut owners = HashMap::new();
+        assert!(with_own_panel(&tool, &one, &mut owners).is_none());
+        assert_eq!(
+            with_own_panel(&tool, &two, &mut owners).unwrap().get(),
+            r#"{"name":"show","_meta":{"k":1,"ui":{"resourceUri":"two|ui://page","visibility":["app"]}}}"#
+        );
+        let flat = Flat { owners, ..Flat::default() };
+        assert_eq!(flat.resource("ui://page"), Some((one.clone(), "ui://page".to_owned())));
+        assert_eq!(flat.resource("two|ui://page"), Some((two.clone(), "ui://page".to_owned())));
+        assert_eq!((flat.address(&one, "ui://page"), flat.address(&two, "ui://page")).1, "two|ui://page");
+    }
+}
