@@ -38,8 +38,10 @@ build: ui/dist/index.html
 test: ui/dist/index.html
 	@scripts/setup.sh tests
 	@scripts/real-servers.sh
+	@scripts/conformance.sh
 	$(MAKE) --no-print-directory ui-tests lint
 	cargo build $(TESTED)
+	cargo test $(TESTED) --test conformance
 	cargo test $(TESTED)
 	cargo test $(TESTED) --test chaos -- --test-threads $(CHAOS_AT_ONCE)
 
@@ -70,8 +72,8 @@ lint: ui/dist/index.html
 fmt:
 	cargo fmt --all
 
-# What the official conformance suite says of the hub, for clients and servers of both eras. CELLS picks some of the
-# table's lines, for example CELLS=modern→legacy.
+# What the official conformance suite says of the hub, for clients and servers of both eras, and of the hub as a client.
+# CELLS picks some of the table's lines, for example CELLS=modern→legacy. `make test` runs it too.
 conformance:
 	@scripts/setup.sh hub
 	@scripts/conformance.sh

@@ -11,6 +11,7 @@ use satchel_core::model::{
         ActivityAsk, ActivityPage, By, CallDetail, CallLine, LedgerView, Minute, Report, ReportAsk,
         ReportLine, Savings, SessionLine, Spent, Took, Totals,
     },
+    server::Era,
     snapshot::{Avoided, ClientView, Usage},
 };
 use serde::Serialize;
@@ -160,8 +161,14 @@ fn wishes() -> Vec<Wish> {
     let name = || "github".to_owned();
     vec![
         Wish::Tools { query: String::new(), server: Some(name()), limit: 10 },
-        Wish::Change(Change::Add { name: name(), target: command, startup: None, replace: false }),
-        Wish::Change(Change::Add { name: name(), target: url, startup: Some(Startup::Lazy), replace: true }),
+        Wish::Change(Change::Add { name: name(), target: command, startup: None, era: None, replace: false }),
+        Wish::Change(Change::Add {
+            name: name(),
+            target: url,
+            startup: Some(Startup::Lazy),
+            era: Some(Era::Auto),
+            replace: true,
+        }),
         Wish::Change(Change::Remove { name: name() }),
         Wish::Change(Change::SetEnabled { name: name(), enabled: true }),
         Wish::Restart { server: name() },

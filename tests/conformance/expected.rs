@@ -3,11 +3,11 @@
 //! A line is `CLIENT→SERVER SCENARIO:CHECK REASON`; `*` stands for any text in the first two. There is no line without
 //! a reason, and none for something that passes.
 
-use std::{cell::Cell, fs};
+use std::fs;
 
 use satchel_tests::repository;
 
-use crate::outcome::Outcome;
+use crate::outcome::{Cell, Outcome};
 
 pub(crate) struct Expectations(Vec<Line>);
 
@@ -15,9 +15,10 @@ struct Line {
     cell: String,
     failure: String,
     text: String,
-    met: Cell<bool>,
+    not_asked: bool,
+    met: std::cell::Cell<bool>,
     /// Whether a cell it speaks of was asked.
-    asked: Cell<bool>,
+    asked: std::cell::Cell<bool>,
 }
 
 impl Expectations {
@@ -26,6 +27,13 @@ impl Expectations {
         let text = fs::read_to_string(file).expect("the expected failures can be read");
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         Self(lines.map(Line::parse).collect())
+    }
+
+    /// Is a scenario not worth asking for? Its line says so: `not asked: …`.
+    pub(crate) fn is_not_asked(&self, cell: &Cell, scenario: &str) -> bool {
+        let cell = cell.to_string();
+        let mut lines = self.0.iter().filter(|line| line.not_asked && fits(&line.cell, &cell));
+        lines.any(|line| line.failure.split_once(':').is_some_and(|(name, _)| fits(name, scenario)))
     }
 
     /// Where the outcomes are not what was expected, one sentence each.
@@ -43,7 +51,7 @@ impl Expectations {
                 expected.for_each(|line| line.met.set(true));
             }
         }
-        let stale = self.0.iter().filter(|line| line.asked.get() && !line.met.get());
+        let stale = self.0.iter().filter(|line| line.asked.get() && !line.met.get() && !line.not_asked);
         differences.extend(stale.map(|line| format!("passes, and is expected to fail: {}", line.text)));
         differences
     }
@@ -56,8 +64,16 @@ impl Line {
             panic!("an expected failure without a reason: {text}");
         };
         assert!(!reason.trim().is_empty(), "an expected failure without a reason: {text}");
+        let not_asked = reason.trim().starts_with("not asked:");
         let (cell, failure) = (cell.to_owned(), failure.to_owned());
-        Self { cell, failure, text: text.to_owned(), met: Cell::new(false), asked: Cell::new(false) }
+        Self {
+            cell,
+            failure,
+            text: text.to_owned(),
+            not_asked,
+            met: Default::default(),
+            asked: Default::default(),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::suite::{Checks, Generation};
+use crate::suite::Checks;
 
 /// A client of one era in front, a server behind.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,8 +27,9 @@ pub(crate) struct Count {
 }
 
 impl Outcome {
-    pub(crate) fn new(cell: Cell, generation: Generation, scenarios: BTreeMap<String, Checks>) -> Self {
-        Self { cell, scenarios, scored: generation.scored() }
+    /// Of the scenarios, `scored` are required; all where it is `None`.
+    pub(crate) fn new(cell: Cell, scored: Option<Vec<String>>, scenarios: BTreeMap<String, Checks>) -> Self {
+        Self { cell, scenarios, scored }
     }
 
     /// The scenarios a revision requires.

@@ -10,9 +10,15 @@ use std::{
 
 use satchel_tests::{Home, target_directory};
 use serde::Deserialize;
+use tokio::process::Command;
 
 /// One run takes seconds; a hub that answers nothing lets every scenario wait.
 const LIMIT: Duration = Duration::from_secs(600);
+
+/// The word that makes this program the suite's client.
+pub(crate) const DRIVER: &str = "client";
+/// Later than the suite's frozen list, and about what the hub is for.
+const MORE: &str = "json-schema-2020-12-preservation";
 
 /// Which suite, and what it asks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +33,8 @@ pub(crate) enum Generation {
 pub(crate) struct Suite<'home> {
     pub(crate) home: &'home Home,
     pub(crate) generation: Generation,
+    /// Its directory in the home.
+    pub(crate) place: String,
 }
 
 /// What a scenario looked at: the check's name, and its words when it failed. A name may come more than once.
@@ -55,12 +63,13 @@ impl Generation {
         }
     }
 
-    /// The scenarios that count, where the suite says so; of the others a revision does not require anything.
-    pub(crate) fn scored(self) -> Option<Vec<String>> {
+    /// The scenarios for a `server` or a `client` that count, where the suite says so; of the others a revision does not
+    /// require anything.
+    pub(crate) fn required(self, side: &str) -> Option<Vec<String>> {
         let Self::Dated(revision) = self else { return None };
         let file = installed(&format!("node_modules/conformance/requirements/{revision}.yaml"));
         let text = fs::read_to_string(file).expect("the suite's requirements can be read");
-        let server = text.lines().skip_while(|line| *line != "server:").skip(1);
+        let server = text.lines().skip_while(|line| *line != format!("{side}:")).skip(1);
         let names = server.take_while(|line| line.starts_with([' ', '#']));
         Some(names.filter_map(|line| line.trim().strip_prefix("- ")).map(str::to_owned).collect())
     }
@@ -69,11 +78,10 @@ impl Generation {
 impl Suite<'_> {
     /// Runs the suite against an address; what was checked, by scenario.
     pub(crate) async fn run(&self, url: &str) -> BTreeMap<String, Checks> {
-        let results = self.home.file("conformance");
+        let results = self.home.file(&self.place);
         let _ = fs::remove_dir_all(&results);
-        let mut command = self.home.command(node());
+        let mut command = self.command();
         command
-            .arg(installed(&format!("node_modules/{}/dist/index.js", self.generation.package())))
             .args(["server", "--url", url])
             .args(self.generation.selection())
             .arg("-o")
@@ -88,6 +96,42 @@ impl Suite<'_> {
         let scenarios: BTreeMap<_, _> = read.collect();
         assert!(scenarios.len() > 20, "the suite ran: {scenarios:?}");
         scenarios
+    }
+}
+
+impl Suite<'_> {
+    fn command(&self) -> Command {
+        let mut command = self.home.command(node());
+        command.arg(installed(&format!("node_modules/{}/dist/index.js", self.generation.package())));
+        command
+    }
+
+    /// Lets the suite be the server, one scenario after the other; what was checked, by scenario.
+    pub(crate) async fn run_clients(&self, not_asked: impl Fn(&str) -> bool) -> BTreeMap<String, Checks> {
+        let Generation::Dated(revision) = self.generation else { return BTreeMap::new() };
+        let own = std::env::current_exe().expect("a running program has a path");
+        let mut scenarios = self.generation.required("client").unwrap_or_default();
+        scenarios.push(MORE.to_owned());
+        scenarios.retain(|scenario| !not_asked(scenario));
+        let mut outcomes = BTreeMap::new();
+        for scenario in scenarios {
+            let results = self.home.file(&self.place).join(&scenario);
+            let mut command = self.command();
+            command
+                .args(["client", "--command", &format!("{} {DRIVER}", own.display())])
+                .args(["--scenario", &scenario, "--spec-version", revision, "--timeout", "120000", "-o"])
+                .arg(&results)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            let ended = tokio::time::timeout(LIMIT, command.status()).await;
+            ended
+                .unwrap_or_else(|_| panic!("{scenario} is not done after {LIMIT:?}"))
+                .expect("it can be started");
+            let run = fs::read_dir(&results).expect("the suite wrote its results").flatten().next();
+            let run = run.unwrap_or_else(|| panic!("{scenario} has no results"));
+            outcomes.insert(scenario, checks(&run.path()));
+        }
+        outcomes
     }
 }
 

@@ -149,13 +149,24 @@ pub(crate) fn captured(directory: &Path) -> Vec<Script> {
     let script = |path: &std::path::PathBuf| {
         let text = fs::read_to_string(path).expect("a captured answer can be read");
         let captured: Captured = serde_json::from_str(&text).expect("a captured answer has tools");
-        // What was written for people is put on one line, as it was on the wire.
-        let mut tools = captured.tools.get().to_owned();
-        tools.retain(|letter| letter != '\n' && letter != '\r');
+        // What was laid out for people is written as it was on the wire.
+        let tools = compact(captured.tools.get());
         let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
         Script::new(&name, vec![answer("tools/list", None, format!(r#"{{"tools":{tools}}}"#))])
     };
     paths.iter().map(script).collect()
+}
+
+/// JSON without the blanks between its words; everything else stays as it is written.
+fn compact(json: &str) -> String {
+    let (mut inside, mut escaped) = (false, false);
+    let keep = |letter: &char| {
+        let kept = inside || !letter.is_ascii_whitespace();
+        inside = inside != (*letter == '"' && !escaped);
+        escaped = inside && *letter == '\\' && !escaped;
+        kept
+    };
+    json.chars().filter(keep).collect()
 }
 
 /// An object of up to five fields with names that mean nothing, some of them more than once used elsewhere.

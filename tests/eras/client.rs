@@ -34,6 +34,7 @@ pub(crate) struct Client {
     era: Era,
     session: Option<String>,
     ids: AtomicU64,
+    capabilities: Value,
 }
 
 /// How a request went.
@@ -78,7 +79,16 @@ fn answer_to(question: &Value) -> Value {
     match question["method"].as_str() {
         Some("elicitation/create") if question["params"]["mode"] == "url" => json!({ "action": "accept" }),
         Some("elicitation/create") => {
-            json!({ "action": "accept", "content": { "username": "ada", "email": "ada@example.com" } })
+            let mut content = json!({ "username": "ada", "email": "ada@example.com" });
+            let asked = question["params"]["requestedSchema"]["properties"].as_object();
+            for (name, field) in asked.into_iter().flatten() {
+                if let Some(proposed) = field.get("default") {
+                    content[name] = proposed.clone();
+                } else if field["type"] == "boolean" {
+                    content[name] = json!(true);
+                }
+            }
+            json!({ "action": "accept", "content": content })
         }
         Some("sampling/createMessage") => json!({
             "role": "assistant", "content": { "type": "text", "text": "said by the model" },
@@ -92,7 +102,20 @@ fn answer_to(question: &Value) -> Value {
 impl Client {
     /// A client that has not said anything yet.
     pub(crate) fn new(connection: Connection, era: Era) -> Self {
-        Self { http: plain_http(), connection, era, session: None, ids: AtomicU64::new(1) }
+        Self {
+            http: plain_http(),
+            connection,
+            era,
+            session: None,
+            ids: AtomicU64::new(1),
+            capabilities: capabilities(),
+        }
+    }
+
+    /// The same client, which knows these extensions too.
+    pub(crate) fn with_extensions(mut self, extensions: Value) -> Self {
+        self.capabilities["extensions"] = extensions;
+        self
     }
 
     /// Begins a session, where the era has sessions; what the server says of itself.
@@ -101,7 +124,7 @@ impl Client {
             return self.request("server/discover", json!({})).await.result().clone();
         }
         let hello = json!({
-            "protocolVersion": self.era.revision(), "capabilities": capabilities(),
+            "protocolVersion": self.era.revision(), "capabilities": self.capabilities,
             "clientInfo": { "name": "eras", "version": "1" },
         });
         let mut reply = self.send("initialize", hello).await;
@@ -172,7 +195,7 @@ impl Client {
         if self.era == Era::Modern {
             let meta = &mut params["_meta"];
             meta[format!("{META}/protocolVersion")] = json!(self.era.revision());
-            meta[format!("{META}/clientCapabilities")] = capabilities();
+            meta[format!("{META}/clientCapabilities")] = self.capabilities.clone();
             meta[format!("{META}/clientInfo")] = json!({ "name": "eras", "version": "1" });
         }
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -209,6 +232,27 @@ impl Client {
         }
     }
 
+    /// Opens the stream for what changes, without any resource.
+    pub(crate) async fn listen_to_lists(&self) -> Reply {
+        match self.era {
+            Era::Modern => {
+                let wanted = json!({ "toolsListChanged": true });
+                let mut stream = self.send("subscriptions/listen", json!({ "notifications": wanted })).await;
+                let first = stream.next().await.expect("the stream begins");
+                assert_eq!(first["params"]["notifications"], wanted, "{first}");
+                stream
+            }
+            Era::Legacy => self.stream().await,
+        }
+    }
+
+    async fn stream(&self) -> Reply {
+        let request = self.prepare(Method::GET).header(ACCEPT, "text/event-stream");
+        let response = request.send().await.expect("the endpoint answers");
+        assert_eq!(response.status(), 200, "the stream of a session opens");
+        Reply { id: Value::Null, session: None, source: Source::Events(Events::new(response)) }
+    }
+
     /// Opens the stream for what changes, with updates of one resource.
     pub(crate) async fn listen(&self, resource: &str) -> Reply {
         match self.era {
@@ -223,12 +267,10 @@ impl Client {
                 stream
             }
             Era::Legacy => {
-                let request = self.prepare(Method::GET).header(ACCEPT, "text/event-stream");
-                let response = request.send().await.expect("the endpoint answers");
-                assert_eq!(response.status(), 200, "the stream of a session opens");
+                let stream = self.stream().await;
                 let subscribed = self.request("resources/subscribe", json!({ "uri": resource })).await;
                 subscribed.result();
-                Reply { id: Value::Null, session: None, source: Source::Events(Events::new(response)) }
+                stream
             }
         }
     }
@@ -270,7 +312,8 @@ impl Client {
         request = request.header(ACCEPT, "application/json, text/event-stream");
         if self.era == Era::Modern {
             request = request.header("mcp-method", body["method"].as_str().unwrap_or_default());
-            let named = body["params"]["name"].as_str().or(body["params"]["uri"].as_str());
+            let params = &body["params"];
+            let named = params["name"].as_str().or(params["uri"].as_str()).or(params["taskId"].as_str());
             if let Some(name) = named {
                 request = request.header("mcp-name", name);
             }

@@ -5,8 +5,14 @@
 mod answers;
 mod client;
 mod pairs;
+mod station;
 
 mod calls;
 mod changes;
 mod fidelity;
+mod hosted;
 mod questions;
+mod sse;
+mod surfaces;
+mod tasks;
+mod wrong;

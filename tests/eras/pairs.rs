@@ -80,6 +80,12 @@ async fn configure(home: &Home) -> [FakeHttp; 2] {
     [legacy, modern]
 }
 
+/// A client of a path below the endpoint, for example `/direct`, which has said nothing yet.
+pub(crate) async fn client_at(hub: &Hub<'_>, path: &str, era: Era) -> Client {
+    let connection = hub.connection(&format!("{era:?}").to_lowercase()).await;
+    Client::new(Connection { url: format!("{}{path}", connection.url), ..connection }, era)
+}
+
 /// The address of one server's own surface.
 async fn connection(hub: &Hub<'_>, slug: &str, client: &str) -> Connection {
     let mut connection = hub.connection(client).await;

@@ -53,6 +53,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("directories", &["crates/satchel-core/src/files.rs"]),
     ("fuse_rust", &["crates/satchel-core/src/catalog/search/", "crates/satchel-core/src/registry/"]),
     ("futures_util", &["crates/satchel-endpoint/"]),
+    ("httpdate", &["crates/satchel-core/src/upstream/connect/http.rs"]),
     ("hyper*", &["crates/satchel-endpoint/"]),
     ("jsonc_parser", &["crates/satchel-core/src/clients/edit/json.rs"]),
     ("jaq_*", &["crates/satchel-toolbox/src/tools/query/"]),

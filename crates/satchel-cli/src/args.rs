@@ -5,6 +5,7 @@ use satchel_core::model::{
     ServerName, Startup, ToolPath,
     control::Target,
     ledger::{By, ReportAsk},
+    server::Era,
 };
 
 /// One hub for all MCP servers.
@@ -58,6 +59,14 @@ pub(crate) enum Command {
         /// Show those that are not installed too
         #[arg(long)]
         all: bool,
+    },
+    /// Choose what a client sees at its address; it is told at once
+    Surface {
+        /// The client, as in `satchel clients`
+        client: String,
+        /// What it sees from now on
+        #[arg(value_enum)]
+        surface: Seen,
     },
     /// Put our entry into a client's configuration, or show how a client connects
     Connect(Connect),
@@ -125,6 +134,9 @@ pub(crate) struct Add {
     /// When the server is started
     #[arg(long, value_enum)]
     pub(crate) startup: Option<When>,
+    /// Which protocol revisions it is spoken to in; found out by itself without this
+    #[arg(long, value_enum)]
+    pub(crate) era: Option<Spoken>,
     /// Replace a server of that name
     #[arg(long)]
     pub(crate) replace: bool,
@@ -163,6 +175,27 @@ pub(crate) enum When {
     Manual,
 }
 
+/// [`Era`] as it is written on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Spoken {
+    /// Whichever it speaks
+    Auto,
+    /// Up to 2025-11-25, with sessions
+    Legacy,
+    /// From 2026-07-28 on, without
+    Modern,
+}
+
+impl From<Spoken> for Era {
+    fn from(spoken: Spoken) -> Self {
+        match spoken {
+            Spoken::Auto => Era::Auto,
+            Spoken::Legacy => Era::Legacy,
+            Spoken::Modern => Era::Modern,
+        }
+    }
+}
+
 impl From<When> for Startup {
     fn from(when: When) -> Self {
         match when {
@@ -170,6 +203,27 @@ impl From<When> for Startup {
             When::KeepAlive => Startup::KeepAlive,
             When::Eager => Startup::Eager,
             When::Manual => Startup::Manual,
+        }
+    }
+}
+
+/// [`Surface`](satchel_core::model::clients::Surface) as it is written on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Seen {
+    /// Whatever suits it
+    Auto,
+    /// Four tools that find and use all others
+    Router,
+    /// Every tool of every server
+    Direct,
+}
+
+impl From<Seen> for satchel_core::model::clients::Surface {
+    fn from(seen: Seen) -> Self {
+        match seen {
+            Seen::Auto => Self::Auto,
+            Seen::Router => Self::Router,
+            Seen::Direct => Self::Direct,
         }
     }
 }

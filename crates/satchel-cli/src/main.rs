@@ -65,6 +65,9 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Disconnect { client, dry_run } => {
             commands::clients::disconnect(&places, client, dry_run, json).await
         }
+        Command::Surface { client, surface } => {
+            commands::clients::see(&places, client, surface.into(), json).await
+        }
         Command::Undo => commands::clients::undo(&places, json).await,
         Command::Import(import) => commands::import::run(&places, import, json).await,
         Command::Doctor => commands::doctor::run(&places, json).await,

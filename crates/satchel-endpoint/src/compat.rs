@@ -12,7 +12,7 @@ use satchel_mcp::{ErrorObject, Message, RawObject, errors, sse};
 
 use crate::{
     exchange::{self, Answer},
-    http::{self, App},
+    http::{self, App, Place},
     reply,
     session::Session,
     surface::Surface,
@@ -26,22 +26,28 @@ pub(crate) fn is_path(path: &str) -> bool {
     path == STREAM || path == MESSAGES
 }
 
-pub(crate) async fn answer(app: &Arc<App>, client: String, parts: &Parts, body: Body) -> Response<Body> {
+pub(crate) async fn answer(
+    app: &Arc<App>,
+    client: String,
+    usual: Surface,
+    parts: &Parts,
+    body: Body,
+) -> Response<Body> {
     match (parts.uri.path(), &parts.method) {
-        (STREAM, &Method::GET) => open(app, client, parts),
+        (STREAM, &Method::GET) => open(app, client, usual, parts),
         (MESSAGES, &Method::POST) => take(app, &client, parts, body).await,
         _ => reply::empty(StatusCode::METHOD_NOT_ALLOWED),
     }
 }
 
-fn open(app: &Arc<App>, client: String, parts: &Parts) -> Response<Body> {
+fn open(app: &Arc<App>, client: String, usual: Surface, parts: &Parts) -> Response<Body> {
     if !http::accepts_events(&parts.headers) {
         let error = ErrorObject::new(errors::INVALID_REQUEST, "a GET must accept text/event-stream");
         return reply::error(StatusCode::NOT_ACCEPTABLE, None, error);
     }
     // What it can do it says with `initialize`; the session is there before that.
     let owner = client.clone();
-    let session = Session::new(client, "2024-11-05", Surface::Router, vec![], &RawObject::new(), true);
+    let session = Session::new(client, "2024-11-05", (usual, true), vec![], &RawObject::new(), true);
     let name = match app.sessions.open(session) {
         Ok(name) => name,
         Err(error) => {
@@ -100,15 +106,19 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
 async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Message) {
     let Message::Request { id, method, params } = message else { return };
     if method == "initialize" {
-        let opened =
-            http::open(app, session.client.clone(), session.surface.clone(), params.as_deref(), true).await;
+        let place = Place { surface: session.look(&app.hub), usual: true };
+        let opened = http::open(app, session.client.clone(), place, params.as_deref(), true).await;
         let outcome = opened.map_err(|(_, error)| error).map(|(opened, result)| {
             app.sessions.replace(name, opened.in_place_of(session));
+            if let Some(session) = app.sessions.get(name, &session.client) {
+                http::follow(app, &session);
+            }
             result
         });
         session.news.push(Message::Response { id: Some(id), outcome }.to_json());
         return;
     }
+    session.look(&app.hub);
     let params = params.as_deref();
     let request = exchange::Request { hub: &app.hub, session, id, method: &method, params, events: true };
     if let Answer::Done(message) = request.answer(&app.tracker).await {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use satchel_core::{
     bridge::Caller,
+    catalog::{Offer, flat::Flat},
     hub::{CallFailure, Failed, Hub, Running, results::ADDRESS},
     model::ServerName,
     stats::event::Visit,
@@ -14,7 +15,7 @@ use serde_json::{json, value::to_raw_value};
 
 use crate::{
     accompany, meta,
-    surface::{self, Flat, Hello, Surface},
+    surface::{self, Hello, Surface},
 };
 
 /// Who asks, and what they see.
@@ -71,11 +72,14 @@ pub(crate) async fn hello(hub: &Hub, surface: &Surface, modern: bool) -> Result<
 /// Answers a request that only reads or calls. What belongs to a session is done before.
 pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Option<&Raw>) -> Reply {
     hub.client_seen(&asker.caller.client, None);
-    let params = match params.map(RawObject::parse) {
+    let mut params = match params.map(RawObject::parse) {
         None => RawObject::new(),
         Some(Ok(params)) => params,
         Some(Err(_)) => return bad(format!("the parameters of {method} must be an object")),
     };
+    if !matches!(asker.surface, Surface::Server(_)) {
+        without_tasks(&mut params);
+    }
     if surface::list_key(method).is_some()
         && params.get("cursor").is_some_and(|cursor| cursor.get() != "null")
     {
@@ -150,7 +154,8 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
 }
 
 async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -> Reply {
-    let flat = Flat::of(&hub.catalog());
+    let catalog = hub.catalog();
+    let flat = catalog.flat();
     let named = |params: &RawObject| params.text("name").unwrap_or_default();
     match method {
         "tools/call" => match flat.tool(&named(&params)) {
@@ -175,7 +180,7 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
             }
             None => no_resource(&params),
         },
-        "completion/complete" => complete(hub, asker, &flat, params).await,
+        "completion/complete" => complete(hub, asker, flat, params).await,
         _ => match surface::list_key(method) {
             Some(key) => Reply::List(surface::list(key, &flat.items(method))),
             None => unknown_method(method),
@@ -210,8 +215,11 @@ async fn server_itself(
         return match hub.offer(server).await {
             Ok(offer) => {
                 let list = surface::list_of(&offer, method, key);
-                let newer = offer.hello.as_ref().is_some_and(|said| !era::is_legacy(&said.revision));
-                Reply::List(if newer && !asker.caller.modern { metadata::legacy_result(&list) } else { list })
+                Reply::List(if is_newer(&offer) && !asker.caller.modern {
+                    metadata::legacy_result(&list)
+                } else {
+                    list
+                })
             }
             Err(failure) => Reply::Error(refusal(&failure)),
         };
@@ -226,14 +234,45 @@ async fn server_itself(
         }
         return started(hub.ask(&asker.caller, server, method, params).await, Kind::Tool);
     }
+    // Tasks of the one family are unknown in the other.
+    if method.starts_with("tasks/")
+        && let Ok(offer) = hub.offer(server).await
+        && is_newer(&offer) != asker.caller.modern
+    {
+        return unknown_method(method);
+    }
     started(hub.ask(&asker.caller, server, method, params).await, Kind::Plain)
+}
+
+/// Does the server speak the stateless family?
+fn is_newer(offer: &Offer) -> bool {
+    offer.hello.as_ref().is_some_and(|said| !era::is_legacy(&said.revision))
+}
+
+/// A task belongs to the server that has it, and can be followed only where that server is seen by itself. Elsewhere a
+/// call is answered when it is done.
+fn without_tasks(params: &mut RawObject) {
+    params.remove("task");
+    if !params.get("_meta").is_some_and(|meta| meta.get().contains(metadata::TASKS)) {
+        return;
+    }
+    let mut meta = metadata::of(params);
+    let part = |fields: &RawObject, key: &str| {
+        fields.get(key).and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default()
+    };
+    let mut capabilities = part(&meta, metadata::CAPABILITIES);
+    let mut extensions = part(&capabilities, "extensions");
+    extensions.remove(metadata::TASKS);
+    capabilities.set("extensions", extensions.to_raw());
+    meta.set(metadata::CAPABILITIES, capabilities.to_raw());
+    params.set("_meta", meta.to_raw());
 }
 
 /// Whose a resource is, and what it is called there.
 pub(crate) fn owner(hub: &Hub, surface: &Surface, uri: &str) -> Option<(ServerName, String)> {
     match surface {
         Surface::Router => None,
-        Surface::Direct => Flat::of(&hub.catalog()).resource(uri),
+        Surface::Direct => hub.catalog().flat().resource(uri),
         Surface::Server(server) => Some((server.clone(), uri.to_owned())),
     }
 }

@@ -56,7 +56,7 @@ impl Request<'_> {
             None => {
                 let asker = Asker {
                     caller: self.session.caller(),
-                    surface: self.session.surface.clone(),
+                    surface: self.session.surface(),
                     servers: self.session.servers.clone(),
                     visit: self.session.visit(self.hub),
                 };
@@ -94,7 +94,8 @@ async fn own(
     if method == "ping" {
         return Some(nothing());
     }
-    if session.surface == Surface::Router {
+    let surface = session.surface();
+    if surface == Surface::Router {
         return None;
     }
     match method {
@@ -104,14 +105,14 @@ async fn own(
                 return Some(bad("logging/setLevel needs a level from debug to emergency"));
             };
             session.set_log_level(from);
-            if let Surface::Server(server) = &session.surface {
+            if let Surface::Server(server) = &surface {
                 hub.want_logs(server, from).await;
             }
             Some(nothing())
         }
         "resources/subscribe" | "resources/unsubscribe" => {
             let Some(uri) = fields.text("uri") else { return Some(bad("a subscription needs a uri")) };
-            let Some((server, uri)) = downstream::owner(hub, &session.surface, &uri) else {
+            let Some((server, uri)) = downstream::owner(hub, &surface, &uri) else {
                 let message = format!("Resource not found: {uri}");
                 return Some(Err(ErrorObject::new(errors::RESOURCE_NOT_FOUND, message)));
             };
@@ -133,7 +134,7 @@ async fn own(
 
 /// Takes in a notification.
 pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Option<&Raw>) {
-    if let Surface::Server(server) = &session.surface
+    if let Surface::Server(server) = &session.surface()
         && !matches!(
             method,
             "notifications/initialized" | "notifications/cancelled" | "notifications/progress"

@@ -37,6 +37,8 @@ use crate::{
 
 /// How long a client may take to send a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
+/// Where a client sees what it is set to see.
+const USUAL: &str = "/mcp";
 /// Messages in one array, in the one revision that has them.
 const BATCH: usize = 64;
 
@@ -45,6 +47,14 @@ pub(crate) const VERSION: &str = "mcp-protocol-version";
 /// What TypeScript servers answer where we have no code of our own (`protocol` error range of implementations).
 const BAD_REQUEST: i64 = -32000;
 const SESSION_NOT_FOUND: i64 = -32001;
+
+/// What a request's address shows.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) surface: Surface,
+    /// It is whatever the client is set to see, and may be something else tomorrow.
+    pub(crate) usual: bool,
+}
 
 /// What all requests share.
 #[derive(Debug)]
@@ -111,21 +121,27 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
         return reply::empty(StatusCode::NOT_FOUND);
     }
     let Some(client) = token::client(&app.hub, &parts.headers) else { return no_token() };
+<<<<<<< HEAD
     if parts.extensions.get::<Arc<Connection>>().is_some_and(|connection| !connection.is_of(&client)) {
         return too_many_connections();
     }
     let Some(surface) = Surface::at(parts.uri.path(), Surface::usual(&app.hub, &client)) else {
+=======
+    let usual = Surface::usual(&app.hub, &client);
+    let Some(surface) = Surface::at(parts.uri.path(), usual.clone()) else {
+>>>>>>> c5d237d (hub, endpoint, cli: what a client sees can change under its session; an era can be chosen for a server; the suite looks at the client half)
         return match app.shares.take(&client) {
-            Some(_share) => compat::answer(&app, client, &parts, body).await,
+            Some(_share) => compat::answer(&app, client, usual, &parts, body).await,
             None => busy(),
         };
     };
+    let place = Place { surface, usual: parts.uri.path() == USUAL };
     match parts.method {
         Method::POST => match app.shares.take(&client) {
-            Some(_share) => post(&app, client, surface, &parts, body).await,
+            Some(_share) => post(&app, client, place, &parts, body).await,
             None => busy(),
         },
-        Method::GET => get(&app, &client, &surface, &parts.headers),
+        Method::GET => get(&app, &client, &place.surface, &parts.headers),
         Method::DELETE => delete(&app, &client, &parts.headers),
         _ => {
             let mut response = reply::empty(StatusCode::METHOD_NOT_ALLOWED);
@@ -161,6 +177,7 @@ fn busy() -> Response<Body> {
     reply::error(StatusCode::TOO_MANY_REQUESTS, None, error)
 }
 
+<<<<<<< HEAD
 fn too_many_connections() -> Response<Body> {
     let most = connection::PER_CLIENT;
     let message = format!("this client has {most} connections; send more over those, or close some");
@@ -172,6 +189,9 @@ fn too_many_connections() -> Response<Body> {
 }
 
 async fn post(app: &Arc<App>, client: String, surface: Surface, parts: &Parts, body: Body) -> Response<Body> {
+=======
+async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body: Body) -> Response<Body> {
+>>>>>>> c5d237d (hub, endpoint, cli: what a client sees can change under its session; an era can be chosen for a server; the suite looks at the client half)
     if !is_json(&parts.headers) {
         let error = ErrorObject::new(errors::INVALID_REQUEST, "the Content-Type must be application/json");
         return reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, error);
@@ -186,7 +206,7 @@ async fn post(app: &Arc<App>, client: String, surface: Surface, parts: &Parts, b
     };
     let text = text.trim_start_matches('\u{feff}');
     if text.trim_start().starts_with('[') {
-        return batch(app, &client, &surface, &parts.headers, text).await;
+        return batch(app, &client, &place.surface, &parts.headers, text).await;
     }
     let message = match Message::parse_bounded(text) {
         Ok(message) => message,
@@ -197,13 +217,13 @@ async fn post(app: &Arc<App>, client: String, surface: Surface, parts: &Parts, b
     };
     may_fail_here("request");
     if modern::speaks(&message, &parts.headers) {
-        return modern::answer(app, &client, surface, message, &parts.headers).await;
+        return modern::answer(app, &client, place, message, &parts.headers).await;
     }
     match message {
         Message::Request { id, method, params } if method == "initialize" => {
-            initialize(app, client, surface, id, params).await
+            initialize(app, client, place, id, params).await
         }
-        message => match session(app, &client, &surface, &parts.headers) {
+        message => match session(app, &client, &place.surface, &parts.headers) {
             Ok(session) => deliver(app, &session, message, accepts_events(&parts.headers)).await,
             Err(refusal) => refusal.with_id(&message),
         },
@@ -213,16 +233,19 @@ async fn post(app: &Arc<App>, client: String, surface: Surface, parts: &Parts, b
 async fn initialize(
     app: &Arc<App>,
     client: String,
-    surface: Surface,
+    place: Place,
     id: Id,
     params: Option<Box<Raw>>,
 ) -> Response<Body> {
-    let (session, result) = match open(app, client, surface, params.as_deref(), false).await {
+    let (session, result) = match open(app, client.clone(), place, params.as_deref(), false).await {
         Ok(opened) => opened,
         Err((status, error)) => return reply::error(status, Some(id), error),
     };
     match app.sessions.open(session) {
         Ok(name) => {
+            if let Some(session) = app.sessions.get(&name, &client) {
+                follow(app, &session);
+            }
             let mut response = reply::json(StatusCode::OK, Message::result(id, result).to_json());
             if let Ok(name) = HeaderValue::try_from(name) {
                 response.headers_mut().insert(SESSION, name);
@@ -240,7 +263,7 @@ async fn initialize(
 pub(crate) async fn open(
     app: &App,
     client: String,
-    surface: Surface,
+    Place { surface, usual }: Place,
     params: Option<&Raw>,
     one_stream: bool,
 ) -> Result<(Session, Box<Raw>), (StatusCode, ErrorObject)> {
@@ -263,7 +286,8 @@ pub(crate) async fn open(
         let _ = result.put("instructions", &instructions);
     }
     let servers = downstream::visible_servers(&app.hub);
-    Ok((Session::new(client, revision, surface, servers, &params, one_stream), result.to_raw()))
+    let session = Session::new(client, revision, (surface, usual), servers, &params, one_stream);
+    Ok((session, result.to_raw()))
 }
 
 /// Why a request has no session.
@@ -293,7 +317,7 @@ fn session(
         ));
     };
     let session = name.to_str().ok().and_then(|name| app.sessions.get(name, client));
-    session.filter(|session| session.surface.is_like(surface) && !session.one_stream).ok_or(NoSession(
+    session.filter(|session| session.look(&app.hub).is_like(surface) && !session.one_stream).ok_or(NoSession(
         StatusCode::NOT_FOUND,
         SESSION_NOT_FOUND,
         "Session not found; send initialize again",
@@ -341,6 +365,9 @@ async fn batch(
     let refuse = |message: &str| {
         reply::error(StatusCode::BAD_REQUEST, None, ErrorObject::new(errors::INVALID_REQUEST, message))
     };
+    if headers.get(SESSION).is_none() {
+        return refuse("an array of messages needs a session of a protocol revision that has them");
+    }
     let session = match session(app, client, surface, headers) {
         Ok(session) => session,
         Err(NoSession(status, code, message)) => {
@@ -399,8 +426,8 @@ async fn batch(
 /// The stream for what is said unasked, or one that broke off (`Last-Event-ID`). It is kept open even where there will
 /// never be anything to say: some clients take its end for the end of the server.
 fn get(app: &Arc<App>, client: &str, surface: &Surface, headers: &HeaderMap) -> Response<Body> {
-    if headers.get(VERSION).and_then(|value| value.to_str().ok()).is_some_and(|named| named == era::MODERN) {
-        return reply::empty(StatusCode::METHOD_NOT_ALLOWED);
+    if let Err(refusal) = belongs_to_sessions(headers) {
+        return *refusal;
     }
     if !accepts_events(headers) {
         let error = ErrorObject::new(errors::INVALID_REQUEST, "a GET must accept text/event-stream");
@@ -426,15 +453,38 @@ fn get(app: &Arc<App>, client: &str, surface: &Surface, headers: &HeaderMap) -> 
     reply::events(Body::from_stream(session.news.read(None, ends)))
 }
 
-/// Passes news on to a session from now on, once.
+/// Passes news on to a session from now on, once. It begins with the session: what a server says before the client has
+/// opened its stream waits there.
 pub(crate) fn follow(app: &App, session: &Arc<Session>) {
-    if session.surface != Surface::Router && !session.follows.swap(true, std::sync::atomic::Ordering::AcqRel)
-    {
+    if !session.follows.swap(true, std::sync::atomic::Ordering::AcqRel) {
         app.tracker.spawn(news::pass_on(app.hub.clone(), session.clone()));
     }
 }
 
+/// Only revisions with sessions have anything but POST; a revision that nobody knows is refused.
+fn belongs_to_sessions(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
+    let Some(named) = headers.get(VERSION) else { return Ok(()) };
+    match named.to_str() {
+        Ok(named) if era::is_legacy(named) => Ok(()),
+        Ok(era::MODERN) => {
+            let mut response = reply::empty(StatusCode::METHOD_NOT_ALLOWED);
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+            Err(Box::new(response))
+        }
+        _ => {
+            let known: Vec<&str> = era::LEGACY.iter().copied().chain([era::MODERN]).collect();
+            let message =
+                format!("Bad Request: this protocol revision is not spoken here; {}", known.join(", "));
+            let error = ErrorObject::new(BAD_REQUEST, message);
+            Err(Box::new(reply::error(StatusCode::BAD_REQUEST, None, error)))
+        }
+    }
+}
+
 fn delete(app: &Arc<App>, client: &str, headers: &HeaderMap) -> Response<Body> {
+    if let Err(refusal) = belongs_to_sessions(headers) {
+        return *refusal;
+    }
     let Some(name) = headers.get(SESSION) else { return reply::empty(StatusCode::BAD_REQUEST) };
     match name.to_str().is_ok_and(|name| app.sessions.close(name, client)) {
         true => reply::empty(StatusCode::NO_CONTENT),

@@ -4,7 +4,7 @@
 //! the same as for sessions ([`crate::downstream`]). What a server asks in the middle of a call goes out as the call's
 //! result; the call waits ([`crate::parked`]) until the client comes back with the answer.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
@@ -13,7 +13,7 @@ use axum::{
 use futures_util::{StreamExt, stream};
 use satchel_core::{
     bridge::{Caller, Question, caller},
-    hub::{Running, Step, Watched},
+    hub::{Hub, Running, Step, Watched},
 };
 use satchel_mcp::{
     ErrorObject, Id, Message, Raw, RawObject, era, errors, headers,
@@ -21,17 +21,18 @@ use satchel_mcp::{
     param_headers, sse,
 };
 use serde_json::{Value, json, value::to_raw_value};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     accompany,
     downstream::{self, Asker, Kind, Reply},
-    http::{App, VERSION},
+    http::{App, Place, VERSION},
     news::{self, Follower, Told},
     parked::{Belongs, Found, Parked},
     reply,
     stream::{KEEP_ALIVE, STILL_HERE},
-    surface::{Flat, Surface, own_info},
+    surface::{Surface, own_info},
 };
 
 /// The names of servers in our tool descriptions, and the lists of servers, may change within this time.
@@ -68,7 +69,7 @@ pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
 pub(crate) async fn answer(
     app: &Arc<App>,
     client: &str,
-    surface: Surface,
+    Place { surface, usual }: Place,
     message: Message,
     http: &HeaderMap,
 ) -> Response<Body> {
@@ -104,6 +105,9 @@ pub(crate) async fn answer(
             finish(id, outcome, &server, None)
         }
         "subscriptions/listen" => match Listening::open(app, &surface, &caller, id.clone(), params).await {
+            Ok(listening) if usual => {
+                reply::events(Body::from_stream(listening.of_whatever(&app.hub, client).stream()))
+            }
             Ok(listening) => reply::events(Body::from_stream(listening.stream())),
             Err(error) => finish(id, Err(error), &server, None),
         },
@@ -308,16 +312,22 @@ fn check(
 ) -> Result<(), (StatusCode, ErrorObject)> {
     let bad = |code: i64, message: String| (StatusCode::BAD_REQUEST, ErrorObject::new(code, message));
     let meta = meta_of(params);
+    let unspoken = |asked: &str| {
+        let message = format!("protocol revision {asked} is not supported here");
+        let (status, error) = bad(errors::UNSUPPORTED_PROTOCOL_VERSION, message);
+        (status, error.with_data(&json!({ "supported": [era::MODERN], "requested": asked })))
+    };
     let Some(asked) = meta.text(era::VERSION_META) else {
+        // A revision that nobody knows may name itself in another way.
+        let named = http.get(VERSION).and_then(|value| value.to_str().ok());
+        if let Some(named) = named.filter(|named| *named != era::MODERN && !era::is_legacy(named)) {
+            return Err(unspoken(named));
+        }
         return Err(bad(errors::INVALID_PARAMS, format!("_meta needs \"{}\"", era::VERSION_META)));
     };
     same(http, VERSION, &asked)?;
     if asked != era::MODERN {
-        let (status, error) = bad(
-            errors::UNSUPPORTED_PROTOCOL_VERSION,
-            format!("protocol revision {asked} is not supported here"),
-        );
-        return Err((status, error.with_data(&json!({ "supported": [era::MODERN], "requested": asked }))));
+        return Err(unspoken(&asked));
     }
     if !meta.get(metadata::CAPABILITIES).is_some_and(|value| value.get().starts_with('{')) {
         let message = format!("_meta needs an object \"{}\"", metadata::CAPABILITIES);
@@ -369,7 +379,7 @@ fn arguments_agree(
     let catalog = app.hub.catalog();
     let path = match surface {
         Surface::Router => None,
-        Surface::Direct => Flat::of(&catalog).tool(&name).cloned(),
+        Surface::Direct => catalog.flat().tool(&name).cloned(),
         Surface::Server(server) => Some(satchel_core::model::ToolPath { server: server.clone(), tool: name }),
     };
     let wanted = path.and_then(|path| Some(catalog.tool(&path)?.param_headers())).unwrap_or_default();
@@ -419,7 +429,9 @@ struct Listening {
     tasks: Vec<String>,
     /// A stateless server tells of its tasks only whoever asked it for them.
     of_tasks: Option<Running>,
-    first: Option<Message>,
+    first: VecDeque<Message>,
+    /// The client whose choice says what is listened to, and what tells that a choice was made.
+    usual: Option<(Hub, String, watch::Receiver<u64>)>,
     ends: CancellationToken,
     over: bool,
 }
@@ -442,14 +454,16 @@ impl Listening {
         let mut honoured = RawObject::new();
         let (mut lists, mut watched, mut of_tasks) = (vec![], vec![], None);
         let mut tasks: Vec<String> = vec![];
-        if *surface != Surface::Router {
-            for list in news::LISTS {
-                let key = format!("{list}ListChanged");
-                if filter.read(&key) == Some(true) {
-                    lists.push(list);
-                    let _ = honoured.put(&key, &true);
-                }
+        // The meta-tools stay as they are until a person chooses something else for the client.
+        let of_surface = if *surface == Surface::Router { &news::LISTS[..1] } else { &news::LISTS[..] };
+        for list in of_surface.iter().copied() {
+            let key = format!("{list}ListChanged");
+            if filter.read(&key) == Some(true) {
+                lists.push(list);
+                let _ = honoured.put(&key, &true);
             }
+        }
+        if *surface != Surface::Router {
             let uris: Vec<String> = filter.read("resourceSubscriptions").unwrap_or_default();
             let mut heard = vec![];
             for uri in uris.into_iter().take(WATCHED) {
@@ -484,8 +498,15 @@ impl Listening {
         acknowledged.set("notifications", honoured.to_raw());
         let first =
             Message::notification("notifications/subscriptions/acknowledged", Some(acknowledged.to_raw()));
-        let first = Some(news::tagged(first, &id));
-        Ok(Self { id, follower, lists, watched, tasks, of_tasks, first, ends: app.stopping(), over: false })
+        let first = VecDeque::from([news::tagged(first, &id)]);
+        let (usual, ends) = (None, app.stopping());
+        Ok(Self { id, follower, lists, watched, tasks, of_tasks, first, usual, ends, over: false })
+    }
+
+    /// It goes on with whatever the client is set to see.
+    fn of_whatever(mut self, hub: &Hub, client: &str) -> Self {
+        self.usual = Some((hub.clone(), client.to_owned(), hub.watch_choices()));
+        self
     }
 
     fn stream(self) -> impl futures_util::Stream<Item = Result<Bytes, Infallible>> {
@@ -499,10 +520,17 @@ impl Listening {
         if self.over {
             return None;
         }
-        if let Some(first) = self.first.take() {
-            return Some(event(&first));
-        }
         loop {
+            if let Some(first) = self.first.pop_front() {
+                return Some(event(&first));
+            }
+            let chosen = async {
+                let Some((hub, client, choices)) = &mut self.usual else { std::future::pending().await };
+                if choices.changed().await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+                (hub.clone(), Surface::usual(hub, client))
+            };
             let of_tasks = async {
                 match &mut self.of_tasks {
                     Some(running) => matches!(running.next().await, Step::End(_)),
@@ -517,6 +545,11 @@ impl Listening {
                     None => return self.end(),
                 },
                 ended = of_tasks => if ended { self.of_tasks = None },
+                (hub, surface) = chosen => if surface != *self.follower.surface() {
+                    self.follower.turn_to(&hub, surface);
+                    let told = self.lists.iter().map(|list| news::tagged(news::list_changed(list), &self.id));
+                    self.first.extend(told);
+                },
                 () = tokio::time::sleep(KEEP_ALIVE) => {
                     return Some(Ok(STILL_HERE));
                 }
@@ -537,7 +570,8 @@ impl Listening {
         match told {
             Told::List(list) => self.lists.contains(&list).then(|| news::list_changed(list)),
             Told::News(news) => {
-                if let Some(uri) = news::updated(&news) {
+                let (news, own) = self.follower.as_shown(news);
+                if let Some(uri) = own {
                     let here = |watched: &Watched| watched.resource() == (&news.server, uri.as_str());
                     return self.watched.iter().any(here).then(|| news::as_said(&news));
                 }

@@ -24,7 +24,7 @@ use tokio::{
 
 use crate::{
     session::Session,
-    surface::{Flat, Surface, items_of},
+    surface::{Surface, items_of},
 };
 
 /// The lists that can change, by the name that `notifications/<name>/list_changed` has for them.
@@ -111,6 +111,30 @@ impl Follower {
         changed
     }
 
+    /// News of a resource with the address that it has on this surface, and the server's own.
+    pub(crate) fn as_shown(&self, mut news: News) -> (News, Option<String>) {
+        let Some(own) = updated(&news) else { return (news, None) };
+        if self.surface == Surface::Direct {
+            let shown = self.catalog.borrow().flat().address(&news.server, &own);
+            if shown != own {
+                let mut params = fields(&news);
+                // A string always serializes.
+                let _ = params.put("uri", &shown);
+                news.params = Some(params.to_raw().get().into());
+            }
+        }
+        (news, Some(own))
+    }
+
+    /// Looks at another surface from now on.
+    pub(crate) fn turn_to(&mut self, hub: &Hub, surface: Surface) {
+        *self = Self::new(hub, surface);
+    }
+
+    pub(crate) fn surface(&self) -> &Surface {
+        &self.surface
+    }
+
     fn is_here(&self, server: &ServerName) -> bool {
         match &self.surface {
             Surface::Router => false,
@@ -128,11 +152,10 @@ fn changed_list(news: &News) -> Option<&'static str> {
 
 /// Each list as one text, to see whether it changed.
 fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, String> {
-    let text = |items: Vec<Box<Raw>>| items.iter().map(|item| item.get()).collect::<Vec<_>>().join(",");
-    let flat = (*surface == Surface::Direct).then(|| Flat::of(catalog));
+    let text = |items: Vec<&Raw>| items.iter().map(|item| item.get()).collect::<Vec<_>>().join(",");
     let of = |method: &str| match surface {
         Surface::Router => String::new(),
-        Surface::Direct => flat.as_ref().map(|flat| text(flat.items(method))).unwrap_or_default(),
+        Surface::Direct => text(catalog.flat().items(method)),
         Surface::Server(server) => {
             catalog.offer(server.as_str()).map(|offer| text(items_of(offer, method))).unwrap_or_default()
         }
@@ -170,6 +193,7 @@ pub(crate) fn as_said(news: &News) -> Message {
 
 /// Passes news on to a session until it ends, or until nobody has read them for a while.
 pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>) {
+<<<<<<< HEAD
     let mut failed = false;
     kept("news", || keep_passing_on(&hub, &session, std::mem::replace(&mut failed, true))).await;
     session.unwatch_all();
@@ -182,10 +206,26 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool) {
         LISTS.iter().for_each(|list| session.news.push(list_changed(list).to_json()));
     }
     let mut follower = Follower::new(hub, session.surface.clone());
+=======
+    let mut follower = Follower::new(&hub, session.look(&hub));
+    let opened_as = follower.surface.clone();
+    let mut choices = hub.watch_choices();
+>>>>>>> c5d237d (hub, endpoint, cli: what a client sees can change under its session; an era can be chosen for a server; the suite looks at the client half)
     let mut abandoned = pin!(session.news.abandoned());
     loop {
         let told = tokio::select! {
             told = follower.next() => told,
+            changed = choices.changed() => match changed {
+                Ok(()) if session.look(&hub) == follower.surface => continue,
+                Ok(()) => {
+                    follower.turn_to(&hub, session.surface());
+                    // Whoever was not told of other lists at the beginning does not ask for them.
+                    let lists = if opened_as == Surface::Router { &LISTS[..1] } else { &LISTS[..] };
+                    lists.iter().for_each(|list| session.news.push(list_changed(list).to_json()));
+                    continue;
+                }
+                Err(_) => None,
+            },
             () = session.ended.cancelled() => None,
             () = &mut abandoned => None,
         };
@@ -193,7 +233,11 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool) {
             None => break,
             Some(Told::List(list)) => session.news.push(list_changed(list).to_json()),
             Some(Told::News(news)) => {
+<<<<<<< HEAD
                 if let Some(message) = for_session(session, &news) {
+=======
+                if let Some(message) = for_session(&session, &follower.surface, &follower.as_shown(news)) {
+>>>>>>> c5d237d (hub, endpoint, cli: what a client sees can change under its session; an era can be chosen for a server; the suite looks at the client half)
                     session.news.push(message.to_json());
                 }
             }
@@ -202,9 +246,13 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool) {
     }
 }
 
-fn for_session(session: &Session, news: &News) -> Option<Message> {
-    if let Some(uri) = updated(news) {
-        return session.watches(&news.server, &uri).then(|| as_said(news));
+fn for_session(
+    session: &Session,
+    surface: &Surface,
+    (news, own): &(News, Option<String>),
+) -> Option<Message> {
+    if let Some(uri) = own {
+        return session.watches(&news.server, uri).then(|| as_said(news));
     }
     match &*news.method {
         "notifications/message" => {
@@ -215,7 +263,7 @@ fn for_session(session: &Session, news: &News) -> Option<Message> {
         // Ours to a server that speaks a stateless revision; nothing to a session.
         "notifications/subscriptions/acknowledged" => None,
         // All of a server's news are for a client that sees the server itself; a summary of many servers has none.
-        _ => matches!(session.surface, Surface::Server(_)).then(|| as_said(news)),
+        _ => matches!(surface, Surface::Server(_)).then(|| as_said(news)),
     }
 }
 

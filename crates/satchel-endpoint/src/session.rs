@@ -3,7 +3,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
     },
     time::Duration,
@@ -30,8 +30,6 @@ const IDLE: Duration = Duration::from_secs(30 * 60);
 const STREAMS: usize = 32;
 /// Resources one session watches.
 const WATCHED: usize = 256;
-/// No log messages at all.
-const NO_LOGS: u8 = u8::MAX;
 
 /// What a client's question was answered with.
 pub(crate) type Outcome = Result<Box<Raw>, ErrorObject>;
@@ -43,8 +41,9 @@ pub(crate) struct Session {
     pub(crate) client: String,
     /// The revision agreed on.
     pub(crate) revision: &'static str,
-    /// What it sees.
-    pub(crate) surface: Surface,
+    /// It sees what its client is set to see, which may change meanwhile.
+    pub(crate) usual: bool,
+    surface: Mutex<Surface>,
     /// What is said of the servers, as of its opening: the tool descriptions that mention them do not change under it.
     pub(crate) servers: Vec<String>,
     /// For what is said unasked.
@@ -55,8 +54,8 @@ pub(crate) struct Session {
     pub(crate) ended: CancellationToken,
     /// Somebody has begun to pass news on.
     pub(crate) follows: AtomicBool,
-    /// The same for the ledger.
-    visit: OnceLock<Arc<Visit>>,
+    /// The same for the ledger, as long as it sees the same.
+    visit: Mutex<Option<Arc<Visit>>>,
     capabilities: Arc<RawObject>,
     info: Option<Arc<Raw>>,
     log_from: AtomicU8,
@@ -72,28 +71,27 @@ impl Session {
     pub(crate) fn new(
         client: String,
         revision: &'static str,
-        surface: Surface,
+        (surface, usual): (Surface, bool),
         servers: Vec<String>,
         hello: &RawObject,
         one_stream: bool,
     ) -> Self {
         let capabilities = hello.get("capabilities").and_then(|raw| RawObject::parse(raw).ok());
         let info = hello.get("clientInfo").map(|raw| Arc::from(raw.to_owned()));
-        // A server's own log reaches a client that sees the server; meta-tools have none.
-        let log_from = if surface == Surface::Router { NO_LOGS } else { 0 };
         Self {
             client,
             revision,
-            surface,
+            usual,
+            surface: Mutex::new(surface),
             servers,
             news: Outlet::new(0),
             one_stream,
             ended: CancellationToken::new(),
             follows: AtomicBool::new(false),
-            visit: OnceLock::new(),
+            visit: Mutex::default(),
             capabilities: Arc::new(capabilities.unwrap_or_default()),
             info,
-            log_from: AtomicU8::new(log_from),
+            log_from: AtomicU8::new(0),
             asks_logs: AtomicBool::new(false),
             running: Mutex::default(),
             streams: Mutex::default(),
@@ -112,21 +110,42 @@ impl Session {
 
     /// On whose behalf its calls are made.
     pub(crate) fn caller(&self) -> Caller {
-        let log_from = self.log_from.load(Ordering::Relaxed);
+        // A server's own log reaches a client that sees the server; meta-tools have none.
+        let hears = self.surface() != Surface::Router;
         Caller {
             client: self.client.as_str().into(),
             info: self.info.clone(),
             capabilities: self.capabilities.clone(),
             modern: false,
-            log_from: (log_from != NO_LOGS).then_some(log_from),
+            log_from: hears.then(|| self.log_from.load(Ordering::Relaxed)),
             asks_logs: self.asks_logs.load(Ordering::Relaxed),
         }
     }
 
     /// What the ledger knows it by.
     pub(crate) fn visit(&self, hub: &Hub) -> Arc<Visit> {
-        let begin = || accompany::visit(hub, &self.caller(), &self.surface, self.revision);
-        self.visit.get_or_init(begin).clone()
+        let (caller, surface) = (self.caller(), self.surface());
+        let begin = || accompany::visit(hub, &caller, &surface, self.revision);
+        lock(&self.visit).get_or_insert_with(begin).clone()
+    }
+
+    /// What it sees now.
+    pub(crate) fn surface(&self) -> Surface {
+        lock(&self.surface).clone()
+    }
+
+    /// Looks up what its client is set to see.
+    pub(crate) fn look(&self, hub: &Hub) -> Surface {
+        if !self.usual {
+            return self.surface();
+        }
+        let now = Surface::usual(hub, &self.client);
+        let before = std::mem::replace(&mut *lock(&self.surface), now.clone());
+        if before != now {
+            // What it sees costs something else from now on.
+            lock(&self.visit).take();
+        }
+        now
     }
 
     /// It wants log messages from this severity on.
@@ -352,7 +371,8 @@ mod tests {
     use super::*;
 
     fn session(client: &str) -> Session {
-        Session::new(client.into(), "2025-11-25", Surface::Router, vec![], &RawObject::new(), false)
+        let surface = (Surface::Router, false);
+        Session::new(client.into(), "2025-11-25", surface, vec![], &RawObject::new(), false)
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,20 +1,15 @@
 //! What a client sees: four meta-tools, all tools under flat names, or one server as it is.
 
-use std::collections::BTreeMap;
-
 use percent_encoding::percent_decode_str;
 use satchel_core::{
-    catalog::{Catalog, Offer, ResourceEntry, Said},
+    catalog::{Offer, Said},
     hub::Hub,
-    model::{ServerName, ToolPath, clients},
+    model::{ServerName, clients},
 };
-use satchel_mcp::{Raw, RawObject, era};
+use satchel_mcp::{Raw, RawObject, era, meta as metadata};
 use serde_json::{Value, json, value::to_raw_value};
 
 use crate::meta;
-
-/// The longest name of a tool that every client takes.
-const LONGEST: usize = 64;
 
 /// What a client sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +32,7 @@ impl Surface {
     }
 
     /// May a session of this surface be used at the address of the other? What a client sees at `/mcp` may be changed
-    /// while it has a session; what it has seen stays until it opens another.
+    /// while it has a session.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Surface::Server(own), Surface::Server(other)) => own == other,
@@ -76,7 +71,7 @@ impl Hello {
     pub(crate) fn router() -> Self {
         Self {
             info: own_info(),
-            capabilities: raw(&json!({ "tools": {} })),
+            capabilities: raw(&json!({ "tools": { "listChanged": true } })),
             instructions: Some(meta::INSTRUCTIONS.to_owned()),
         }
     }
@@ -97,8 +92,7 @@ impl Hello {
         let Some(said) = &offer.hello else { return Self::unsaid(offer) };
         let mut capabilities = RawObject::parse(&said.capabilities).unwrap_or_default();
         if era::is_legacy(&said.revision) == modern {
-            capabilities.remove("tasks");
-            capabilities.remove("extensions");
+            without_tasks(&mut capabilities);
         }
         Self {
             info: complete_info(said),
@@ -120,6 +114,20 @@ impl Hello {
     }
 }
 
+/// The two families know tasks of two kinds, which have nothing but the name in common. A call that becomes a task is
+/// waited for by the hub instead. Everything else that is negotiated is the same in both.
+fn without_tasks(capabilities: &mut RawObject) {
+    capabilities.remove("tasks");
+    let extensions = capabilities.get("extensions").and_then(|raw| RawObject::parse(raw).ok());
+    if let Some(mut extensions) = extensions {
+        extensions.remove(metadata::TASKS);
+        match extensions.is_empty() {
+            true => drop(capabilities.remove("extensions")),
+            false => capabilities.set("extensions", extensions.to_raw()),
+        }
+    }
+}
+
 /// Clients refuse an introduction without a name or a version.
 fn complete_info(said: &Said) -> Box<Raw> {
     let mut info = RawObject::parse(&said.server_info).unwrap_or_default();
@@ -133,7 +141,7 @@ fn complete_info(said: &Said) -> Box<Raw> {
 }
 
 /// A list with these items, and nothing else.
-pub(crate) fn list(key: &str, items: &[Box<Raw>]) -> Box<Raw> {
+pub(crate) fn list(key: &str, items: &[&Raw]) -> Box<Raw> {
     let mut list = RawObject::new();
     // Raw values always serialize.
     let _ = list.put(key, &items);
@@ -150,12 +158,12 @@ pub(crate) fn list_of(offer: &Offer, method: &str, key: &str) -> Box<Raw> {
 }
 
 /// The items of one of a server's lists, as it wrote them.
-pub(crate) fn items_of(offer: &Offer, method: &str) -> Vec<Box<Raw>> {
+pub(crate) fn items_of<'a>(offer: &'a Offer, method: &str) -> Vec<&'a Raw> {
     match method {
-        "tools/list" => offer.tools.iter().map(|tool| tool.raw.clone()).collect(),
-        "resources/list" => offer.resources.iter().map(|entry| entry.raw.clone()).collect(),
-        "resources/templates/list" => offer.templates.iter().map(|entry| entry.raw.clone()).collect(),
-        _ => offer.prompts.clone(),
+        "tools/list" => offer.tools.iter().map(|tool| &*tool.raw).collect(),
+        "resources/list" => offer.resources.iter().map(|entry| &*entry.raw).collect(),
+        "resources/templates/list" => offer.templates.iter().map(|entry| &*entry.raw).collect(),
+        _ => offer.prompts.iter().map(|prompt| &**prompt).collect(),
     }
 }
 
@@ -168,151 +176,6 @@ pub(crate) fn list_key(method: &str) -> Option<&'static str> {
         "prompts/list" => Some("prompts"),
         _ => None,
     }
-}
-
-/// Everything under names of its own: the same list always gives the same names.
-pub(crate) struct Flat {
-    tools: BTreeMap<String, (ToolPath, Box<Raw>)>,
-    prompts: BTreeMap<String, (ToolPath, Box<Raw>)>,
-    resources: Vec<(ServerName, String, Box<Raw>)>,
-    templates: Vec<(ServerName, String, Box<Raw>)>,
-}
-
-impl Flat {
-    pub(crate) fn of(catalog: &Catalog) -> Self {
-        let mut flat =
-            Self { tools: BTreeMap::new(), prompts: BTreeMap::new(), resources: vec![], templates: vec![] };
-        for (server, offer) in catalog.servers() {
-            for tool in &offer.tools {
-                insert(&mut flat.tools, server, &tool.name, &tool.raw);
-            }
-            for prompt in &offer.prompts {
-                if let Some(name) = RawObject::parse(prompt).ok().and_then(|fields| fields.text("name")) {
-                    insert(&mut flat.prompts, server, &name, prompt);
-                }
-            }
-            place(&mut flat.resources, server, &offer.resources, "uri");
-            place(&mut flat.templates, server, &offer.templates, "uriTemplate");
-        }
-        flat
-    }
-
-    pub(crate) fn items(&self, method: &str) -> Vec<Box<Raw>> {
-        let named = |items: &BTreeMap<String, (ToolPath, Box<Raw>)>| {
-            items.iter().map(|(name, (_, raw))| renamed(raw, "name", name)).collect()
-        };
-        let placed =
-            |items: &[(ServerName, String, Box<Raw>)]| items.iter().map(|(_, _, raw)| raw.clone()).collect();
-        match method {
-            "tools/list" => named(&self.tools),
-            "resources/list" => placed(&self.resources),
-            "resources/templates/list" => placed(&self.templates),
-            _ => named(&self.prompts),
-        }
-    }
-
-    /// Which tool a name stands for.
-    pub(crate) fn tool(&self, name: &str) -> Option<&ToolPath> {
-        self.tools.get(name).map(|(path, _)| path)
-    }
-
-    /// Which prompt a name stands for.
-    pub(crate) fn prompt(&self, name: &str) -> Option<&ToolPath> {
-        self.prompts.get(name).map(|(path, _)| path)
-    }
-
-    /// Whose an address is, and what it is called there: a resource's, one that fits a template, or one that says it.
-    pub(crate) fn resource(&self, uri: &str) -> Option<(ServerName, String)> {
-        if let Some((server, known, _)) =
-            self.resources.iter().chain(&self.templates).find(|(_, known, _)| known == uri)
-        {
-            let own = known.strip_prefix(&format!("{server}|")).unwrap_or(known);
-            return Some((server.clone(), own.to_owned()));
-        }
-        if let Some((server, rest)) = uri.split_once('|')
-            && let Ok(server) = server.parse::<ServerName>()
-        {
-            return Some((server, rest.to_owned()));
-        }
-        let fits = self.templates.iter().find(|(_, template, _)| fits(template, uri));
-        fits.map(|(server, _, _)| (server.clone(), uri.to_owned()))
-    }
-}
-
-/// Could this address be of that template? The parts between its variables must be there, in order.
-fn fits(template: &str, uri: &str) -> bool {
-    let (mut rest, mut first) = (uri, true);
-    for part in template.split('{') {
-        let fixed = if first { part } else { part.split_once('}').map_or("", |(_, fixed)| fixed) };
-        match rest.find(fixed) {
-            Some(0) => rest = &rest[fixed.len()..],
-            Some(at) if !first => rest = &rest[at + fixed.len()..],
-            _ => return false,
-        }
-        first = false;
-    }
-    template.ends_with('}') || rest.is_empty()
-}
-
-fn insert(all: &mut BTreeMap<String, (ToolPath, Box<Raw>)>, server: &ServerName, name: &str, raw: &Raw) {
-    let path = ToolPath { server: server.clone(), tool: name.to_owned() };
-    let mut flat = flat_name(server.as_str(), name, None);
-    if all.contains_key(&flat) {
-        flat = flat_name(server.as_str(), name, Some(&path));
-    }
-    all.insert(flat, (path, raw.to_owned()));
-}
-
-/// Addresses stay as they are; of two servers that have the same one the second's says whose it is.
-fn place(
-    all: &mut Vec<(ServerName, String, Box<Raw>)>,
-    server: &ServerName,
-    entries: &[ResourceEntry],
-    key: &str,
-) {
-    for entry in entries {
-        let taken = all.iter().any(|(_, uri, _)| *uri == entry.uri);
-        let (uri, raw) = if taken {
-            let uri = format!("{server}|{}", entry.uri);
-            let raw = renamed(&entry.raw, key, &uri);
-            (uri, raw)
-        } else {
-            (entry.uri.clone(), entry.raw.clone())
-        };
-        all.push((server.clone(), uri, raw));
-    }
-}
-
-/// `server-tool` with the characters that every client takes. One that is too long, or would be another's, ends with a
-/// mark made from its whole path.
-fn flat_name(server: &str, name: &str, distinct: Option<&ToolPath>) -> String {
-    let clean = |text: &str| -> String {
-        text.chars()
-            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' })
-            .collect()
-    };
-    let whole = format!("{}-{}", clean(server), clean(name));
-    if whole.len() <= LONGEST && distinct.is_none() {
-        return whole;
-    }
-    let mark = mark(&format!("{server}:{name}"));
-    let kept: String = whole.chars().take(LONGEST - mark.len() - 1).collect();
-    format!("{kept}-{mark}")
-}
-
-/// FNV-1a: short, and the same on every machine and in every version.
-fn mark(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{:08x}", hash >> 32)
-}
-
-fn renamed(raw: &Raw, key: &str, name: &str) -> Box<Raw> {
-    let Ok(mut fields) = RawObject::parse(raw) else { return raw.to_owned() };
-    // A string always serializes.
-    let _ = fields.put(key, &name);
-    fields.to_raw()
 }
 
 fn raw(value: &Value) -> Box<Raw> {
@@ -334,31 +197,6 @@ mod tests {
             ["/", "/mcp/", "/mcp/server/", "/mcp/server/a/b", "/mcp/server/a%2fb", "/mcp/server/%ff", "/MCP"]
         {
             assert_eq!(at(path), None, "{path}");
-        }
-    }
-
-    #[test]
-    fn flat_names_are_short_plain_and_never_two_tools() {
-        let long = "x".repeat(80);
-        let path = |tool: &str| ToolPath { server: "s".parse().unwrap(), tool: tool.to_owned() };
-        assert_eq!(flat_name("git", "git_log", None), "git-git_log");
-        assert_eq!(flat_name("git", "a.b/c", None), "git-a_b_c");
-        let (one, two) =
-            (flat_name("s", &format!("{long}1"), None), flat_name("s", &format!("{long}2"), None));
-        assert!(one.len() == LONGEST && two.len() == LONGEST && one != two);
-        assert_ne!(flat_name("s", "a.b", None), flat_name("s", "a/b", Some(&path("a/b"))));
-    }
-
-    #[test]
-    fn an_address_fits_its_template() {
-        for (template, uri, expected) in [
-            ("test://template/{id}/data", "test://template/7/data", true),
-            ("test://template/{id}/data", "test://template/7/other", false),
-            ("file:///{path}", "file:///a/b", true),
-            ("file:///{path}", "http://a", false),
-            ("x://{a}{b}", "x://1", true),
-        ] {
-            assert_eq!(fits(template, uri), expected, "{template} {uri}");
         }
     }
 }

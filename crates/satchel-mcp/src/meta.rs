@@ -5,8 +5,6 @@ use serde_json::{json, value::to_raw_value};
 
 use crate::{ErrorObject, Raw, RawObject, era, errors};
 
-/// Metadata keys of the protocol itself begin so. What is said under them is between two neighbours.
-const OWN: &str = "io.modelcontextprotocol/";
 /// What the client can answer, in every request of the stateless revisions.
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// Who the client is.
@@ -18,6 +16,15 @@ pub const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 /// Which stream of news a notification belongs to.
 pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
+/// The extension for calls that become tasks.
+pub const TASKS: &str = "io.modelcontextprotocol/tasks";
+/// The extension for tools with pages of their own, MCP Apps.
+pub const APPS: &str = "io.modelcontextprotocol/ui";
+/// What is said under these is between two neighbours. Other keys of the protocol, such as the task that a message
+/// belongs to, are for whoever the message is for.
+const BETWEEN_NEIGHBOURS: [&str; 6] =
+    [era::VERSION_META, CAPABILITIES, CLIENT, LOG_LEVEL, SERVER, SUBSCRIPTION];
+
 /// The `_meta` of parameters or of a result; empty where there is none.
 pub fn of(fields: &RawObject) -> RawObject {
     fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default()
@@ -27,13 +34,9 @@ pub fn of(fields: &RawObject) -> RawObject {
 pub fn strip(params: &mut RawObject) {
     let Some(raw) = params.get("_meta") else { return };
     let Ok(mut meta) = RawObject::parse(raw) else { return };
-    let own: Vec<String> =
-        meta.iter().map(|(key, _)| key.to_owned()).filter(|key| key.starts_with(OWN)).collect();
-    if own.is_empty() {
+    // Every key is removed, so all of them are gone over.
+    if BETWEEN_NEIGHBOURS.iter().filter(|key| meta.remove(key).is_some()).count() == 0 {
         return;
-    }
-    for key in own {
-        meta.remove(&key);
     }
     if meta.is_empty() {
         params.remove("_meta");

@@ -14,10 +14,11 @@ use satchel_core::{
     },
 };
 
+use super::done;
 use crate::{
     args::{Connect, ConnectOver},
     output::{say, say_foreign, say_json, table as columns},
-    reach::once_as,
+    reach::{once, once_as},
 };
 
 /// The variables that say where files are, as this process sees them: the hub may have been started elsewhere.
@@ -64,6 +65,22 @@ pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Resu
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Chooses what a client sees.
+pub(crate) async fn see(
+    places: &Places,
+    client: String,
+    surface: Surface,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let sentence = match surface {
+        Surface::Direct => format!("{client} sees every tool of every server."),
+        Surface::Router => format!("{client} sees four tools that find and use all others."),
+        Surface::Auto => format!("{client} sees what suits it; `satchel clients` says what that is."),
+    };
+    let answer = once(places, Wish::Clients(ClientsWish::SetSurface { client, surface })).await?;
+    done(&sentence, &answer, json)
 }
 
 trait Words {

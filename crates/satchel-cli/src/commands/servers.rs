@@ -23,6 +23,7 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
         name: add.name.to_string(),
         target: add.target(),
         startup: add.startup.map(Into::into),
+        era: add.era.map(Into::into),
         replace: add.replace,
     };
     let answer = once(places, Wish::Change(change)).await?;

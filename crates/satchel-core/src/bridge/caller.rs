@@ -80,6 +80,18 @@ impl Caller {
         }
     }
 
+    /// What a stateless server is told that the client can do: tasks of that family it does not know.
+    fn stateless_capabilities(&self) -> RawObject {
+        let mut capabilities = (*self.capabilities).clone();
+        capabilities.remove("tasks");
+        let extensions = capabilities.get("extensions").and_then(|raw| RawObject::parse(raw).ok());
+        if let Some(mut extensions) = extensions {
+            extensions.remove(meta::TASKS);
+            capabilities.set("extensions", extensions.to_raw());
+        }
+        capabilities
+    }
+
     /// Is a log message for it?
     pub fn wants_log(&self, params: Option<&Raw>) -> bool {
         let Some(from) = self.log_from else { return false };
@@ -95,8 +107,10 @@ impl Caller {
             params.remove("inputResponses");
             params.remove("requestState");
         } else if !self.modern {
+            // What asks for a task of the older kind says nothing to it.
+            params.remove("task");
             let mut said = meta::of(&params);
-            said.set(meta::CAPABILITIES, self.capabilities.to_raw());
+            said.set(meta::CAPABILITIES, self.stateless_capabilities().to_raw());
             if let Some(info) = &self.info {
                 said.set(meta::CLIENT, (**info).to_owned());
             }

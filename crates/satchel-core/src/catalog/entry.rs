@@ -193,6 +193,13 @@ impl ToolEntry {
         schema.and_then(|schema| param_headers::wanted(&schema).ok()).unwrap_or_default()
     }
 
+    /// What is wrong with what it wants repeated in headers. Over HTTP such a tool may not be used
+    /// (`2026-07-28/basic/transports/streamable-http.mdx#schema-extension`).
+    pub fn header_fault(&self) -> Option<String> {
+        let schema = self.raw.get().contains("x-mcp-header").then(|| self.input_schema()).flatten()?;
+        param_headers::wanted(&serde_json::from_str(schema.get()).ok()?).err()
+    }
+
     /// Its description's first sentences, at most `chars` characters, never cut inside a word.
     pub fn summary(&self, chars: usize) -> String {
         shorten(&self.description, chars)

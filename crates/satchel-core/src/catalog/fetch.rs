@@ -7,9 +7,6 @@ use satchel_mcp::{Raw, RawObject, errors, limits};
 use super::{Offer, ResourceEntry, Said, validate};
 use crate::upstream::{CallError, Hello, Link};
 
-/// How long one page may take.
-const PAGE: Duration = Duration::from_secs(45);
-
 /// A list could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
@@ -54,17 +51,33 @@ pub fn unread(hello: &Hello, setup: &str) -> Offer {
     Offer { setup, title, instructions, hello: Some(said), ..Offer::default() }
 }
 
-/// Reads one of [`LISTS`] into `offer`. A list the server does not offer is empty.
+/// Reads one of [`LISTS`] into `offer`; `wait` is how long one page may take, and a `hosted` server
+/// is reached over HTTP. A list the server does not offer is empty.
 ///
 /// # Errors
 /// [`ListError`] where the list cannot be read; `offer` is then as it was.
-pub async fn read(link: &Link, hello: &Hello, list: &str, offer: &mut Offer) -> Result<(), ListError> {
-    let offered = hello.offers(list);
+pub async fn read(
+    link: &Link,
+    hello: &Hello,
+    list: &str,
+    (wait, hosted): (Duration, bool),
+    offer: &mut Offer,
+) -> Result<(), ListError> {
+    let (offered, link) = (hello.offers(list), (link, wait));
     match list {
         "tools" => {
             let list = if offered { all_pages(link, "tools/list", "tools").await? } else { List::default() };
             let list = list.unframed("tools/list", offer);
-            let (tools, skipped) = validate::tools(list.items);
+            let (mut tools, mut skipped) = validate::tools(list.items);
+            if hosted && hello.is_modern() {
+                tools.retain(|tool| match tool.header_fault() {
+                    Some(fault) => {
+                        skipped.push(format!("{}: {fault}", tool.name));
+                        false
+                    }
+                    None => true,
+                });
+            }
             offer.tools = tools;
             offer.skipped = [list.skipped, skipped].concat();
         }
@@ -89,7 +102,11 @@ pub async fn read(link: &Link, hello: &Hello, list: &str, offer: &mut Offer) -> 
 }
 
 /// Some servers promise a list and do not know the method: then it is empty.
-async fn all_pages_if_known(link: &Link, method: &'static str, key: &'static str) -> Result<List, ListError> {
+async fn all_pages_if_known(
+    link: (&Link, Duration),
+    method: &'static str,
+    key: &'static str,
+) -> Result<List, ListError> {
     match all_pages(link, method, key).await {
         Err(ListError::Call(CallError::Answered(error))) if error.code == errors::METHOD_NOT_FOUND => {
             Ok(List::default())
@@ -124,7 +141,11 @@ fn resources(list: List, key: &str) -> Vec<ResourceEntry> {
 
 /// Follows `nextCursor` to its end, the limit, or the first cursor that comes again. An empty cursor is a cursor
 /// (`2025-11-25/server/utilities/pagination.mdx`).
-async fn all_pages(link: &Link, method: &'static str, key: &'static str) -> Result<List, ListError> {
+async fn all_pages(
+    (link, wait): (&Link, Duration),
+    method: &'static str,
+    key: &'static str,
+) -> Result<List, ListError> {
     let mut list = List::default();
     let (mut cursor, mut seen): (Option<String>, HashSet<String>) = (None, HashSet::new());
     let mut bytes = 0;
@@ -137,7 +158,7 @@ async fn all_pages(link: &Link, method: &'static str, key: &'static str) -> Resu
         let params = cursor.as_ref().and_then(|cursor| {
             serde_json::value::to_raw_value(&serde_json::json!({ "cursor": cursor })).ok()
         });
-        let result = link.request(method, params, PAGE).await?;
+        let result = link.request(method, params, wait).await?;
         let fields = RawObject::parse(&result).map_err(|_| ListError::Shape(method, key))?;
         let items: Vec<Box<Raw>> = fields.read(key).ok_or(ListError::Shape(method, key))?;
         bytes += result.get().len();

@@ -42,7 +42,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
         exists.then_some(()).ok_or_else(|| ChangeError::Unknown(name.to_owned()))
     };
     match change {
-        Change::Add { name, target, startup, replace } => {
+        Change::Add { name, target, startup, era, replace } => {
             let server: ServerName = name.parse()?;
             if config.servers().contains_key(&server) && !replace {
                 return Err(ChangeError::Exists(name.clone()));
@@ -50,6 +50,9 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             let mut entry = entry_of(target);
             if let Some(startup) = startup {
                 entry.insert("startup".into(), json!(startup));
+            }
+            if let Some(era) = era {
+                entry.insert("era".into(), json!(era));
             }
             Ok(config.edited(|servers| {
                 servers.insert(name.clone(), Value::Object(entry));
@@ -132,7 +135,7 @@ mod tests {
     fn add(name: &str, replace: bool) -> Change {
         let target =
             Target::Command { command: "npx".into(), args: vec!["-y".into()], env: [].into(), cwd: None };
-        Change::Add { name: name.into(), target, startup: None, replace }
+        Change::Add { name: name.into(), target, startup: None, era: None, replace }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::rules::ToolRule;
 use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
-    server::{IDLE_TIMEOUT, REQUEST_TIMEOUT, REQUEST_TIMEOUT_FLOOR},
+    server::{DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REQUEST_TIMEOUT, REQUEST_TIMEOUT_FLOOR},
 };
 
 /// The block's key.
@@ -291,12 +291,21 @@ impl<'a> Reader<'a> {
                 )
             })
         })?;
+        let era = field(&["era"]).map_or(Ok(Era::Auto), |(_, value)| {
+            serde_json::from_str(value.get()).map_err(|_| {
+                self.at(value.get(), "\"era\" must be \"auto\", \"legacy\" or \"modern\"".to_owned())
+            })
+        })?;
         let keep_calls = switch("keepCalls")?.unwrap_or(false);
         let duration = |key: &str| field(&[key]).map(|(key, value)| self.duration(key, value)).transpose();
         Ok(ServerConfig {
             transport,
             enabled,
             startup,
+            era,
+            discovery_timeout: duration("discoveryTimeout")?
+                .unwrap_or(DISCOVERY_TIMEOUT)
+                .max(REQUEST_TIMEOUT_FLOOR),
             idle_timeout: duration("idleTimeout")?.unwrap_or(IDLE_TIMEOUT),
             request_timeout: duration("requestTimeout")?
                 .unwrap_or(REQUEST_TIMEOUT)

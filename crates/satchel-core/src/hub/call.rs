@@ -583,7 +583,11 @@ impl Running {
                 self.waiting_since.get_or_insert_with(Instant::now);
                 return Some(Step::Question(question));
             }
-            let message = format!("the client cannot answer {}", question.method);
+            let message = match page_to_visit(&question) {
+                // Clients before 2025-11-25 show no pages; their user can be told.
+                Some(page) => format!("open {page} in a browser, then call it again"),
+                None => format!("the client cannot answer {}", question.method),
+            };
             round.answer(&question.key, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
         }
         if let Some(refusal) = round.refusal() {
@@ -710,6 +714,13 @@ impl Drop for Running {
             call.cancel_task(id);
         }
     }
+}
+
+/// The address that a question sends the user to.
+fn page_to_visit(question: &Question) -> Option<String> {
+    let params = RawObject::parse(question.params.as_deref()?).ok()?;
+    let visits = question.method == "elicitation/create" && params.text("mode").as_deref() == Some("url");
+    params.text("url").filter(|_| visits)
 }
 
 /// What older revisions say by an error, a stateless one says by a question: the user has to visit some addresses first

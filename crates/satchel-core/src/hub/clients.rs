@@ -58,6 +58,7 @@ impl Hub {
             }
             ClientsWish::SetSurface { client, surface } => {
                 self.inner.edits.choose(&client, |choices| choices.surface = surface).map_err(unwritable)?;
+                self.inner.choices.send_modify(|made| *made += 1);
                 self.inner.compose.notify_one();
                 Ok(json!({}))
             }

@@ -88,6 +88,8 @@ struct Inner {
     tokens: Tokens,
     /// What was written into other programs' files.
     edits: Edits,
+    /// How many choices of what a client sees were made.
+    choices: watch::Sender<u64>,
     /// Written by the apply task only.
     config: watch::Sender<Arc<Config>>,
     changes: mpsc::Sender<apply::Asked>,
@@ -154,6 +156,7 @@ impl Hub {
             around,
             tokens,
             edits,
+            choices: watch::Sender::new(0),
             config: watch::Sender::new(Arc::default()),
             changes,
             servers: RwLock::default(),

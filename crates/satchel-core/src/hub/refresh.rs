@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::Hub;
 use crate::{
     catalog::{Offer, disk, fetch, rules, tokens},
-    model::{ServerName, happening::Happening},
+    model::{ServerName, happening::Happening, server::DISCOVERY_TIMEOUT},
     tasks::{kept, may_fail_here},
     upstream::{
         Dirty, Hello, Link, News, Upstream,
@@ -153,10 +153,14 @@ impl Reader {
             };
             offer.tokens = OnceLock::new();
         }
+        let hosted = self.hub.servers().get(&self.name).is_some_and(|known| {
+            matches!(known.config.transport, crate::model::TransportConfig::Http { .. })
+        });
+        let reached = (self.hub.discovery_timeout(&self.name), hosted);
         let (mut failed, mut error) = (0, None);
         for list in fetch::LISTS.into_iter().filter(|list| lists & Dirty::bit(list) != 0) {
             let before = offer.clone();
-            let mut reading = pin!(fetch::read(link, hello, list, &mut offer));
+            let mut reading = pin!(fetch::read(link, hello, list, reached, &mut offer));
             let read = match tokio::time::timeout(OTHER_LISTS, &mut reading).await {
                 Ok(read) => read,
                 Err(_) => {
@@ -289,11 +293,16 @@ impl Hub {
         self.inner.catalog.send_modify(|catalog| *catalog = catalog.followed_by(offers));
     }
 
+    fn discovery_timeout(&self, name: &ServerName) -> Duration {
+        self.servers().get(name).map_or(DISCOVERY_TIMEOUT, |known| known.config.discovery_timeout)
+    }
+
     /// Waits until a server's lists have been read once; false where that takes too long.
     pub(super) async fn wait_for_offer(&self, name: &ServerName) -> bool {
         let mut catalog = self.inner.catalog.subscribe();
         let known = catalog.wait_for(|catalog| catalog.offer(name.as_str()).is_some());
-        tokio::time::timeout(FIRST_LISTS, known).await.is_ok_and(|known| known.is_ok())
+        let wait = FIRST_LISTS.max(self.discovery_timeout(name) + DEBOUNCE);
+        tokio::time::timeout(wait, known).await.is_ok_and(|known| known.is_ok())
     }
 }
 

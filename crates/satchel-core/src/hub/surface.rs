@@ -43,6 +43,11 @@ impl Hub {
         self.inner.catalog.subscribe()
     }
 
+    /// Changes whenever it was chosen what some client sees.
+    pub fn watch_choices(&self) -> watch::Receiver<u64> {
+        self.inner.choices.subscribe()
+    }
+
     /// What servers say that belongs to no call.
     pub fn news(&self) -> broadcast::Receiver<News> {
         self.inner.around.news.subscribe()

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Startup,
     ledger::{ActivityAsk, ReportAsk},
+    server::Era,
 };
 
 /// One wish of a face. Sent as JSON with the wish's name under `"do"`.
@@ -136,6 +137,9 @@ pub enum Change {
         target: Target,
         /// When it is started.
         startup: Option<Startup>,
+        /// In which family of revisions it is spoken to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        era: Option<Era>,
         /// Replace an existing entry of that name instead of refusing.
         replace: bool,
     },

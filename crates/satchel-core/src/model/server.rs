@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// How long a server may be unused before it is stopped, unless its entry says otherwise.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
+/// How long a server may take to say what it is and what it offers, unless its entry says otherwise.
+pub const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(45);
 /// How long a request may take without progress, unless the entry says otherwise.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// The shortest request timeout that is obeyed.
@@ -24,6 +26,19 @@ pub enum Startup {
     Eager,
     /// Only by a person.
     Manual,
+}
+
+/// In which family of protocol revisions a server is spoken to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Era {
+    /// Whichever it speaks; asked once, and remembered.
+    #[default]
+    Auto,
+    /// Sessions, opened by `initialize`: revisions up to 2025-11-25.
+    Legacy,
+    /// Requests that stand alone: revisions from 2026-07-28 on.
+    Modern,
 }
 
 /// How to reach a server. Values may hold `${VAR}`, `${VAR:-default}` and `${secret:NAME}`.
@@ -58,6 +73,10 @@ pub struct ServerConfig {
     pub enabled: bool,
     /// When it is started.
     pub startup: Startup,
+    /// In which family of revisions it is spoken to.
+    pub era: Era,
+    /// How long it may take to say what it is, without any sign of life, and then for each page of its lists.
+    pub discovery_timeout: Duration,
     /// How long it may be unused before it is stopped.
     pub idle_timeout: Duration,
     /// How long a request may take without progress.

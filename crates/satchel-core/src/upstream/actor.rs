@@ -39,16 +39,17 @@ use crate::{
         file::OWN_COMMAND,
     },
     files::Places,
-    model::{Code, ServerConfig, ServerName, TransportConfig},
+    model::{Code, ServerConfig, ServerName, TransportConfig, server::Era},
     secrets::{Secret, Secrets},
     tasks::{Panicked, caught, may_fail_here},
 };
 
-/// How long a server may take from its start to the end of the handshake, without any sign of life.
-const HANDSHAKE: Duration = Duration::from_secs(30);
-/// Programs that may download a package first. As long as they show signs of life they may take [`DOWNLOAD`].
+/// Programs that may download a package first. As long as they show signs of life they may take this long.
 const LAUNCHERS: [&str; 10] = ["npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "docker"];
 const DOWNLOAD: Duration = Duration::from_secs(600);
+/// How long a server of which nothing is known may take to say that it does not know `server/discover`, before it is
+/// asked in the older way.
+const PROBE: Duration = Duration::from_secs(10);
 /// How long calls in flight may go on when their server is stopped.
 const DRAIN: Duration = Duration::from_secs(5);
 /// Cold starts remembered for the median.
@@ -595,7 +596,12 @@ impl Start {
     async fn run(self) -> Result<Box<(Connection, Hello)>, Failure> {
         let filled = self.fill().await?;
         let hosted = matches!(filled, TransportConfig::Http { .. });
-        let mut way = self.remembered(hosted).unwrap_or(if hosted { Way::Modern } else { Way::Legacy });
+        let usual = match self.config.era {
+            Era::Auto if hosted => Way::Modern,
+            Era::Auto | Era::Legacy => Way::Legacy,
+            Era::Modern => Way::Modern,
+        };
+        let mut way = self.remembered(hosted).unwrap_or(usual);
         let (mut tried, mut first) = (vec![], None);
         loop {
             tried.push(way);
@@ -607,6 +613,10 @@ impl Start {
                 }
                 Err(refused) => refused,
             };
+            // A server that was only slow to wake may be asked in the same way again, when it speaks no other.
+            if refused.failure.code == Code::HandshakeTimeout && way == Way::Modern && tried.len() == 1 {
+                tried.clear();
+            }
             let next = match way {
                 Way::Legacy if hosted && refused.no_post && !tried.contains(&Way::Sse) => Some(Way::Sse),
                 Way::Modern if refused.try_other => Some(Way::Legacy),
@@ -618,10 +628,16 @@ impl Start {
             // The older way is the last to be tried over HTTP; what it said is what fits most servers.
             let failure = match way {
                 Way::Modern if hosted => first.unwrap_or(refused.failure),
-                Way::Sse => first.unwrap_or(refused.failure),
+                Way::Sse => match first {
+                    Some(first) => {
+                        let message = format!("{}; over HTTP+SSE {}", first.message, refused.failure.message);
+                        Failure { message, ..first }
+                    }
+                    None => refused.failure,
+                },
                 _ => refused.failure,
             };
-            match next.filter(|next| !tried.contains(next)) {
+            match next.filter(|next| !tried.contains(next) && self.may_speak(*next)) {
                 Some(next) => way = next,
                 None => return Err(failure),
             }
@@ -632,7 +648,16 @@ impl Start {
     fn remembered(&self, hosted: bool) -> Option<Way> {
         let known = *self.way.lock().unwrap_or_else(PoisonError::into_inner);
         let (way, since) = known?;
-        (!hosted || way == Way::Modern || since.elapsed() < REMEMBERED).then_some(way)
+        let fresh = !hosted || way == Way::Modern || since.elapsed() < REMEMBERED;
+        (fresh && self.may_speak(way)).then_some(way)
+    }
+
+    /// Does the user leave it to us, or want this?
+    fn may_speak(&self, way: Way) -> bool {
+        match (self.config.era, way) {
+            (Era::Auto, _) | (Era::Modern, Way::Modern) | (Era::Legacy, Way::Legacy | Way::Sse) => true,
+            (Era::Modern, Way::Legacy | Way::Sse) | (Era::Legacy, Way::Modern) => false,
+        }
     }
 
     async fn attempt(
@@ -646,10 +671,10 @@ impl Start {
             news: self.around.news.clone(),
         });
         let lost = |failure| handshake::Refused { failure, try_other: false, no_post: false };
-        let tracker = &self.around.tracker;
+        let (tracker, quiet) = (&self.around.tracker, self.config.discovery_timeout);
         let (connection, patience) = match filled.clone() {
             TransportConfig::Stdio { command, args, env, cwd } => {
-                let patience = patience_for(&command);
+                let patience = patience_for(&command, quiet);
                 let program = self.program(&command, args, env, cwd).await.map_err(lost)?;
                 let warden = self.around.warden.clone();
                 (stdio::connect(program, ears, self.log.clone(), warden, tracker).map_err(lost)?, patience)
@@ -660,19 +685,22 @@ impl Start {
                     Way::Sse => sse::connect(&address, ears, self.log.clone(), tracker),
                     Way::Modern | Way::Legacy => http::connect(&address, ears, self.log.clone(), tracker),
                 };
-                (connection.map_err(lost)?, HANDSHAKE)
+                (connection.map_err(lost)?, quiet)
             }
         };
         let (hosted, noise_before) = (connection.pid.is_none(), self.log.noise_count());
         let greeting = async {
             match way {
-                Way::Modern => handshake::discover(&connection.link).await,
+                Way::Modern if self.config.era == Era::Modern => {
+                    handshake::discover(&connection.link, patience).await
+                }
+                Way::Modern => handshake::discover(&connection.link, PROBE.min(patience)).await,
                 Way::Legacy | Way::Sse => handshake::initialize(&connection.link, patience).await,
             }
         };
         let greeted = tokio::select! {
             greeted = greeting => greeted,
-            silent = silence(&connection.signs) => Err(lost(failure(
+            silent = silence(&connection.signs, quiet) => Err(lost(failure(
                 Code::HandshakeTimeout,
                 format!("it gave no sign of life for {} s before it was ready", silent.as_secs()),
             ))),
@@ -811,11 +839,11 @@ fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
 }
 
 /// Resolves when the other side has been silent for too long.
-async fn silence(signs: &Signs) -> Duration {
+async fn silence(signs: &Signs, quiet: Duration) -> Duration {
     loop {
-        let due = signs.last() + HANDSHAKE;
+        let due = signs.last() + quiet;
         if due <= Instant::now() {
-            return HANDSHAKE;
+            return quiet;
         }
         tokio::time::sleep_until(due).await;
     }
@@ -830,8 +858,8 @@ fn is_runtime(command: &Path) -> bool {
 }
 
 /// How long this program may take to its handshake, as long as it shows signs of life.
-fn patience_for(command: &str) -> Duration {
-    if is_launcher(command) { DOWNLOAD } else { HANDSHAKE }
+fn patience_for(command: &str, quiet: Duration) -> Duration {
+    if is_launcher(command) { DOWNLOAD } else { quiet }
 }
 
 fn is_launcher(command: &str) -> bool {
@@ -883,28 +911,30 @@ impl Values for Known<'_> {
 mod tests {
     use super::*;
 
-    /// The limit of 30 s: a start is given up when nothing has come for that long, and not a moment sooner.
+    const QUIET: Duration = crate::model::server::DISCOVERY_TIMEOUT;
+
+    /// The limit of 45 s: a start is given up when nothing has come for that long, and not a moment sooner.
     #[tokio::test(start_paused = true)]
     async fn a_start_may_take_long_while_it_shows_signs_of_life() {
         let (begin, signs) = (Instant::now(), Signs::default());
-        let silent = async { silence(&signs).await };
+        let silent = async { silence(&signs, QUIET).await };
         let working = async {
             for _ in 0..10 {
-                tokio::time::sleep(HANDSHAKE - Duration::from_secs(1)).await;
+                tokio::time::sleep(QUIET - Duration::from_secs(1)).await;
                 signs.saw();
             }
         };
-        assert_eq!(tokio::join!(silent, working).0, HANDSHAKE);
-        assert_eq!(begin.elapsed(), (HANDSHAKE - Duration::from_secs(1)) * 10 + HANDSHAKE);
+        assert_eq!(tokio::join!(silent, working).0, QUIET);
+        assert_eq!(begin.elapsed(), (QUIET - Duration::from_secs(1)) * 10 + QUIET);
     }
 
-    /// 10 min for what may download first, 30 s for every other program.
+    /// 10 min for what may download first, 45 s for every other program.
     #[tokio::test(start_paused = true)]
     async fn only_what_downloads_first_may_take_longer_than_its_handshake() {
         for (command, limit) in
-            [("npx", DOWNLOAD), ("uvx.exe", DOWNLOAD), ("docker", DOWNLOAD), ("node", HANDSHAKE)]
+            [("npx", DOWNLOAD), ("uvx.exe", DOWNLOAD), ("docker", DOWNLOAD), ("node", QUIET)]
         {
-            assert_eq!(patience_for(command), limit, "{command}");
+            assert_eq!(patience_for(command, QUIET), limit, "{command}");
             for (takes, good) in
                 [(limit - Duration::from_secs(1), true), (limit + Duration::from_secs(1), false)]
             {

@@ -12,9 +12,6 @@ use super::{
 };
 use crate::model::Code;
 
-/// How long a server may take to say that it does not know `server/discover`, before it is asked in the older way.
-const PROBE: Duration = Duration::from_secs(10);
-
 /// What a server said of itself. The raw parts are as it wrote them.
 #[derive(Debug, Clone)]
 pub struct Hello {
@@ -59,7 +56,13 @@ impl Refused {
 
 /// What we can answer when a server asks: everything, because the clients behind us can, some this and some that.
 fn capabilities() -> serde_json::Value {
-    json!({ "roots": { "listChanged": true }, "sampling": {}, "elicitation": { "form": {}, "url": {} } })
+    json!({
+        "roots": { "listChanged": true },
+        "sampling": {},
+        "elicitation": { "form": {}, "url": {} },
+        // Whoever shows no pages of servers gets their tools and what these say as text (`extensions/apps/overview.mdx`).
+        "extensions": { meta::APPS: { "mimeTypes": ["text/html;profile=mcp-app"] } },
+    })
 }
 
 fn client_info() -> serde_json::Value {
@@ -86,7 +89,7 @@ pub(super) async fn initialize(link: &Link, wait: Duration) -> Result<Hello, Ref
 }
 
 /// Asks a server of the stateless revisions what it is. Nothing is opened by that.
-pub(super) async fn discover(link: &Link) -> Result<Hello, Refused> {
+pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Refused> {
     let (Ok(client), Ok(capabilities)) = (to_raw_value(&client_info()), to_raw_value(&capabilities())) else {
         return Err(Refused::final_one(failure(Code::HandshakeRefused, "a request could not be written")));
     };
@@ -96,7 +99,11 @@ pub(super) async fn discover(link: &Link) -> Result<Hello, Refused> {
         try_other: true,
         no_post: false,
     };
-    let result = match link.request("server/discover", None, PROBE).await {
+    let mut answer = link.request("server/discover", None, wait).await;
+    if matches!(&answer, Err(CallError::Answered(error)) if would_take_ours(error)) {
+        answer = link.request("server/discover", None, wait).await;
+    }
+    let result = match answer {
         Ok(result) => result,
         Err(error) => {
             let unauthorized = matches!(answered_status(&error), Some(401 | 403));
@@ -123,6 +130,15 @@ pub(super) async fn discover(link: &Link) -> Result<Hello, Refused> {
         capabilities: capabilities_of(&fields),
         instructions: fields.text("instructions"),
     })
+}
+
+/// Does a server that refused our revision name that very one as good? It is asked once more then
+/// (`2026-07-28/basic/versioning.mdx#protocol-version-negotiation`).
+fn would_take_ours(error: &ErrorObject) -> bool {
+    let data = error.data.as_deref().and_then(|data| RawObject::parse(data).ok()).unwrap_or_default();
+    let supported: Vec<String> = data.read("supported").unwrap_or_default();
+    error.code == errors::UNSUPPORTED_PROTOCOL_VERSION
+        && supported.iter().any(|revision| revision == era::MODERN)
 }
 
 /// An answer to `initialize` that only a server of the stateless revisions gives: it knows no such method, or misses

@@ -153,7 +153,7 @@ export type Wish =
   | { do: "delete_history"; sums: boolean };
 
 export type Change =
-  | { change: "add"; name: string; target: Target; startup: Startup | null; replace: boolean }
+  | { change: "add"; name: string; target: Target; startup: Startup | null; era?: "auto" | "legacy" | "modern"; replace: boolean }
   | { change: "remove"; name: string }
   | { change: "set_enabled"; name: string; enabled: boolean }
   | { change: "set_keep_calls"; name: string; keep: boolean };

@@ -401,6 +401,7 @@ export const wishes: hub.Wish[] = [
       }
     },
     "startup": "lazy",
+    "era": "auto",
     "replace": true
   },
   {

@@ -41,6 +41,12 @@ const RESUME_AFTER: Duration = Duration::from_millis(500);
 const BUSY_TRIES: usize = 3;
 const BUSY_WAIT: Duration = Duration::from_secs(30);
 
+/// After how long a request is sent again that never left, because nobody took the connection.
+const UNREACHED: [Duration; 3] =
+    [Duration::from_millis(250), Duration::from_millis(750), Duration::from_millis(2000)];
+/// How long the stream for what the server says unasked is waited for, before the first request goes out: what the first
+/// call brings about would be missed otherwise.
+const OPENING: Duration = Duration::from_secs(1);
 /// How often a request is sent again in a new session, and how long opening one may take.
 const RENEWALS: usize = 2;
 const RENEWAL_TIME: Duration = Duration::from_secs(10);
@@ -162,8 +168,10 @@ impl Http {
                 let initialized = outgoing.method.as_deref() == Some("notifications/initialized");
                 self.notify(outgoing).await;
                 if initialized {
-                    let http = self.clone();
-                    self.tracker.spawn(async move { http.listen().await });
+                    let (http, opened) = (self.clone(), CancellationToken::new());
+                    let open = opened.clone();
+                    self.tracker.spawn(async move { http.listen(open).await });
+                    let _ = tokio::time::timeout(OPENING, opened.cancelled()).await;
                 }
             } else {
                 let http = self.clone();
@@ -276,11 +284,22 @@ impl Http {
 
     /// Sends a request, and again where the server said that it did not take it.
     async fn send(&self, outgoing: &Outgoing) -> Result<Response, reqwest::Error> {
-        let mut tries = 0;
+        let (mut tries, mut unreached) = (0, UNREACHED.iter());
+        // Why a server cannot be had from the start is for its lifecycle to deal with.
+        let opening = matches!(outgoing.method.as_deref(), Some("initialize" | "server/discover"));
         loop {
-            let response = self.post(outgoing).send().await?;
+            let response = match self.post(outgoing).send().await {
+                Err(error) if error.is_connect() && !opening => match unreached.next() {
+                    Some(pause) => {
+                        tokio::time::sleep(*pause).await;
+                        continue;
+                    }
+                    None => return Err(error),
+                },
+                response => response?,
+            };
             tries += 1;
-            match busy_for(&response, outgoing.method.as_deref()) {
+            match busy_for(&response) {
                 Some(pause) if tries < BUSY_TRIES => tokio::time::sleep(pause).await,
                 _ => return Ok(response),
             }
@@ -384,6 +403,7 @@ impl Http {
     }
 
     async fn refusal(&self, id: u64, status: StatusCode, response: Response) {
+        let later = told_to_wait(&response);
         let text = body(response).await.unwrap_or_default();
         // An error may come as a JSON-RPC answer under any status.
         if let Ok(Message::Response { id: answered, outcome: Err(error) }) = Message::parse(&text)
@@ -396,10 +416,18 @@ impl Http {
             text if text.is_empty() || text.starts_with('<') => format!("it answered HTTP {status}"),
             text => format!("it answered HTTP {status}: {text}"),
         };
+        let message = match later {
+            Some(wait) => format!("{message} (it wants to be asked again in {} s)", wait.as_secs()),
+            None => message,
+        };
         self.link.fail(
             id,
             match status {
                 StatusCode::TOO_MANY_REQUESTS => CallError::Ended(message, Outcome::NotExecuted),
+                // Whoever says when to come back has not begun.
+                StatusCode::SERVICE_UNAVAILABLE if later.is_some() => {
+                    CallError::Ended(message, Outcome::NotExecuted)
+                }
                 status if status.is_server_error() => CallError::Ended(message, Outcome::Unknown),
                 status => CallError::Answered(
                     ErrorObject::new(errors::INTERNAL_ERROR, message)
@@ -410,7 +438,7 @@ impl Http {
     }
 
     /// Keeps a GET stream open, where the server has one, so that changes of its lists are heard.
-    async fn listen(&self) {
+    async fn listen(&self, asked: CancellationToken) {
         let mut place = Place::default();
         loop {
             let mut get = self.client.get(self.url.clone()).header("accept", "text/event-stream");
@@ -422,6 +450,7 @@ impl Http {
                 opened = get.send() => opened,
                 () = self.stop.cancelled() => return,
             };
+            asked.cancel();
             match opened {
                 Ok(response) if response.status().is_success() => {
                     tokio::select! {
@@ -507,18 +536,27 @@ struct Place {
     retry: Option<Duration>,
 }
 
-/// How long to wait before a request is sent again that was provably not run; `None` where that is not certain.
-fn busy_for(response: &Response, method: Option<&str>) -> Option<Duration> {
-    let told =
-        response.headers().get("retry-after").and_then(|after| after.to_str().ok()?.trim().parse().ok());
-    let pause = told.map(Duration::from_secs);
+/// How long to wait before a request is sent again that was provably not run; `None` where that is not certain, or too
+/// long.
+fn busy_for(response: &Response) -> Option<Duration> {
+    let told = told_to_wait(response);
     match response.status() {
-        StatusCode::TOO_MANY_REQUESTS => Some(pause.unwrap_or(Duration::from_secs(1))),
-        // A call may have run before the server gave up on it.
-        StatusCode::SERVICE_UNAVAILABLE if method != Some("tools/call") => pause,
+        StatusCode::TOO_MANY_REQUESTS => Some(told.unwrap_or(Duration::from_secs(1))),
+        // A server that gave up on a call says so too, but not when to come back (RFC 9110, section 15.6.4).
+        StatusCode::SERVICE_UNAVAILABLE => told,
         _ => None,
     }
     .filter(|pause| *pause <= BUSY_WAIT)
+}
+
+/// What `Retry-After` says: seconds, or a date (RFC 9110, section 10.2.3).
+fn told_to_wait(response: &Response) -> Option<Duration> {
+    let told = response.headers().get("retry-after")?.to_str().ok()?.trim();
+    if let Ok(seconds) = told.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(told).ok()?;
+    Some(until.duration_since(std::time::SystemTime::now()).unwrap_or_default())
 }
 
 /// Reads a body up to the limit.

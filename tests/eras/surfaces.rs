@@ -1,0 +1,331 @@
+//! What a client sees: the hub's four tools, all tools of all servers, or one server. Each is whole, and can be changed
+//! while it is looked at.
+
+use satchel_tests::{Home, LEGACY, MODERN, eventually, fixture};
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Era},
+    pairs::client_at,
+    station::{Asked, Speaks, Station, text},
+};
+
+const BOTH: [Era; 2] = [Era::Legacy, Era::Modern];
+
+/// The items of a list.
+async fn list(client: &Client, method: &str) -> Vec<Value> {
+    let told = client.request(method, json!({})).await;
+    let result = told.result();
+    let key = ["tools", "prompts", "resources", "resourceTemplates"]
+        .into_iter()
+        .find(|key| result.get(key).is_some());
+    let items = key.and_then(|key| result[key].as_array()).unwrap_or_else(|| panic!("no list in {result}"));
+    items.clone()
+}
+
+fn find<'items>(items: &'items [Value], key: &str, value: &str) -> &'items Value {
+    items.iter().find(|item| item[key] == value).unwrap_or_else(|| panic!("no {value} in {items:?}"))
+}
+
+async fn all_listed(client: &Client, tool: &str) {
+    eventually(&format!("{tool} is listed"), async || {
+        list(client, "tools/list").await.iter().any(|listed| listed["name"] == tool).then_some(())
+    })
+    .await;
+}
+
+/// Two fixtures, one of each era.
+fn two_servers() -> Home {
+    Home::with_servers(json!({ "old": fixture(LEGACY), "new": fixture(MODERN) }))
+}
+
+#[tokio::test]
+async fn a_choice_is_heard_of_and_seen_in_the_same_session() {
+    let home = two_servers();
+    let hub = home.start_hub().await;
+    for era in BOTH {
+        let mut client = client_at(&hub, "", era).await;
+        let name = format!("{era:?}").to_lowercase();
+        let opened = client.open().await;
+        assert_eq!(opened["capabilities"]["tools"]["listChanged"], true, "{opened}");
+        assert_eq!(list(&client, "tools/list").await.len(), 4);
+        let mut stream = client.listen_to_lists().await;
+
+        home.satchel(&["surface", &name, "direct"]).await.succeeded();
+        stream.until("notifications/tools/list_changed").await;
+        all_listed(&client, "new-test_simple_text").await;
+        assert!(client.call("old-test_simple_text", json!({})).await.text().contains("simple"));
+
+        home.satchel(&["surface", &name, "router"]).await.succeeded();
+        stream.until("notifications/tools/list_changed").await;
+        assert_eq!(list(&client, "tools/list").await.len(), 4, "{era:?}");
+        // What it saw before it sees no longer.
+        let gone = client.call("old-test_simple_text", json!({})).await.outcome.unwrap_err();
+        assert_eq!(gone.code, -32602, "{era:?}: {gone:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_surface_says_what_it_can_do() {
+    let home = two_servers();
+    let hub = home.start_hub().await;
+    for era in BOTH {
+        let capabilities = async |path: &str| {
+            let mut client = client_at(&hub, path, era).await;
+            client.open().await["capabilities"].as_object().expect("capabilities").clone()
+        };
+        let names = |all: &serde_json::Map<String, Value>| {
+            let mut names: Vec<_> = all.keys().cloned().collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&capabilities("").await), ["tools"]);
+        let direct = ["completions", "logging", "prompts", "resources", "tools"];
+        assert_eq!(names(&capabilities("/direct").await), direct);
+        for (server, speaks) in [("old", Era::Legacy), ("new", Era::Modern)] {
+            let own = capabilities(&format!("/server/{server}")).await;
+            assert_eq!(own["resources"]["subscribe"], true, "{era:?} {server}");
+            // What is negotiated passes; tasks are of one family only.
+            let extensions = own["extensions"].as_object().expect("extensions");
+            assert!(extensions.contains_key("io.modelcontextprotocol/ui"), "{era:?} {server}: {own:?}");
+            let tasks = extensions.contains_key("io.modelcontextprotocol/tasks");
+            assert_eq!(tasks, era == speaks, "{era:?} {server}: {own:?}");
+        }
+    }
+}
+
+/// What is named so on a surface.
+fn named(path: &str, name: &str) -> String {
+    if path == "/direct" { format!("new-{name}") } else { name.to_owned() }
+}
+
+#[tokio::test]
+async fn prompts_resources_templates_completions_icons_and_apps_are_on_every_surface_that_shows_servers() {
+    let home = two_servers();
+    let hub = home.start_hub().await;
+    for era in BOTH {
+        for path in ["/direct", "/server/new", "/server/old"] {
+            let what = format!("{era:?} client at {path}");
+            let mut client = client_at(&hub, path, era).await;
+            client.open().await;
+            let own = |name: &str| named(path, name);
+            all_listed(&client, &own("test_app")).await;
+
+            let tools = list(&client, "tools/list").await;
+            let app = find(&tools, "name", &own("test_app"));
+            assert_eq!(app["icons"][0]["mimeType"], "image/png", "{what}");
+            assert_eq!(app["annotations"]["readOnlyHint"], true, "{what}");
+            assert_eq!(app["title"], "App", "{what}");
+            assert_eq!(app["_meta"]["example.com/own"], 1, "{what}");
+            let page = app["_meta"]["ui"]["resourceUri"].as_str().expect("a page");
+            let read = client.request("resources/read", json!({ "uri": page })).await;
+            let contents = &read.result()["contents"][0];
+            assert_eq!(contents["mimeType"], "text/html;profile=mcp-app", "{what}");
+            assert!(contents["_meta"]["ui"]["csp"].is_object(), "{what}: {contents}");
+
+            let prompts = list(&client, "prompts/list").await;
+            let prompt = find(&prompts, "name", &own("test_prompt_with_arguments"));
+            assert_eq!(prompt["arguments"][1]["name"], "arg2", "{what}");
+            let params = json!({ "name": prompt["name"], "arguments": { "arg1": "a", "arg2": "b" } });
+            let got = client.request("prompts/get", params).await;
+            let said = &got.result()["messages"][0]["content"]["text"];
+            assert_eq!(said, "Prompt with arguments: arg1='a', arg2='b'", "{what}");
+
+            let resources = list(&client, "resources/list").await;
+            find(&resources, "uri", "test://static-text");
+            let templates = list(&client, "resources/templates/list").await;
+            find(&templates, "uriTemplate", "test://template/{id}/data");
+            let read = client.request("resources/read", json!({ "uri": "test://template/7/data" })).await;
+            assert!(read.result()["contents"][0]["text"].as_str().is_some_and(|text| text.contains("ID: 7")));
+
+            for reference in [
+                json!({ "type": "ref/prompt", "name": prompt["name"] }),
+                json!({ "type": "ref/resource", "uri": "test://template/{id}/data" }),
+            ] {
+                let params = json!({ "ref": reference, "argument": { "name": "arg1", "value": "par" } });
+                let completed = client.request("completion/complete", params).await;
+                let values = &completed.result()["completion"]["values"];
+                assert_eq!(values, &json!(["paris", "park", "party"]), "{what}");
+            }
+            let missing = client.request("resources/read", json!({ "uri": "test://nothing" })).await;
+            let expected = if era == Era::Modern { -32602 } else { -32002 };
+            assert_eq!(missing.outcome.unwrap_err().code, expected, "{what}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_servers_with_the_same_address_are_kept_apart() {
+    let home = two_servers();
+    let hub = home.start_hub().await;
+    for era in BOTH {
+        let mut client = client_at(&hub, "/direct", era).await;
+        client.open().await;
+        all_listed(&client, "new-test_app").await;
+        all_listed(&client, "old-test_app").await;
+        let tools = list(&client, "tools/list").await;
+        let page = |tool: &str| find(&tools, "name", tool)["_meta"]["ui"]["resourceUri"].clone();
+        assert_ne!(page("new-test_app"), page("old-test_app"), "each tool has its own server's page");
+        for page in [page("new-test_app"), page("old-test_app")] {
+            client.request("resources/read", json!({ "uri": page })).await.result();
+        }
+
+        // The second one's resource is watched under the name that it is listed by.
+        let resources = list(&client, "resources/list").await;
+        let second = resources.iter().filter_map(|resource| resource["uri"].as_str());
+        let second = second.filter(|uri| uri.ends_with("|test://watched-resource")).collect::<Vec<_>>();
+        assert_eq!(second.len(), 1, "{resources:?}");
+        let server = second[0].split('|').next().expect("a server");
+        let mut stream = client.listen(second[0]).await;
+        let tool = format!("{server}-test_update_watched_resource");
+        let mut heard = None;
+        for _ in 0..20 {
+            client.call(&tool, json!({})).await.result();
+            let wait = std::time::Duration::from_secs(3);
+            let updated = stream.until("notifications/resources/updated");
+            if let Ok((message, _)) = tokio::time::timeout(wait, updated).await {
+                heard = Some(message);
+                break;
+            }
+        }
+        assert_eq!(heard.expect("it is heard of")["params"]["uri"], second[0], "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_many_pages_is_read_to_its_end() {
+    // An empty cursor is one, too.
+    let pages = ["", "two", "three"];
+    let station = Station::start(Speaks::Legacy, move |asked: &Asked| {
+        let cursor = asked.message["params"]["cursor"].as_str();
+        let at =
+            cursor.map_or(0, |cursor| pages.iter().position(|page| *page == cursor).expect("a page") + 1);
+        let mut page =
+            json!({ "tools": [{ "name": format!("tool-{at}"), "inputSchema": { "type": "object" } }] });
+        if let Some(next) = pages.get(at) {
+            page["nextCursor"] = json!(next);
+        }
+        (asked.method() == "tools/list").then(|| asked.result(&page))
+    })
+    .await;
+    let home = Home::with_servers(json!({ "far": { "url": station.url } }));
+    let hub = home.start_hub().await;
+    for era in BOTH {
+        for (path, prefix) in [("/direct", "far-"), ("/server/far", "")] {
+            let mut client = client_at(&hub, path, era).await;
+            client.open().await;
+            all_listed(&client, &format!("{prefix}tool-3")).await;
+            let names: Vec<_> =
+                list(&client, "tools/list").await.iter().map(|tool| tool["name"].clone()).collect();
+            assert_eq!(names, (0..4).map(|at| json!(format!("{prefix}tool-{at}"))).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// The last message of a method that a station was sent.
+fn last(station: &Station, method: &str) -> Value {
+    let asked = station.asked();
+    let last = asked.iter().rfind(|asked| asked.method() == method);
+    last.unwrap_or_else(|| panic!("nobody sent {method}")).message.clone()
+}
+
+#[tokio::test]
+async fn metadata_traces_and_unknown_parameters_reach_the_server_as_they_were_given() {
+    const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for speaks in [Speaks::Legacy, Speaks::Modern] {
+        let station = Station::start(speaks, |asked: &Asked| {
+            (asked.method() == "vendor.example/thing").then(|| {
+                asked.result(
+                    &json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private", "own": 1 }),
+                )
+            })
+        })
+        .await;
+        let home = Home::with_servers(json!({ "far": { "url": station.url } }));
+        let hub = home.start_hub().await;
+        for era in BOTH {
+            let what = format!("{era:?} client, {speaks:?} server");
+            let meta = json!({ "traceparent": TRACE, "tracestate": "a=b", "vendor.example/k": { "z": 1, "a": [null] } });
+            for (path, tool) in [("/server/far", "work"), ("/direct", "far-work")] {
+                let mut client = client_at(&hub, path, era).await;
+                client.open().await;
+                all_listed(&client, tool).await;
+                let params =
+                    json!({ "name": tool, "arguments": { "b": 1, "a": null }, "_meta": meta, "own": [2] });
+                assert_eq!(client.request("tools/call", params).await.text(), "done", "{what}");
+                let sent = last(&station, "tools/call");
+                assert_eq!(sent["params"]["name"], "work");
+                assert_eq!(sent["params"]["own"], json!([2]), "{what}");
+                for key in ["traceparent", "tracestate", "vendor.example/k"] {
+                    assert_eq!(sent["params"]["_meta"][key], meta[key], "{what}");
+                }
+                let between = sent["params"]["_meta"].get("io.modelcontextprotocol/clientCapabilities");
+                assert_eq!(between.is_some(), speaks == Speaks::Modern, "{what}: {sent}");
+            }
+            let mut client = client_at(&hub, "/server/far", era).await;
+            client.open().await;
+            let told = client.request("vendor.example/thing", json!({ "q": [1, null] })).await;
+            assert_eq!(told.result()["own"], 1, "{what}");
+            assert_eq!(last(&station, "vendor.example/thing")["params"]["q"], json!([1, null]), "{what}");
+        }
+        // The router passes them on too.
+        let mut client = client_at(&hub, "", Era::Modern).await;
+        client.open().await;
+        let arguments = json!({ "tool_path": "far:work", "arguments": {} });
+        let params =
+            json!({ "name": "execute_mcp_tool", "arguments": arguments, "_meta": { "traceparent": TRACE } });
+        assert_eq!(client.request("tools/call", params).await.text(), "done");
+        assert_eq!(last(&station, "tools/call")["params"]["_meta"]["traceparent"], TRACE);
+    }
+}
+
+#[tokio::test]
+async fn what_a_client_can_show_is_told_to_the_server() {
+    let known = json!({
+        "io.modelcontextprotocol/ui": { "mimeTypes": ["text/html;profile=mcp-app"] },
+        "io.modelcontextprotocol/tasks": {},
+        "vendor.example/x": { "level": 3 },
+    });
+    let new = Station::start(Speaks::Modern, |_: &Asked| None).await;
+    let old = Station::start(Speaks::Legacy, |_: &Asked| None).await;
+    let home = Home::with_servers(json!({ "new": { "url": new.url }, "old": { "url": old.url } }));
+    let hub = home.start_hub().await;
+    for era in BOTH {
+        let mut client = client_at(&hub, "/server/new", era).await.with_extensions(known.clone());
+        client.open().await;
+        client.call("work", json!({})).await.result();
+        let said =
+            last(&new, "tools/call")["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"].clone();
+        let mut expected = known.clone();
+        if era == Era::Legacy {
+            // It knows no tasks of that family, whatever it says.
+            expected.as_object_mut().expect("an object").remove("io.modelcontextprotocol/tasks");
+        }
+        assert_eq!(said["extensions"], expected, "{era:?}");
+    }
+    let mut client = client_at(&hub, "/server/old", Era::Legacy).await;
+    client.open().await;
+    let said = last(&old, "initialize")["params"]["capabilities"].clone();
+    assert!(said["extensions"]["io.modelcontextprotocol/ui"]["mimeTypes"].is_array(), "{said}");
+}
+
+#[tokio::test]
+async fn a_value_that_is_no_object_is_kept_from_clients_that_would_refuse_it() {
+    let station = Station::start(Speaks::Modern, |asked: &Asked| {
+        let mut result = text("[1,2]");
+        result["structuredContent"] = json!([1, 2]);
+        result["resultType"] = json!("complete");
+        (asked.method() == "tools/call").then(|| asked.result(&result))
+    })
+    .await;
+    let home = Home::with_servers(json!({ "far": { "url": station.url } }));
+    let hub = home.start_hub().await;
+    for era in BOTH {
+        let mut client = client_at(&hub, "/server/far", era).await;
+        client.open().await;
+        let told = client.call("work", json!({})).await;
+        assert_eq!(told.text(), "[1,2]");
+        let expected = if era == Era::Modern { json!([1, 2]) } else { Value::Null };
+        assert_eq!(told.result()["structuredContent"], expected, "{era:?}");
+    }
+}
