@@ -9,7 +9,7 @@ use tokio::{
     process::Child,
 };
 
-use crate::house::{House, installed, node};
+use crate::house::{House, installed, negotiated, node};
 
 #[tokio::test]
 async fn claude_code_discovers_and_executes() {
@@ -37,6 +37,7 @@ async fn claude_code_discovers_and_executes() {
     assert_eq!(results.len(), 2, "{results:?}");
     assert!(results[0].contains("everything:echo"), "{}", results[0]);
     assert!(results[1].contains("Echo: said by a model"), "{}", results[1]);
+    assert_eq!(negotiated(&house.home, "claude-in-tests").await, "2026-07-28");
 }
 
 /// Claude Code speaks 2026-07-28 and the server asks in the middle of a call, as 2025-11-25 has it.

@@ -4,7 +4,7 @@ use satchel_tests::{Connection, Home, repository};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use crate::house::{House, authorization, installed, node};
+use crate::house::{House, authorization, installed, negotiated, node};
 
 const FOUR: [&str; 4] = ["discover_mcp_tools", "execute_mcp_tool", "list_mcp_resources", "read_mcp_resource"];
 
@@ -75,10 +75,12 @@ async fn every_official_sdk_finds_four_tools_and_gets_its_errands_done() {
         ("typescript v1", "its only one", script("typescript_sdk_v1.mjs")),
     ] {
         let who = format!("{name}, mode {mode}");
-        let connection = hub.connection(&name.replace(' ', "-")).await;
-        let seen = drive(driver, &connection, mode, &errands).await;
+        let client = who.replace([' ', ','], "-");
+        let connection = hub.connection(&client).await;
+        let seen = drive(driver, &connection, mode, calls(&errands)).await;
         let revision = if mode == "auto" { "2026-07-28" } else { "2025-11-25" };
         assert_eq!(seen["revision"], revision, "{who}");
+        assert_eq!(negotiated(&house.home, &client).await, revision, "{who}");
         assert_eq!(seen["tools"], json!(FOUR), "{who}");
         for (errand, result) in errands.iter().zip(seen["results"].as_array().expect("a list of results")) {
             satisfied(&who, errand, result);
@@ -90,11 +92,22 @@ async fn every_official_sdk_finds_four_tools_and_gets_its_errands_done() {
 async fn the_inspector_finds_four_tools_and_gets_its_errands_done() {
     let house = House::build().await;
     let hub = house.open().await;
+    for (era, revision) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
+        let client = format!("inspector-{era}");
+        let connection = hub.connection(&client).await;
+        let listed =
+            inspect(&house.home, &connection, &["--protocol-era", era, "--method", "tools/list"]).await;
+        let tools = listed["tools"].as_array().expect("a list of tools");
+        let names: Vec<_> = tools.iter().map(|tool| &tool["name"]).collect();
+        assert_eq!(names, FOUR, "{era}");
+        let called = ["--protocol-era", era, "--method", "tools/call", "--tool-name", "execute_mcp_tool"];
+        let echo =
+            ["--tool-arg", "tool_path=everything:echo", "--tool-arg", r#"arguments={"message":"hello"}"#];
+        let said = inspect(&house.home, &connection, &[&called[..], &echo[..]].concat()).await;
+        assert!(said.to_string().contains("Echo: hello"), "{era}: {said}");
+        assert_eq!(negotiated(&house.home, &client).await, revision, "{era}");
+    }
     let connection = hub.connection("inspector").await;
-    let listed = inspect(&house.home, &connection, &["--method", "tools/list"]).await;
-    let names: Vec<_> =
-        listed["tools"].as_array().expect("a list of tools").iter().map(|tool| &tool["name"]).collect();
-    assert_eq!(names, FOUR);
     for errand in errands(&house) {
         let mut arguments =
             vec!["--method".to_owned(), "tools/call".into(), "--tool-name".into(), errand.tool.into()];
@@ -125,10 +138,13 @@ fn script(home: &Home, name: &str) -> Command {
     command
 }
 
+/// The errands as calls.
+fn calls(errands: &[Errand]) -> Value {
+    errands.iter().map(|errand| json!({ "name": errand.tool, "arguments": errand.arguments })).collect()
+}
+
 /// Gives a driver its plan and returns what it saw.
-async fn drive(mut driver: Command, connection: &Connection, mode: &str, errands: &[Errand]) -> Value {
-    let calls: Vec<_> =
-        errands.iter().map(|errand| json!({ "name": errand.tool, "arguments": errand.arguments })).collect();
+pub(crate) async fn drive(mut driver: Command, connection: &Connection, mode: &str, calls: Value) -> Value {
     let plan = json!({ "url": connection.url, "headers": connection.headers, "mode": mode, "calls": calls });
     driver
         .stdin(std::process::Stdio::piped())

@@ -93,6 +93,18 @@ pub(crate) fn node() -> PathBuf {
     pinned.find(|path| path.exists()).unwrap_or_else(|| "node".into())
 }
 
+/// The revision that a client and the hub agreed on, from the hub's own history; printed, too.
+pub(crate) async fn negotiated(home: &Home, client: &str) -> String {
+    let session = eventually(&format!("{client} is in the history"), async || {
+        let history = home.satchel(&["history", "--client", client, "--json"]).await.json();
+        history["sessions"].as_array().and_then(|sessions| sessions.first()).cloned()
+    })
+    .await;
+    let text = |key: &str| session[key].as_str().unwrap_or_default().to_owned();
+    println!("{client}: {} speaks {}", text("program"), text("era"));
+    text("era")
+}
+
 /// The one value of an `Authorization` header, for clients that want it alone.
 pub(crate) fn authorization(connection: &Connection) -> &str {
     let mut headers = connection.headers.iter();

@@ -121,15 +121,11 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
         return reply::empty(StatusCode::NOT_FOUND);
     }
     let Some(client) = token::client(&app.hub, &parts.headers) else { return no_token() };
-<<<<<<< HEAD
     if parts.extensions.get::<Arc<Connection>>().is_some_and(|connection| !connection.is_of(&client)) {
         return too_many_connections();
     }
-    let Some(surface) = Surface::at(parts.uri.path(), Surface::usual(&app.hub, &client)) else {
-=======
     let usual = Surface::usual(&app.hub, &client);
     let Some(surface) = Surface::at(parts.uri.path(), usual.clone()) else {
->>>>>>> c5d237d (hub, endpoint, cli: what a client sees can change under its session; an era can be chosen for a server; the suite looks at the client half)
         return match app.shares.take(&client) {
             Some(_share) => compat::answer(&app, client, usual, &parts, body).await,
             None => busy(),
@@ -177,7 +173,6 @@ fn busy() -> Response<Body> {
     reply::error(StatusCode::TOO_MANY_REQUESTS, None, error)
 }
 
-<<<<<<< HEAD
 fn too_many_connections() -> Response<Body> {
     let most = connection::PER_CLIENT;
     let message = format!("this client has {most} connections; send more over those, or close some");
@@ -188,10 +183,7 @@ fn too_many_connections() -> Response<Body> {
     response
 }
 
-async fn post(app: &Arc<App>, client: String, surface: Surface, parts: &Parts, body: Body) -> Response<Body> {
-=======
 async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body: Body) -> Response<Body> {
->>>>>>> c5d237d (hub, endpoint, cli: what a client sees can change under its session; an era can be chosen for a server; the suite looks at the client half)
     if !is_json(&parts.headers) {
         let error = ErrorObject::new(errors::INVALID_REQUEST, "the Content-Type must be application/json");
         return reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, error);

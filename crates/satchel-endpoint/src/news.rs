@@ -193,7 +193,6 @@ pub(crate) fn as_said(news: &News) -> Message {
 
 /// Passes news on to a session until it ends, or until nobody has read them for a while.
 pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>) {
-<<<<<<< HEAD
     let mut failed = false;
     kept("news", || keep_passing_on(&hub, &session, std::mem::replace(&mut failed, true))).await;
     session.unwatch_all();
@@ -205,20 +204,17 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool) {
         // What was missed meanwhile is not known.
         LISTS.iter().for_each(|list| session.news.push(list_changed(list).to_json()));
     }
-    let mut follower = Follower::new(hub, session.surface.clone());
-=======
-    let mut follower = Follower::new(&hub, session.look(&hub));
+    let mut follower = Follower::new(hub, session.look(hub));
     let opened_as = follower.surface.clone();
     let mut choices = hub.watch_choices();
->>>>>>> c5d237d (hub, endpoint, cli: what a client sees can change under its session; an era can be chosen for a server; the suite looks at the client half)
     let mut abandoned = pin!(session.news.abandoned());
     loop {
         let told = tokio::select! {
             told = follower.next() => told,
             changed = choices.changed() => match changed {
-                Ok(()) if session.look(&hub) == follower.surface => continue,
+                Ok(()) if session.look(hub) == follower.surface => continue,
                 Ok(()) => {
-                    follower.turn_to(&hub, session.surface());
+                    follower.turn_to(hub, session.surface());
                     // Whoever was not told of other lists at the beginning does not ask for them.
                     let lists = if opened_as == Surface::Router { &LISTS[..1] } else { &LISTS[..] };
                     lists.iter().for_each(|list| session.news.push(list_changed(list).to_json()));
@@ -233,11 +229,7 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool) {
             None => break,
             Some(Told::List(list)) => session.news.push(list_changed(list).to_json()),
             Some(Told::News(news)) => {
-<<<<<<< HEAD
-                if let Some(message) = for_session(session, &news) {
-=======
-                if let Some(message) = for_session(&session, &follower.surface, &follower.as_shown(news)) {
->>>>>>> c5d237d (hub, endpoint, cli: what a client sees can change under its session; an era can be chosen for a server; the suite looks at the client half)
+                if let Some(message) = for_session(session, &follower.surface, &follower.as_shown(news)) {
                     session.news.push(message.to_json());
                 }
             }
