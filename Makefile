@@ -13,7 +13,7 @@ SOAK_AT_ONCE := 3
 # What is off unless somebody builds it in, and tested all the same.
 TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
 
-.PHONY: run build test chaos ui-tests shots axe lint fmt conformance soak bench retrieval clean
+.PHONY: run build test clients chaos ui-tests shots axe lint fmt conformance soak bench retrieval clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -44,6 +44,14 @@ test: ui/dist/index.html
 	cargo test $(TESTED) --test conformance
 	cargo test $(TESTED)
 	cargo test $(TESTED) --test chaos -- --test-threads $(CHAOS_AT_ONCE)
+
+# Every real client, the large ones too, and which protocol revision each agreed on with the hub.
+clients:
+	@scripts/setup.sh tests
+	@scripts/real-servers.sh
+	@scripts/agents.sh
+	cargo build --workspace
+	cargo test --workspace --test real --test agents -- --nocapture --test-threads 2
 
 ui-tests: ui/node_modules/.package-lock.json
 	npm --prefix ui run check

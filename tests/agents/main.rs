@@ -1,0 +1,159 @@
+//! Agents from their own packages, with a scripted model instead of a real one: no login, no network. Each finds the
+//! hub's tools and calls one; which protocol revision it agreed on with the hub is printed. `make clients` runs this:
+//! what has to be installed is large.
+
+use std::{path::PathBuf, process::Stdio};
+
+use satchel_tests::{Connection, Home, Hub, LEGACY, eventually, fixture, repository, target_directory};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    process::{Child, Command},
+};
+
+/// What the fixture's simplest tool says.
+const ANSWER: &str = "This is a simple text response for testing.";
+
+/// A hub with a server, a model that wants one tool, and a client of that hub.
+struct Scene {
+    home: Home,
+    _model: Child,
+    model: String,
+}
+
+impl Scene {
+    async fn build() -> Self {
+        let home = Home::with_servers(json!({ "fixture": fixture(LEGACY) }));
+        let mut command = home.command(node());
+        command.arg(repository().join("tests/agents/scripted_models.mjs"));
+        let mut model =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the model can be started");
+        let plan = json!({ "tool": "execute_mcp_tool",
+            "arguments": { "tool_path": "fixture:test_simple_text", "arguments": {} } });
+        let mut stdin = model.stdin.take().expect("its standard input is a pipe");
+        stdin.write_all(plan.to_string().as_bytes()).await.expect("the model reads its plan");
+        drop(stdin);
+        let stdout = model.stdout.take().expect("its standard output is a pipe");
+        let line = BufReader::new(stdout).lines().next_line().await.ok().flatten();
+        let ready: Value = serde_json::from_str(&line.expect("it says where it listens")).expect("JSON");
+        let address = ready["url"].as_str().expect("an address").to_owned();
+        Self { home, _model: model, model: address }
+    }
+
+    /// A command in a directory of its own.
+    fn command(&self, program: PathBuf) -> Command {
+        let work = self.home.file("work");
+        std::fs::create_dir_all(&work).expect("the home can be written to");
+        let mut command = self.home.command(program);
+        let node = node();
+        let path = std::env::var("PATH").unwrap_or_default();
+        if let Some(directory) = node.parent().filter(|directory| directory.is_absolute()) {
+            command.env("PATH", format!("{}:{path}", directory.display()));
+        }
+        command.current_dir(work);
+        command
+    }
+
+    /// Runs it to its end; the client must have made its call, at this revision.
+    async fn calls(&self, client: &str, mut command: Command, revision: &str) {
+        let output = command.output().await.unwrap_or_else(|error| panic!("{client}: {error}"));
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        let mut history = Value::Null;
+        eventually(&format!("{client} has called; it said {said}"), async || {
+            history = self.home.satchel(&["history", "--client", client, "--json"]).await.json();
+            history["calls"].as_array().is_some_and(|calls| !calls.is_empty()).then_some(())
+        })
+        .await;
+        let (session, call) = (&history["sessions"][0], &history["calls"][0]);
+        println!("{client}: {} speaks {}", session["program"], session["era"]);
+        assert_eq!((&call["tool"], &call["outcome"]), (&json!("test_simple_text"), &json!("ok")), "{said}");
+        assert_eq!(session["era"], revision, "{client}: {history}");
+        assert!(said.contains(ANSWER), "{client} heard the answer: {said}");
+    }
+}
+
+async fn connection(hub: &Hub<'_>, client: &str) -> (Connection, String) {
+    let connection = hub.connection(client).await;
+    let token = connection.headers["Authorization"].clone();
+    (connection, token)
+}
+
+#[tokio::test]
+async fn codex_calls_a_tool() {
+    let scene = Scene::build().await;
+    let hub = scene.home.start_hub().await;
+    let (connection, token) = connection(&hub, "codex").await;
+    let provider = format!(
+        r#"model_providers.scripted={{name="scripted",base_url="{}/v1",wire_api="responses"}}"#,
+        scene.model
+    );
+    let mut command = scene.command(node());
+    command
+        .arg(installed("node_modules/@openai/codex/bin/codex.js"))
+        .args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"])
+        .args(["-m", "gpt-5-codex", "-c", "model_provider=scripted", "-c", &provider])
+        .args(["-c", &format!(r#"mcp_servers.hub.url="{}""#, connection.url)])
+        .args(["-c", &format!(r#"mcp_servers.hub.http_headers={{Authorization="{token}"}}"#), "go"]);
+    scene.calls("codex", command, "2025-06-18").await;
+}
+
+#[tokio::test]
+async fn gemini_cli_calls_a_tool() {
+    let scene = Scene::build().await;
+    let hub = scene.home.start_hub().await;
+    let (connection, token) = connection(&hub, "gemini-cli").await;
+    let settings = json!({
+        "security": { "folderTrust": { "enabled": false }, "auth": { "selectedType": "gemini-api-key" } },
+        "mcpServers": { "hub": { "httpUrl": connection.url, "headers": { "Authorization": token }, "trust": true } },
+        "telemetry": { "enabled": false }, "general": { "disableAutoUpdate": true },
+    });
+    std::fs::create_dir(scene.home.file(".gemini")).expect("the home can be written to");
+    std::fs::write(scene.home.file(".gemini/settings.json"), settings.to_string())
+        .expect("the home can be written to");
+    let mut command = scene.command(node());
+    command
+        .arg(installed("node_modules/.bin/gemini"))
+        .args(["-p", "go", "--yolo", "-m", "gemini-2.5-flash", "--output-format", "json"])
+        .env("GEMINI_API_KEY", "not-a-key")
+        .env("GOOGLE_GEMINI_BASE_URL", &scene.model);
+    scene.calls("gemini-cli", command, "2025-06-18").await;
+}
+
+#[tokio::test]
+async fn opencode_calls_a_tool() {
+    let scene = Scene::build().await;
+    let hub = scene.home.start_hub().await;
+    let (connection, token) = connection(&hub, "opencode").await;
+    let options = json!({ "baseURL": format!("{}/v1", scene.model), "apiKey": "not-a-key" });
+    let settings = json!({
+        "$schema": "https://opencode.ai/config.json", "autoupdate": false, "share": "disabled", "snapshot": false,
+        "model": "scripted/m", "small_model": "scripted/m",
+        "provider": { "scripted": { "npm": "@ai-sdk/openai-compatible", "name": "scripted", "options": options,
+            "models": { "m": { "name": "m", "tool_call": true } } } },
+        "mcp": { "hub": { "type": "remote", "url": connection.url, "headers": { "Authorization": token },
+            "oauth": false } },
+    });
+    let mut command = scene.command(opencode());
+    std::fs::write(scene.home.file("work/opencode.json"), settings.to_string())
+        .expect("the home can be written to");
+    command.args(["run", "go"]);
+    scene.calls("opencode", command, "2025-11-25").await;
+}
+
+/// Something below the installation, which must be there.
+fn installed(name: &str) -> PathBuf {
+    let path = target_directory().join("agents").join(name);
+    assert!(path.exists(), "{} is not installed: run `make clients`", path.display());
+    path
+}
+
+fn opencode() -> PathBuf {
+    let cpu = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    installed(&format!("node_modules/opencode-linux-{cpu}/bin/opencode"))
+}
+
+/// The Node that every agent here can run on.
+fn node() -> PathBuf {
+    let cpu = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    installed(&format!("node_modules/node-linux-{cpu}/bin/node"))
+}
