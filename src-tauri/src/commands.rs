@@ -94,6 +94,10 @@ fn may(wish: &Wish) -> bool {
         | Wish::UnlockVault { .. }
         | Wish::Clients(_)
         | Wish::Log { .. }
+        | Wish::Approvals { .. }
+        | Wish::Approve { .. }
+        | Wish::LookedAt { .. }
+        | Wish::KeepHeld { .. }
         | Wish::Report(_)
         | Wish::Activity(_)
         | Wish::CallDetail { .. }

@@ -25,6 +25,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::clients", 2),
     ("satchel_core::registry", 2),
     ("satchel_core::stats", 2),
+    ("satchel_core::trust", 3),
     ("satchel_core::upstream", 3),
     ("satchel_core::bridge", 4),
     // Lies in upstream; the crate's root gives it to programs, which start themselves again as a warden.
@@ -74,6 +75,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("percent_encoding", &["crates/satchel-endpoint/src/surface.rs"]),
     ("notify", &["crates/satchel-core/src/config/watch.rs"]),
     ("process_wrap", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),
+    ("regex", &["crates/satchel-core/src/trust/inspect/"]),
     ("reqwest", HTTP_CLIENTS),
     ("rpassword", &["crates/satchel-cli/src/commands/secrets.rs"]),
     ("rustls", HTTP_CLIENTS),
@@ -81,7 +83,14 @@ const DOORS: &[(&str, &[&str])] = &[
     ("sha1", &["crates/satchel-toolbox/src/tools/hash.rs"]),
     ("saphyr_parser", &["crates/satchel-core/src/clients/edit/yaml.rs"]),
     ("shlex", &["crates/satchel-core/src/clients/import/paste.rs"]),
-    ("similar", &["crates/satchel-core/src/clients/connect.rs", "crates/satchel-toolbox/src/tools/diff.rs"]),
+    (
+        "similar",
+        &[
+            "crates/satchel-core/src/clients/connect.rs",
+            "crates/satchel-core/src/trust/diff.rs",
+            "crates/satchel-toolbox/src/tools/diff.rs",
+        ],
+    ),
     ("rusqlite", &["crates/satchel-core/src/stats/"]),
     ("snowball_stemmers_rs", &["crates/satchel-core/src/catalog/search/words.rs"]),
     ("subtle", &["crates/satchel-core/src/clients/token.rs"]),
@@ -117,6 +126,7 @@ const EVERYWHERE: &[&str] =
 const WITHOUT_TOKIO: &[&str] = &[
     "crates/satchel-mcp/",
     "crates/satchel-core/src/model/",
+    "crates/satchel-core/src/trust/",
     "crates/satchel-core/src/upstream/lifecycle.rs",
     "crates/satchel-core/src/upstream/breaker.rs",
     "crates/satchel-core/src/catalog/search/",

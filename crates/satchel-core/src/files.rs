@@ -55,6 +55,7 @@ impl Places {
             Some(&self.data),
             Some(&self.logs),
             Some(&self.catalogs()),
+            Some(&self.approvals()),
             Some(&self.server_logs()),
         ]
         .into_iter()
@@ -70,6 +71,11 @@ impl Places {
     /// The lists of every server as last seen.
     pub fn catalogs(&self) -> PathBuf {
         self.data.join("catalogs")
+    }
+
+    /// What was approved of every server.
+    pub fn approvals(&self) -> PathBuf {
+        self.data.join("approvals")
     }
 
     /// One log a server.

@@ -3,7 +3,7 @@
 //! Floors, lowest first; a module uses only lower ones:
 //! 0 [`model`] (words), [`files`] (where things lie on disk) and [`tasks`] (parts that fail and begin again);
 //! 1 [`config`], [`secrets`], [`clients`], [`registry`], [`stats`];
-//! 2 [`upstream`] (one live server);
+//! 2 [`upstream`] (one live server) and [`trust`] (what the user approved);
 //! 3 [`catalog`] (what servers offer) and [`bridge`] (between the two families of revisions);
 //! 4 [`hub`] (many servers, one spine).
 #![warn(missing_docs)]
@@ -19,6 +19,7 @@ pub mod registry;
 pub mod secrets;
 pub mod stats;
 pub mod tasks;
+pub mod trust;
 pub mod upstream;
 
 pub use catalog::tokens;

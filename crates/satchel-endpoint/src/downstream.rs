@@ -7,7 +7,7 @@ use satchel_core::{
     bridge::Caller,
     catalog::{Offer, flat::Flat},
     hub::{CallFailure, Failed, Hub, Running, results::ADDRESS},
-    model::ServerName,
+    model::{ServerName, ToolPath},
     stats::event::Visit,
 };
 use satchel_mcp::{ErrorObject, Message, Raw, RawObject, era, errors, meta as metadata};
@@ -164,7 +164,10 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
                 hub.client_seen(&asker.caller.client, Some(&path));
                 started(hub.call_tool_for(&asker.caller, &path, params).await, Kind::Tool)
             }
-            None => bad(format!("Unknown tool: {}", named(&params))),
+            None => match surface::held_back(hub, &named(&params)) {
+                Some(failure) => Reply::Result(meta::failure(&failure)),
+                None => bad(format!("Unknown tool: {}", named(&params))),
+            },
         },
         "prompts/get" => match flat.prompt(&named(&params)) {
             Some(path) => {
@@ -228,7 +231,13 @@ async fn server_itself(
         let name = params.text("name").unwrap_or_default();
         hub.client_seen(&asker.caller.client, Some(&format!("{server}:{name}")));
         match hub.offer(server).await {
-            Ok(offer) if offer.tool(&name).is_none() => return bad(format!("Unknown tool: {name}")),
+            Ok(offer) if offer.tool(&name).is_none() => {
+                let path = ToolPath { server: server.clone(), tool: name };
+                return match hub.refuse_held_tool(&path) {
+                    Err(failure) => Reply::Result(meta::failure(&failure)),
+                    Ok(()) => bad(format!("Unknown tool: {}", path.tool)),
+                };
+            }
             Ok(_) => {}
             Err(failure) => return Reply::Result(meta::failure(&failure)),
         }

@@ -2,9 +2,9 @@
 
 use percent_encoding::percent_decode_str;
 use satchel_core::{
-    catalog::{Offer, Said},
-    hub::Hub,
-    model::{ServerName, clients},
+    catalog::{Offer, Said, flat},
+    hub::{CallFailure, Hub},
+    model::{ServerName, ToolPath, clients},
 };
 use satchel_mcp::{Raw, RawObject, era, meta as metadata};
 use serde_json::{Value, json, value::to_raw_value};
@@ -176,6 +176,13 @@ pub(crate) fn list_key(method: &str) -> Option<&'static str> {
         "prompts/list" => Some("prompts"),
         _ => None,
     }
+}
+
+/// Why a tool of this flat name is not on offer, where it is held back.
+pub(crate) fn held_back(hub: &Hub, name: &str) -> Option<CallFailure> {
+    let is_meant = |path: &ToolPath| flat::usual_name(&path.server, &path.tool) == name;
+    let path = hub.held_tools().into_iter().find(is_meant)?;
+    hub.refuse_held_tool(&path).err()
 }
 
 fn raw(value: &Value) -> Box<Raw> {

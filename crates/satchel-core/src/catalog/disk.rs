@@ -1,12 +1,15 @@
 //! What every server offered when its lists were last read, one file a server, so that a sleeping server's tools are
 //! known and a restart of the hub starts nothing. A damaged file is set aside and read anew from the server.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use satchel_mcp::{Raw, RawObject};
 use serde::{Deserialize, Serialize};
 
-use super::{Offer, ResourceEntry, Said, validate};
+use super::{Offer, ResourceEntry, Said, fetch, validate};
 use crate::files;
 
 const FORMAT: u32 = 1;
@@ -28,10 +31,16 @@ struct Stored {
     templates: Vec<Box<Raw>>,
     prompts: Vec<Box<Raw>>,
     skipped: Vec<String>,
+    #[serde(default)]
+    lists: Option<BTreeSet<String>>,
+    /// There is a record of what was approved of it.
+    #[serde(default)]
+    pinned: bool,
 }
 
-/// Writes a server's offer. Failing is not fatal: it is read from the server again.
-pub fn write(path: &Path, offer: &Offer) -> std::io::Result<()> {
+/// Writes a server's offer, and whether there is a record of what was approved of it. Failing is not fatal: it is read
+/// from the server again.
+pub fn write(path: &Path, offer: &Offer, pinned: bool) -> std::io::Result<()> {
     let raws = |entries: &[ResourceEntry]| entries.iter().map(|entry| entry.raw.clone()).collect();
     let stored = Stored {
         format: FORMAT,
@@ -47,20 +56,34 @@ pub fn write(path: &Path, offer: &Offer) -> std::io::Result<()> {
         templates: raws(&offer.templates),
         prompts: offer.prompts.clone(),
         skipped: offer.skipped.clone(),
+        lists: Some(offer.lists.clone()),
+        pinned,
     };
     files::replace(path, &serde_json::to_vec(&stored)?)
 }
 
+/// An offer as it was kept.
+#[derive(Debug)]
+pub struct Kept {
+    /// The offer.
+    pub offer: Offer,
+    /// There was a record of what was approved of it. Where there is none now, it got lost.
+    pub pinned: bool,
+}
+
 /// Reads a server's offer; `None` where there is none. A file that cannot be read is moved aside, and its new place
 /// returned as the error.
-pub fn read(path: &Path) -> Result<Option<Offer>, String> {
+pub fn read(path: &Path) -> Result<Option<Kept>, String> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
     match serde_json::from_slice::<Stored>(&bytes) {
-        Ok(stored) if stored.format == FORMAT => Ok(Some(offer(stored))),
+        Ok(stored) if stored.format == FORMAT => {
+            let pinned = stored.pinned;
+            Ok(Some(Kept { offer: offer(stored), pinned }))
+        }
         // Another version's; it is read from the server again and written over.
         Ok(_) => Ok(None),
         Err(error) => {
@@ -97,6 +120,7 @@ fn offer(stored: Stored) -> Offer {
         templates: entries(stored.templates, "uriTemplate"),
         prompts: stored.prompts,
         skipped: stored.skipped,
+        lists: stored.lists.unwrap_or_else(|| fetch::LISTS.map(str::to_owned).into()),
         tokens: std::sync::OnceLock::new(),
     };
     if let Some(tokens) = stored.tokens {
@@ -125,8 +149,9 @@ mod tests {
             ..Offer::default()
         };
         written.tokens.set(7).unwrap();
-        write(&path, &written).unwrap();
-        let back = read(&path).unwrap().unwrap();
+        write(&path, &written, true).unwrap();
+        let Kept { offer: back, pinned } = read(&path).unwrap().unwrap();
+        assert!(pinned);
         assert_eq!((back.tools[0].raw.get(), back.tokens.get()), (tool, Some(&7)));
         assert_eq!(
             (back.resources[0].uri.as_str(), back.skipped.len(), back.title.as_deref()),

@@ -1,7 +1,7 @@
 //! What one server offers: its tools, resources and prompts, raw as it wrote them, with what we read out of them.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::OnceLock,
 };
 
@@ -38,6 +38,8 @@ pub struct Offer {
     pub templates: Vec<ResourceEntry>,
     /// Its prompts, unread.
     pub prompts: Vec<Box<Raw>>,
+    /// Which of its lists have been read; of the others nothing is known yet.
+    pub lists: BTreeSet<String>,
     /// What was left out, each with a reason a person can read.
     pub skipped: Vec<String>,
     /// Tokens of all tool definitions as one list, counted later.

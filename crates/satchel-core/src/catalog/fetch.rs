@@ -98,6 +98,7 @@ pub async fn read(
         }
         _ => offer.prompts.clear(),
     }
+    offer.lists.insert(list.to_owned());
     Ok(())
 }
 

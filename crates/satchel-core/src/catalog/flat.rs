@@ -183,6 +183,11 @@ fn place(all: &mut Vec<Placed>, server: &ServerName, entries: &[ResourceEntry], 
     }
 }
 
+/// What a tool is called, unless another one is called so already.
+pub fn usual_name(server: &ServerName, tool: &str) -> String {
+    flat_name(server.as_str(), tool, None)
+}
+
 /// `server-tool` with the characters that every client takes. One that is too long, or would be another's, ends with a
 /// mark made from its whole path.
 fn flat_name(server: &str, name: &str, distinct: Option<&ToolPath>) -> String {

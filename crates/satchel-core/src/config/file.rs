@@ -26,6 +26,8 @@ pub const DEBUG_STATUS: &str = "debugStatus";
 pub const RESULT_CAP: &str = "resultCap";
 /// Rules over tools: a list of [`ToolRule`]s.
 pub const TOOL_RULES: &str = "toolRules";
+/// What becomes of a new server's first lists before a person has looked at them: `"offer"` or `"hold"`.
+pub const NEW_SERVERS: &str = "newServers";
 /// About what the clients with the least room take in one piece.
 const USUAL_RESULT_CAP: usize = 100_000;
 /// The command that always means our own program.
@@ -128,6 +130,10 @@ impl Config {
             if key == TOOL_RULES {
                 rules = reader.rules(value)?;
             }
+            if key == NEW_SERVERS && !matches!(value.get(), "\"offer\"" | "\"hold\"") {
+                let message = format!("\"{NEW_SERVERS}\" must be \"offer\" or \"hold\"");
+                return Err(reader.at(value.get(), message));
+            }
             if key != SERVERS {
                 continue;
             }
@@ -175,6 +181,11 @@ impl Config {
     /// What becomes of some tools.
     pub fn tool_rules(&self) -> &[ToolRule] {
         &self.rules
+    }
+
+    /// Are the first lists of a new server held back until a person has looked at them?
+    pub fn holds_new_servers(&self) -> bool {
+        self.document.get(NEW_SERVERS).and_then(Value::as_str) == Some("hold")
     }
 
     /// How many bytes of text a result for this client may have; 0 for any.

@@ -152,6 +152,9 @@ fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
     hub.clear_notice(Code::ConfigInvalid);
     remember(hub, &config);
     hub.reconcile(config);
+    if let Change::Remove { name } = change {
+        hub.forget_approvals(name);
+    }
     Ok(())
 }
 

@@ -210,6 +210,7 @@ impl Hub {
             return self.call_tool_for(caller, &format!("{server}:{tool}"), params).await;
         }
         let registered = self.route_known_server(server)?;
+        self.refuse_held_request(server, method, &params)?;
         self.run(caller, server.clone(), registered, method, params).await
     }
 

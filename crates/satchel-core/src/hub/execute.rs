@@ -74,7 +74,9 @@ impl Hub {
     fn meant(&self, path: &str, corrected: &mut Vec<String>) -> String {
         let catalog = self.catalog();
         let known = path.parse::<ToolPath>().is_ok_and(|path| catalog.tool(&path).is_some());
-        match catalog.resolve(path).filter(|_| !known) {
+        // What is held back is not taken for another tool of nearly the same name.
+        let held = path.parse::<ToolPath>().is_ok_and(|path| self.refuse_held_tool(&path).is_err());
+        match catalog.resolve(path).filter(|_| !known && !held) {
             Some(meant) => {
                 corrected.push(format!("tool_path: {path} was read as {meant}"));
                 meant.to_string()

@@ -95,6 +95,10 @@ impl Hub {
             Wish::CallDetail { id } => Ok(json!(self.call_detail(id).await?)),
             Wish::RunAgain { id, arguments } => self.run_again(id, arguments).await,
             Wish::DeleteHistory { sums } => self.forget(sums).await,
+            Wish::Approvals { server } => Ok(json!(self.approvals(server.as_deref())?)),
+            Wish::Approve { server, items } => self.decide(&server, &items, true),
+            Wish::KeepHeld { server, items } => self.decide(&server, &items, false),
+            Wish::LookedAt { server } => self.looked_at(&server),
             Wish::DebugStatus => Ok(json!(self.debug_status()?)),
             Wish::Quit => {
                 self.inner.quit.cancel();

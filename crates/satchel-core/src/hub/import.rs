@@ -371,6 +371,10 @@ impl Hub {
             }
             stored.push(name);
         }
+        // A pasted text or a bundle never ran here.
+        if offer.candidate.origins.iter().any(|origin| !matches!(origin.client.as_str(), "pasted" | "bundle")) {
+            self.trust_imported(&offer.candidate.name);
+        }
         let change =
             Change::Put { name: offer.candidate.name.clone(), entry: Value::Object(entry), replace: false };
         self.apply(change).await?;

@@ -19,6 +19,7 @@ mod registry;
 pub mod results;
 mod route;
 mod surface;
+mod trusted;
 mod usage;
 mod view;
 
@@ -96,6 +97,8 @@ struct Inner {
     servers: RwLock<BTreeMap<ServerName, Registered>>,
     /// Everything ever read, of servers that are off too. Written by `refresh` and at start.
     offers: Mutex<BTreeMap<ServerName, Arc<Offer>>>,
+    /// What was approved of every server, and what comes of it.
+    trusted: trusted::Trusted,
     catalog: watch::Sender<Catalog>,
     snapshot: watch::Sender<Arc<Snapshot>>,
     view: view::Sources,
@@ -161,6 +164,7 @@ impl Hub {
             changes,
             servers: RwLock::default(),
             offers: Mutex::default(),
+            trusted: Mutex::default(),
             catalog: watch::Sender::new(Catalog::default()),
             snapshot: watch::Sender::new(Arc::default()),
             view: view::Sources::default(),

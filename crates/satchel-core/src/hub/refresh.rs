@@ -252,6 +252,8 @@ impl Keeping {
         };
         match counted {
             Ok(()) => {
+                // What clients see may be a copy made before the counts were there.
+                self.hub.publish_catalog();
                 self.hub.inner.compose.notify_one();
                 self.write().await;
             }
@@ -266,7 +268,7 @@ impl Keeping {
             return;
         }
         let (path, offer) = (self.hub.catalog_file(&self.name), self.offer.clone());
-        let written = tokio::task::spawn_blocking(move || disk::write(&path, &offer)).await;
+        let written = tokio::task::spawn_blocking(move || disk::write(&path, &offer, true)).await;
         if let Ok(Err(error)) = written {
             tracing::warn!(server = %self.name, %error, "cannot keep the tool list");
         }
@@ -288,8 +290,14 @@ impl Hub {
             .offers()
             .iter()
             .filter(|(name, _)| enabled(name))
-            .map(|(name, offer)| (name.clone(), rules::applied(name, offer, config.tool_rules())))
-            .collect();
+            .map(|(name, offer)| (name.clone(), offer.clone()))
+            .collect::<Vec<_>>();
+        let offers = offers.into_iter().map(|(name, offer)| {
+            let trusted = self.trusted_offer(&name, &offer);
+            let seen = rules::applied(&name, &trusted, config.tool_rules());
+            (name, seen)
+        });
+        let offers = offers.collect();
         self.inner.catalog.send_modify(|catalog| *catalog = catalog.followed_by(offers));
     }
 

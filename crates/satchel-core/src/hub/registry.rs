@@ -57,8 +57,11 @@ impl Hub {
 
     fn add(&self, name: &ServerName, config: &ServerConfig) {
         let setup = setup_of(&config.transport);
-        match disk::read(&self.catalog_file(name)) {
-            Ok(Some(offer)) if offer.setup == setup => {
+        let kept = disk::read(&self.catalog_file(name));
+        let pinned = kept.as_ref().ok().and_then(|kept| kept.as_ref().map(|kept| kept.pinned));
+        self.open_approvals(name, config, pinned);
+        match kept {
+            Ok(Some(disk::Kept { offer, .. })) if offer.setup == setup => {
                 let offer = Arc::new(offer);
                 self.offers().insert(name.clone(), offer.clone());
                 // The hub before ended before it had counted.

@@ -2,7 +2,7 @@
 
 use super::{Hub, call::CallFailure, registry::Registered};
 use crate::{
-    model::{Code, ResourcePath, ServerName, ToolPath},
+    model::{Code, ResourcePath, ServerName, ToolPath, approvals::Kind},
     upstream::{LeaseError, Outcome},
 };
 
@@ -29,6 +29,7 @@ impl Hub {
             Err(None) => return Err(unknown(format!("there is no server \"{}\"", parsed.server))),
         };
         if self.catalog().tool(&parsed).is_none() {
+            self.refuse_held(&parsed.server, Kind::Tool, &parsed.tool)?;
             // A server that was just added: its tools are not known before it has told them.
             if self.catalog().offer(parsed.server.as_str()).is_none() {
                 let leased = self.lease_of(&server).await;
@@ -37,6 +38,7 @@ impl Hub {
                 drop(lease);
             }
             if self.catalog().tool(&parsed).is_none() {
+                self.refuse_held(&parsed.server, Kind::Tool, &parsed.tool)?;
                 return Err(unknown(format!("{} has no tool \"{}\"", parsed.server, parsed.tool)));
             }
         }
@@ -51,7 +53,10 @@ impl Hub {
             .parse::<ResourcePath>()
             .map_err(|error| CallFailure::not_sent(None, None, error.to_string(), action()))?;
         match self.route_server(&parsed.server) {
-            Ok(server) => Ok((server, parsed)),
+            Ok(server) => {
+                self.refuse_held(&parsed.server, Kind::Resource, &parsed.uri)?;
+                Ok((server, parsed))
+            }
             Err(Some(failure)) => Err(failure),
             Err(None) => {
                 let message = format!("there is no server \"{}\"", parsed.server);

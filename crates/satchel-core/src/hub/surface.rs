@@ -11,7 +11,7 @@ use tokio::sync::{broadcast, watch};
 use super::{CallFailure, Hub, call::ask_for_logs, route::refused};
 use crate::{
     catalog::{Catalog, Offer},
-    model::{Code, ServerName},
+    model::{Code, ServerName, ToolPath, approvals::Kind},
     upstream::{Lease, News, Upstream},
 };
 
@@ -36,6 +36,14 @@ impl Hub {
             let action = Code::HandshakeTimeout.action().to_owned();
             CallFailure::not_sent(Some(server), None, message, action)
         })
+    }
+
+    /// Says why a tool that is not on offer may not be used.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where it is held back.
+    pub fn refuse_held_tool(&self, path: &ToolPath) -> Result<(), CallFailure> {
+        self.refuse_held(&path.server, Kind::Tool, &path.tool)
     }
 
     /// Follows what the enabled servers offer.
@@ -83,6 +91,7 @@ impl Hub {
     /// A [`CallFailure`] where the server cannot be had.
     pub async fn watch_resource(&self, server: &ServerName, uri: &str) -> Result<Watched, CallFailure> {
         let registered = self.route_known_server(server)?;
+        self.refuse_held(server, Kind::Resource, uri)?;
         let lease = registered.upstream.lease().await.map_err(|error| refused(server, &error))?;
         *self.watching().entry((server.clone(), uri.to_owned())).or_insert(0) += 1;
         registered.upstream.watched().send_if_modified(|watched| watched.insert(uri.to_owned()));

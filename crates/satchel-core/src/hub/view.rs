@@ -18,6 +18,7 @@ use crate::{
     },
     stats::usage::Tree,
     tasks::may_fail_here,
+    trust::clean,
     upstream::{Seen, lifecycle::State},
 };
 
@@ -103,7 +104,9 @@ impl Hub {
             .into_iter()
             .map(|(name, server)| {
                 let calls = view.calls.get(&name).copied().unwrap_or(0);
-                show(&name, &server, offers.get(&name).map(|offer| &**offer), calls, trees.get(&name))
+                let offer = offers.get(&name).map(|offer| &**offer);
+                let (held, unseen) = self.standing(&name);
+                ServerView { held, unseen, ..show(&name, &server, offer, calls, trees.get(&name)) }
             })
             .collect();
         Snapshot {
@@ -130,7 +133,7 @@ fn show(
     let config = &server.config;
     ServerView {
         name: name.to_string(),
-        title: offer.and_then(|offer| offer.title.clone()),
+        title: offer.and_then(|offer| offer.title.as_deref()).map(|title| clean::visible(title)),
         place: place(&config.transport),
         enabled: config.enabled,
         startup: config.startup,
@@ -140,6 +143,8 @@ fn show(
         tokens: offer.and_then(|offer| offer.tokens.get().copied()),
         resources: offer.map(|offer| offer.resources.len() + offer.templates.len()),
         skipped: offer.map(|offer| offer.skipped.clone()).unwrap_or_default(),
+        held: 0,
+        unseen: None,
         runs: runs(&config.transport),
         idle_timeout_seconds: config.idle_timeout.as_secs(),
         starts: seen.starts,

@@ -80,11 +80,15 @@ pub enum Code {
     SetAside,
     /// Calls cannot be recorded.
     LedgerUnusable,
+    /// A definition changed or came later, and nobody has approved it.
+    HeldBack,
+    /// What was approved of a server cannot be read any more.
+    ApprovalsLost,
 }
 
 impl Code {
     /// Every code, for tables and tests.
-    pub const ALL: [Code; 35] = [
+    pub const ALL: [Code; 37] = [
         Code::SpawnNotFound,
         Code::RuntimeMissing,
         Code::DockerDown,
@@ -120,6 +124,8 @@ impl Code {
         Code::TooBig,
         Code::SetAside,
         Code::LedgerUnusable,
+        Code::HeldBack,
+        Code::ApprovalsLost,
     ];
 
     /// The code as it is written in JSON, logs and documentation.
@@ -160,6 +166,8 @@ impl Code {
             Code::TooBig => "too_big",
             Code::SetAside => "set_aside",
             Code::LedgerUnusable => "ledger_unusable",
+            Code::HeldBack => "held_back",
+            Code::ApprovalsLost => "approvals_lost",
         }
     }
 
@@ -220,6 +228,12 @@ impl Code {
             Code::SetAside => "Nothing; it was rebuilt. The damaged copy lies beside it.",
             Code::LedgerUnusable => {
                 "Calls work as before. Look whether the disk is full, and whether Satchel may write to its data directory."
+            }
+            Code::HeldBack => {
+                "A person has to look at it first, in Satchel's window or with `satchel approve`."
+            }
+            Code::ApprovalsLost => {
+                "Look at its tools again, in Satchel's window or with `satchel approve`; until then they are held back."
             }
         }
     }

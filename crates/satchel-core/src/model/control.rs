@@ -119,6 +119,31 @@ pub enum Wish {
         #[serde(default)]
         sums: bool,
     },
+    /// What there is to look at before clients may use it. Answer: [`super::approvals::ApprovalList`].
+    Approvals {
+        /// Only of this server.
+        server: Option<String>,
+    },
+    /// A person looked at these definitions, and approves exactly them. One that has changed since is refused, and then
+    /// none is approved.
+    Approve {
+        /// Whose they are.
+        server: String,
+        /// What was looked at.
+        items: Vec<super::approvals::Seen>,
+    },
+    /// A person looked at what this server has on offer; what is held back stays so.
+    LookedAt {
+        /// Which.
+        server: String,
+    },
+    /// A person looked at these definitions, and wants them held back.
+    KeepHeld {
+        /// Whose they are.
+        server: String,
+        /// What was looked at.
+        items: Vec<super::approvals::Seen>,
+    },
     /// The hub's inside, for whoever looks for a fault. Answer: [`super::happening::DebugStatus`].
     DebugStatus,
     /// Ends the hub.

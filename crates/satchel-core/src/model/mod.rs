@@ -1,5 +1,6 @@
 //! The words every other room speaks: names, settings, states, what faces show. No I/O, no clock.
 
+pub mod approvals;
 pub mod clients;
 pub mod code;
 pub mod control;

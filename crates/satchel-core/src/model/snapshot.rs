@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, ledger::LedgerView, server::Startup};
+use super::{Code, approvals::Unseen, ledger::LedgerView, server::Startup};
 
 /// The hub at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -88,6 +88,12 @@ pub struct ServerView {
     pub resources: Option<usize>,
     /// Tools that were left out, each with a reason a person can read.
     pub skipped: Vec<String>,
+    /// Definitions that are held back and that nobody has looked at.
+    #[serde(default)]
+    pub held: usize,
+    /// Nobody has looked at what it offers.
+    #[serde(default)]
+    pub unseen: Option<Unseen>,
     /// What runs, or where it connects: one line, with references instead of secrets.
     pub runs: String,
     /// How long it may be unused before it is stopped, in seconds.
@@ -100,6 +106,13 @@ pub struct ServerView {
     pub wake_ms: Option<u64>,
     /// What it costs this computer.
     pub usage: Usage,
+}
+
+impl ServerView {
+    /// Should a person act?
+    pub fn needs_you(&self) -> bool {
+        self.state.needs_you() || (self.enabled && self.held > 0)
+    }
 }
 
 /// What a server costs this computer, its whole process tree taken together.

@@ -1,0 +1,220 @@
+//! What a person is asked to look at: definitions that are new, changed or held back, and what is odd about them.
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of thing a definition defines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A tool.
+    Tool,
+    /// A prompt.
+    Prompt,
+    /// A resource.
+    Resource,
+    /// A template of resources.
+    Template,
+    /// How the server introduces itself: its name and what goes with it.
+    Introduction,
+    /// What the server tells models about itself.
+    Instructions,
+    /// What stands beside the items of a list.
+    Beside,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 7] = [
+        Kind::Tool,
+        Kind::Prompt,
+        Kind::Resource,
+        Kind::Template,
+        Kind::Introduction,
+        Kind::Instructions,
+        Kind::Beside,
+    ];
+
+    /// As it is written in JSON and files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Tool => "tool",
+            Kind::Prompt => "prompt",
+            Kind::Resource => "resource",
+            Kind::Template => "template",
+            Kind::Introduction => "introduction",
+            Kind::Instructions => "instructions",
+            Kind::Beside => "beside",
+        }
+    }
+}
+
+/// Why something is held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It is not what it was.
+    Changed,
+    /// It was not there when the server's list was first read.
+    Added,
+    /// It is new, and new things wait for a person or say something alarming.
+    New,
+    /// What was approved cannot be read any more.
+    Lost,
+}
+
+/// A server that nobody has looked at yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unseen {
+    /// It was added here.
+    New,
+    /// It ran on this computer before; its first lists count as approved.
+    Imported,
+}
+
+/// A definition, named together with what it was when a person looked at it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name or address.
+    pub name: String,
+    /// Its fingerprint. Another one is another definition.
+    pub fingerprint: String,
+}
+
+/// The answer to [`super::control::Wish::Approvals`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalList {
+    /// Servers with anything to look at, by name.
+    pub servers: Vec<ServerApprovals>,
+}
+
+/// What there is to look at of one server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerApprovals {
+    /// The server.
+    pub server: String,
+    /// Nobody has looked at its first lists.
+    pub unseen: Option<Unseen>,
+    /// Definitions on offer that nobody has looked at.
+    pub new: usize,
+    /// What is held back, and what is on offer and odd.
+    pub items: Vec<ApprovalItem>,
+}
+
+/// One definition to look at. Hidden characters are written out in every text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalItem {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name or address.
+    pub name: String,
+    /// Its fingerprint, to approve exactly this.
+    pub fingerprint: String,
+    /// Why it is held back; `None` where it is on offer.
+    pub held: Option<Why>,
+    /// A person looked at it and wants it held back.
+    pub kept: bool,
+    /// What is different from what was approved, or all of it where nothing was.
+    pub diff: Vec<Part>,
+    /// What is odd about it.
+    pub findings: Vec<Finding>,
+}
+
+/// A stretch of text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// In both, only before, or only now.
+    pub mark: Mark,
+    /// Does it hold something that was found odd?
+    pub risky: bool,
+    /// The words, with the white space between them.
+    pub text: String,
+}
+
+/// Where a stretch of text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// In both.
+    Same,
+    /// Only before.
+    Removed,
+    /// Only now.
+    Added,
+}
+
+/// Something odd in a definition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What it is.
+    pub about: Odd,
+    /// Where it stands, as the way to the value: `inputSchema.properties.city.description`.
+    pub place: String,
+    /// Where it begins in that text, in characters.
+    pub begin: usize,
+    /// Where it ends, in characters.
+    pub end: usize,
+    /// The words themselves, shortened.
+    pub text: String,
+}
+
+/// What can be odd about a text that models read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Odd {
+    /// Characters that nobody sees, or that turn text around.
+    HiddenText,
+    /// Commands to a terminal, or other control characters.
+    ControlCharacters,
+    /// Letters of one script that look like those of another.
+    LookAlike,
+    /// It tells the model what to do beyond using this tool, or to keep something from the user.
+    Instruction,
+    /// It says something about tools of other servers.
+    OtherTools,
+    /// It wants secrets, or files that have some, as arguments.
+    AsksForSecrets,
+    /// Something in it is encoded so that nobody can read it.
+    Encoded,
+    /// Markup or addresses that act when they are shown.
+    ActiveContent,
+    /// It is laid out so that a part is not seen.
+    Layout,
+}
+
+impl Odd {
+    /// Everything that can be odd.
+    pub const ALL: [Odd; 9] = [
+        Odd::HiddenText,
+        Odd::ControlCharacters,
+        Odd::LookAlike,
+        Odd::Instruction,
+        Odd::OtherTools,
+        Odd::AsksForSecrets,
+        Odd::Encoded,
+        Odd::ActiveContent,
+        Odd::Layout,
+    ];
+
+    /// In a person's words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Odd::HiddenText => "hidden text",
+            Odd::ControlCharacters => "control characters",
+            Odd::LookAlike => "look-alike letters",
+            Odd::Instruction => "tells the model what to do",
+            Odd::OtherTools => "talks about other servers' tools",
+            Odd::AsksForSecrets => "asks for secrets",
+            Odd::Encoded => "encoded text",
+            Odd::ActiveContent => "markup or links that act by themselves",
+            Odd::Layout => "laid out so that a part is not seen",
+        }
+    }
+
+    /// May nothing that is new and has it be offered before a person has looked?
+    pub fn is_alarming(self) -> bool {
+        matches!(self, Odd::HiddenText | Odd::ControlCharacters | Odd::LookAlike | Odd::Instruction)
+    }
+}

@@ -1,0 +1,406 @@
+//! What the user approved of one server, definition by definition.
+//!
+//! The first list of a server is pinned as it is: on offer, but new until a person has looked at it. Whatever differs
+//! from its pin afterwards, or comes after its list was read once, is held back until a person approves exactly that
+//! definition. Reading lists, restarting, reconnecting and time change nothing.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::fingerprint::Fingerprint;
+use crate::{
+    files,
+    model::approvals::{Kind, Unseen, Why},
+};
+
+const FORMAT: u32 = 1;
+
+/// Lists of resources show what there is at the moment, files for example: a new one is no change of what the server
+/// is. Its text is inspected like any other.
+fn grows(kind: Kind) -> bool {
+    matches!(kind, Kind::Resource | Kind::Template)
+}
+
+/// A definition as a server has it now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name or address.
+    pub name: String,
+    /// What it comes to.
+    pub print: Fingerprint,
+    /// As a person reads it; compared with what comes later.
+    pub text: String,
+    /// Inspection found something that nobody should offer unseen.
+    pub alarming: bool,
+}
+
+/// What becomes of a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// A person approved exactly this.
+    Approved,
+    /// It is on offer since the server's first list; nobody has looked at it.
+    New,
+    /// It is kept from clients.
+    Held(Why),
+}
+
+/// What was seen and approved of one server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    format: u32,
+    /// What was approved got lost: nothing counts as seen.
+    #[serde(default)]
+    lost: bool,
+    /// The first lists count as approved: the server ran on this computer before.
+    #[serde(default)]
+    imported: bool,
+    /// The first lists were looked at.
+    #[serde(default)]
+    looked_at: bool,
+    /// Kinds whose list has been read once.
+    #[serde(default)]
+    read: BTreeSet<Kind>,
+    pins: BTreeMap<Kind, BTreeMap<String, Pin>>,
+    /// Definitions that a person looked at and wants held back.
+    #[serde(default)]
+    kept: BTreeSet<Fingerprint>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Pin {
+    print: Fingerprint,
+    text: String,
+    approved: bool,
+}
+
+/// How much a new server may do before somebody looked at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum First {
+    /// What its first list has is on offer.
+    Offered,
+    /// Nothing of it is.
+    Held,
+}
+
+impl Record {
+    /// Nothing was seen yet.
+    pub fn new() -> Self {
+        Self { format: FORMAT, ..Self::default() }
+    }
+
+    /// Of a server that ran on this computer before Satchel had it.
+    pub fn imported() -> Self {
+        Self { imported: true, ..Self::new() }
+    }
+
+    /// What was approved is lost; everything waits for a person.
+    pub fn lost() -> Self {
+        Self { lost: true, ..Self::new() }
+    }
+
+    /// Judges all definitions of one kind, and pins those of a first list. Whether the record changed is the second.
+    pub fn judge(&mut self, kind: Kind, items: &[Item], first: First) -> (Vec<Verdict>, bool) {
+        let before_first = !self.read.contains(&kind);
+        let mut changed = false;
+        let mut verdicts = Vec::with_capacity(items.len());
+        for item in items {
+            let verdict = self.judge_one(item, before_first, first);
+            if verdict == Verdict::New && self.pin(item).is_none() {
+                let pin = Pin { print: item.print.clone(), text: item.text.clone(), approved: self.imported };
+                self.pins.entry(kind).or_default().insert(item.name.clone(), pin);
+                changed = true;
+            }
+            verdicts.push(self.judge_one(item, before_first, first));
+        }
+        // Under a rule that holds new things back there is no first list before a person has looked.
+        if before_first && (first == First::Offered || self.imported) && !self.lost {
+            changed |= self.read.insert(kind);
+        }
+        (verdicts, changed)
+    }
+
+    fn judge_one(&self, item: &Item, before_first: bool, first: First) -> Verdict {
+        match self.pin(item) {
+            Some(pin) if pin.print == item.print && pin.approved => Verdict::Approved,
+            Some(pin) if pin.print == item.print => Verdict::New,
+            Some(_) => Verdict::Held(Why::Changed),
+            None if self.lost => Verdict::Held(Why::Lost),
+            None if item.alarming && !self.imported => Verdict::Held(Why::New),
+            None if before_first && (first == First::Offered || self.imported) => Verdict::New,
+            None if before_first => Verdict::Held(Why::New),
+            None if grows(item.kind) && !item.alarming => Verdict::New,
+            None => Verdict::Held(Why::Added),
+        }
+    }
+
+    fn pin(&self, item: &Item) -> Option<&Pin> {
+        self.pins.get(&item.kind)?.get(&item.name)
+    }
+
+    /// A person approves exactly this definition.
+    pub fn approve(&mut self, item: &Item) {
+        self.read.insert(item.kind);
+        let pin = Pin { print: item.print.clone(), text: item.text.clone(), approved: true };
+        self.pins.entry(item.kind).or_default().insert(item.name.clone(), pin);
+        self.kept.remove(&item.print);
+    }
+
+    /// A person looked at everything there is now, which is `items`: what is on offer unseen counts as approved.
+    pub fn look(&mut self, items: &[Item]) {
+        for item in items {
+            if self.pin(item).is_some_and(|pin| pin.print == item.print) {
+                self.approve(item);
+            }
+        }
+        self.looked_at = true;
+    }
+
+    /// A person looked at a definition and wants it held back; it asks for nobody any more.
+    pub fn keep(&mut self, print: &Fingerprint) {
+        self.kept.insert(print.clone());
+    }
+
+    /// Is this held back because a person wants it so?
+    pub fn is_kept(&self, print: &Fingerprint) -> bool {
+        self.kept.contains(print)
+    }
+
+    /// Has nobody looked at the first lists?
+    pub fn unseen(&self) -> Option<Unseen> {
+        match (self.looked_at, self.imported) {
+            (true, _) => None,
+            (false, true) => Some(Unseen::Imported),
+            (false, false) => Some(Unseen::New),
+        }
+    }
+
+    /// Did what was approved get lost?
+    pub fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    /// What was seen before under this name.
+    pub fn before(&self, item: &Item) -> Option<&str> {
+        self.pin(item).map(|pin| pin.text.as_str())
+    }
+}
+
+/// Writes a server's record.
+///
+/// # Errors
+/// Whatever the file system says; the file is then as it was.
+pub fn write(path: &Path, record: &Record) -> std::io::Result<()> {
+    files::replace(path, &serde_json::to_vec(record)?)
+}
+
+/// Reads a server's record; `None` where there is none.
+///
+/// # Errors
+/// Why it cannot be used, and where it was put. Nothing of it may be believed.
+pub fn read(path: &Path) -> Result<Option<Record>, String> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+    };
+    let trouble = match serde_json::from_slice::<Record>(&bytes) {
+        Ok(record) if record.format == FORMAT => return Ok(Some(record)),
+        Ok(record) => format!("it has format {}, which this version does not know", record.format),
+        Err(error) => error.to_string(),
+    };
+    let place = match files::set_aside(path) {
+        Ok(aside) => format!("set aside as {}", aside.display()),
+        Err(error) => format!("could not be set aside ({error})"),
+    };
+    Err(format!("what was approved could not be read ({trouble}) and {place}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(name: &str, version: u64) -> Item {
+        let print = Fingerprint::from(format!("{name}{version}"));
+        Item { kind: Kind::Tool, name: name.into(), print, text: version.to_string(), alarming: false }
+    }
+
+    fn judge(record: &mut Record, items: &[Item]) -> Vec<Verdict> {
+        record.judge(Kind::Tool, items, First::Offered).0
+    }
+
+    use Verdict::{Approved, Held, New};
+
+    #[test]
+    fn a_first_list_is_on_offer_and_what_differs_later_is_held_alone() {
+        let mut record = Record::new();
+        assert_eq!(judge(&mut record, &[item("a", 1), item("b", 1)]), [New, New]);
+        let later = [item("a", 2), item("b", 1), item("c", 1)];
+        for _ in 0..3 {
+            assert_eq!(judge(&mut record, &later), [Held(Why::Changed), New, Held(Why::Added)]);
+        }
+        assert_eq!(judge(&mut record, &[item("a", 1)]), [New], "as it was is as it was");
+        record.approve(&later[0]);
+        assert_eq!(judge(&mut record, &later), [Approved, New, Held(Why::Added)]);
+        assert_eq!(judge(&mut record, &[item("a", 1)]), [Held(Why::Changed)]);
+        record.look(&later);
+        assert_eq!(judge(&mut record, &later), [Approved, Approved, Held(Why::Added)]);
+        assert_eq!(record.before(&item("a", 9)), Some("2"));
+    }
+
+    #[test]
+    fn an_empty_first_list_is_one() {
+        let mut record = Record::new();
+        assert_eq!(judge(&mut record, &[]), []);
+        assert_eq!(judge(&mut record, &[item("a", 1)]), [Held(Why::Added)]);
+    }
+
+    #[test]
+    fn imported_servers_count_as_approved_at_their_first_list() {
+        let mut record = Record::imported();
+        let alarming = Item { alarming: true, ..item("b", 1) };
+        assert_eq!(judge(&mut record, &[item("a", 1), alarming]), [Approved, Approved]);
+        assert_eq!(judge(&mut record, &[item("a", 2), item("c", 1)]), [Held(Why::Changed), Held(Why::Added)]);
+    }
+
+    #[test]
+    fn what_got_lost_holds_everything_back() {
+        let mut record = Record::lost();
+        assert_eq!(judge(&mut record, &[item("a", 1)]), [Held(Why::Lost)]);
+        record.approve(&item("a", 1));
+        assert_eq!(judge(&mut record, &[item("a", 1), item("b", 1)]), [Approved, Held(Why::Lost)]);
+    }
+
+    #[test]
+    fn new_things_that_alarm_wait_and_so_do_all_where_the_user_wants_it() {
+        let mut record = Record::new();
+        let alarming = Item { alarming: true, ..item("b", 1) };
+        assert_eq!(judge(&mut record, &[item("a", 1), alarming.clone()]), [New, Held(Why::New)]);
+        assert_eq!(judge(&mut record, std::slice::from_ref(&alarming)), [Held(Why::New)]);
+        let mut record = Record::new();
+        for _ in 0..2 {
+            assert_eq!(record.judge(Kind::Tool, &[item("a", 1)], First::Held).0, [Held(Why::New)]);
+        }
+    }
+
+    #[test]
+    fn resources_may_grow_but_not_change() {
+        let resource = |name: &str, version| Item { kind: Kind::Resource, ..item(name, version) };
+        let mut record = Record::new();
+        let mut judge = |items: &[Item]| record.judge(Kind::Resource, items, First::Offered).0;
+        assert_eq!(judge(&[resource("x", 1)]), [New]);
+        assert_eq!(judge(&[resource("x", 2), resource("y", 1)]), [Held(Why::Changed), New]);
+        let alarming = Item { alarming: true, ..resource("z", 1) };
+        assert_eq!(judge(&[alarming]), [Held(Why::New)]);
+    }
+
+    #[test]
+    fn a_record_comes_back_as_it_was_written_and_a_damaged_one_is_not_believed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.json");
+        assert_eq!(read(&path), Ok(None));
+        let mut record = Record::new();
+        judge(&mut record, &[item("a", 1)]);
+        record.approve(&item("a", 2));
+        record.keep(&item("a", 3).print);
+        write(&path, &record).unwrap();
+        assert_eq!(read(&path), Ok(Some(record)));
+        let good = std::fs::read(&path).unwrap();
+        let mut damaged = 0;
+        for cut in 0..good.len() {
+            std::fs::write(&path, &good[..cut]).unwrap();
+            damaged += usize::from(read(&path).is_err());
+            assert!(!path.exists());
+            for left in std::fs::read_dir(dir.path()).unwrap().flatten() {
+                std::fs::remove_file(left.path()).unwrap();
+            }
+        }
+        assert_eq!(damaged, good.len());
+        std::fs::write(&path, br#"{"format":2,"pins":{}}"#).unwrap();
+        assert!(read(&path).unwrap_err().contains("format 2"));
+    }
+
+    /// S27. A model that knows only what a person did, against the record through lists, restarts, losses and flapping.
+    /// `SATCHEL_HISTORIES` sets how many histories.
+    #[test]
+    fn no_history_approves_a_change() {
+        let histories = std::env::var("SATCHEL_HISTORIES").ok().and_then(|text| text.parse().ok());
+        let mut random = fastrand::Rng::with_seed(27);
+        for _ in 0..histories.unwrap_or(100_000_u32) {
+            history(&mut random);
+        }
+    }
+
+    fn history(random: &mut fastrand::Rng) {
+        let imported = random.u8(0..4) == 0;
+        let first = if random.bool() { First::Offered } else { First::Held };
+        let mut record = if imported { Record::imported() } else { Record::new() };
+        // What a person did, what the first list had, and whether there was one.
+        let mut approved: BTreeMap<String, u64> = BTreeMap::new();
+        let mut begun: BTreeMap<String, u64> = BTreeMap::new();
+        let (mut before_first, mut lost) = (true, false);
+        for _ in 0..random.usize(1..12) {
+            let mut list = Vec::new();
+            for name in ["a", "b", "c"] {
+                if random.bool() {
+                    list.push(Item { alarming: random.u8(0..6) == 0, ..item(name, random.u64(0..3)) });
+                }
+            }
+            let version = |item: &Item| item.text.parse::<u64>().unwrap();
+            match random.u8(0..8) {
+                0 if !list.is_empty() => {
+                    let item = &list[random.usize(0..list.len())];
+                    record.approve(item);
+                    approved.insert(item.name.clone(), version(item));
+                    begun.remove(&item.name);
+                    before_first = false;
+                }
+                // A restart: what is in the file is all there is.
+                1 => record = serde_json::from_slice(&serde_json::to_vec(&record).unwrap()).unwrap(),
+                2 if random.u8(0..4) == 0 => {
+                    record = Record::lost();
+                    (approved, begun, before_first, lost) = (BTreeMap::new(), BTreeMap::new(), false, true);
+                }
+                3 if !list.is_empty() => record.keep(&list[0].print),
+                4 => {
+                    record.look(&list);
+                    for item in &list {
+                        if begun.get(&item.name) == Some(&version(item)) {
+                            approved.insert(item.name.clone(), version(item));
+                            begun.remove(&item.name);
+                            before_first = false;
+                        }
+                    }
+                }
+                _ => {
+                    if before_first && (first == First::Offered || imported) {
+                        let seen = list.iter().filter(|item| imported || !item.alarming);
+                        begun.extend(seen.map(|item| (item.name.clone(), version(item))));
+                        before_first = false;
+                    }
+                    let verdicts = record.judge(Kind::Tool, &list, first).0;
+                    for (item, verdict) in list.iter().zip(verdicts) {
+                        let by_person = approved.get(&item.name) == Some(&version(item));
+                        let at_first = begun.get(&item.name) == Some(&version(item));
+                        let expected = match (by_person, at_first && !lost) {
+                            (true, _) => Some(Approved),
+                            (false, true) if imported => Some(Approved),
+                            (false, true) => Some(New),
+                            (false, false) => None,
+                        };
+                        match expected {
+                            Some(expected) => assert_eq!(verdict, expected, "{item:?}"),
+                            None => assert!(matches!(verdict, Held(_)), "{item:?} {verdict:?}"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Looks for what should not be in texts that models read: hidden characters, orders, wishes for secrets, words about
+//! other servers' tools.
+//!
+//! Decides by fixed patterns over a folded form of the text, so that look-alike letters, spacing and common encodings
+//! make no difference. Always the same answer, no network, time linear in the length of the text. It finds what is
+//! written like an attack; a text can be harmful without being found, and odd without being harmful.
+
+mod arguments;
+mod fold;
+mod patterns;
+mod scan;
+
+use std::{collections::BTreeSet, ops::Range};
+
+use super::{clean, fingerprint::Tree};
+use crate::model::approvals::{Finding, Odd};
+use fold::skeleton;
+
+/// At most so many findings of one definition are told.
+const MOST: usize = 40;
+/// A finding's words are cut after so many characters.
+const WORDS: usize = 160;
+
+/// What is around a definition.
+#[derive(Debug)]
+pub struct Around<'a> {
+    /// Its server.
+    pub server: &'a str,
+    /// The tools of that server: about those it may talk.
+    pub own: &'a BTreeSet<&'a str>,
+    /// All servers.
+    pub servers: &'a BTreeSet<&'a str>,
+}
+
+/// Something odd in a text, by bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Spot {
+    about: Odd,
+    range: Range<usize>,
+}
+
+/// Would it be wrong to offer this before a person has looked?
+pub fn is_alarming(tree: &Tree) -> bool {
+    let mut alarming = false;
+    tree.texts(&mut |_, text| {
+        alarming = alarming || scan::spots(text).iter().any(|spot| spot.about.is_alarming());
+    });
+    alarming
+}
+
+/// Everything odd in a definition, in the order in which it stands there.
+pub fn findings(tree: &Tree, around: &Around<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    tree.texts(&mut |place, text| {
+        if findings.len() >= MOST {
+            return;
+        }
+        let spots = scan::spots(text);
+        let about_own = |spot: &Spot| {
+            let end = text[spot.range.end..].find(['.', '\n']).map_or(text.len(), |end| spot.range.end + end);
+            spot.about == Odd::OtherTools && names_own(&text[spot.range.start..end], around.own)
+        };
+        findings.extend(
+            spots.iter().filter(|spot| !about_own(spot)).map(|spot| finding(spot, place, text)),
+        );
+    });
+    for (place, name, range) in arguments::secrets(tree) {
+        let spot = Spot { about: Odd::AsksForSecrets, range };
+        findings.push(finding(&spot, &place, &name));
+    }
+    if let Some(other) = look_alike(tree, around) {
+        findings.push(other);
+    }
+    findings.truncate(MOST);
+    findings
+}
+
+/// Where a text as a person reads it, hidden characters written out, is odd. By bytes, in order, apart from each other.
+pub fn risky(text: &str) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = scan::spots(text).into_iter().map(|spot| spot.range).collect();
+    let mut at = 0;
+    while let Some(begin) = text[at..].find("⟨U+") {
+        let end = text[at + begin..].find('⟩').map_or(text.len(), |end| at + begin + end + '⟩'.len_utf8());
+        ranges.push(at + begin..end);
+        at = end;
+    }
+    ranges.sort_by_key(|range| range.start);
+    let mut apart: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match apart.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => apart.push(range),
+        }
+    }
+    apart
+}
+
+fn finding(spot: &Spot, place: &str, text: &str) -> Finding {
+    let chars = |end: usize| text[..end].chars().count();
+    let words: String = clean::visible(&text[spot.range.clone()]).chars().take(WORDS).collect();
+    Finding {
+        about: spot.about,
+        place: clean::visible(place),
+        begin: chars(spot.range.start),
+        end: chars(spot.range.end),
+        text: words,
+    }
+}
+
+/// A server may say when to use which of its own tools.
+fn names_own(text: &str, own: &BTreeSet<&str>) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    text.split(|c: char| !is_word(c)).any(|word| own.contains(word.trim_matches(['.', '-', '/'])))
+}
+
+/// A server that is named nearly like another one.
+fn look_alike(tree: &Tree, around: &Around<'_>) -> Option<Finding> {
+    let Tree::Object(fields) = tree else { return None };
+    let (_, Tree::Object(info)) = fields.iter().find(|(key, _)| key == "serverInfo")? else { return None };
+    for key in ["name", "title"] {
+        let Some((_, Tree::Text(name))) = info.iter().find(|(known, _)| known == key) else { continue };
+        let other = around.servers.iter().find(|other| {
+            **other != around.server && *other != name && skeleton(other) == skeleton(name)
+        });
+        if other.is_some() {
+            let spot = Spot { about: Odd::LookAlike, range: 0..name.len() };
+            return Some(finding(&spot, &format!("serverInfo.{key}"), name));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

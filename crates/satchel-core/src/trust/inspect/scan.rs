@@ -1,0 +1,360 @@
+//! One text, looked at in every way it can be read.
+
+use std::ops::Range;
+
+use base64::{
+    Engine,
+    alphabet::{STANDARD, URL_SAFE},
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+
+use super::{
+    Spot,
+    fold::{Folded, look_alike, styled},
+    patterns,
+};
+use crate::{model::approvals::Odd, trust::clean};
+
+/// Only so much of a text is read; what is longer is no description.
+const BYTES: usize = 256 * 1024;
+/// Words further apart than this, in bytes, have nothing to do with each other.
+const LONGEST: usize = 400;
+/// Orders without blanks.
+const COMPACT: [&str; 10] = [
+    "ignoreall", "ignoreprevious", "ignorethe", "instructions", "donottell", "theuser", "systemprompt", "password", "privatekey",
+    "secret",
+];
+/// Encoded texts inside encoded texts are followed so far.
+const DEPTH: usize = 2;
+
+/// Everything odd in a text, in order.
+pub(super) fn spots(text: &str) -> Vec<Spot> {
+    let mut end = text.len().min(BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let text = &text[..end];
+    let mut spots = Vec::new();
+    // Names and the like: most texts of a definition.
+    if text.len() < 4 || (text.len() < 40 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))) {
+        return spots;
+    }
+    hidden(text, &mut spots);
+    letters(text, &mut spots);
+    layout(text, &mut spots);
+    words(text, &mut spots);
+    encoded(text, 0, &mut spots);
+    spots.sort_by_key(|spot| (spot.range.start, spot.range.end));
+    spots.dedup();
+    spots
+}
+
+fn hidden(text: &str, spots: &mut Vec<Spot>) {
+    for range in clean::hidden(text) {
+        let controls = text[range.clone()].chars().all(char::is_control);
+        let about = if controls { Odd::ControlCharacters } else { Odd::HiddenText };
+        spots.push(Spot { about, range });
+    }
+}
+
+/// What the words say.
+fn words(text: &str, spots: &mut Vec<Spot>) {
+    let folded = Folded::of(text);
+    let before = spots.len();
+    match_all(&folded, spots);
+    if spots.len() > before {
+        return;
+    }
+    for other in [folded.unmasked(), folded.joined()].into_iter().flatten() {
+        match_all(&other, spots);
+    }
+    // Nobody writes whole sentences with letters apart.
+    if folded.joined().is_some_and(|joined| COMPACT.iter().any(|words| joined.text.contains(words))) {
+        spots.push(Spot { about: Odd::Encoded, range: 0..text.len() });
+    }
+}
+
+fn match_all(folded: &Folded, spots: &mut Vec<Spot>) {
+    for pattern in patterns::for_text(&folded.text) {
+        for found in pattern.regex().find_iter(&folded.text) {
+            if found.len() > LONGEST {
+                continue;
+            }
+            if pattern.about == Odd::Instruction && is_harmless(&folded.text, found.range()) {
+                continue;
+            }
+            spots.push(Spot { about: pattern.about, range: folded.original(found.range()) });
+        }
+    }
+}
+
+/// A public key is no secret, wherever it lies; and what must not be done without the person is no order against them.
+fn is_harmless(text: &str, range: Range<usize>) -> bool {
+    if text[range.clone()].starts_with("without") {
+        let sentence = text[..range.start].rfind(['.', '\n']).map_or(0, |at| at + 1);
+        let before = &text[sentence..range.start];
+        if ["never ", "not ", "n't ", "cannot ", "no ", "nothing "].iter().any(|word| before.contains(word)) {
+            return true;
+        }
+    }
+    let mut end = (range.end + 24).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[range.start..end].contains(".pub")
+}
+
+/// Does it say anything that is odd, once it can be read?
+fn says_something(text: &str) -> bool {
+    const WORDS: [&str; 22] = [
+        "curl ", "wget ", "http://", "https://", "bash", "/bin/", "rm -", "eval(", "powershell", "password", "secret",
+        "token", ".ssh", ".env", "ignore", "instruction", "tool", "the user", "send ", "read ", "execute", "system",
+    ];
+    let folded = Folded::of(text);
+    let mut spots = Vec::new();
+    match_all(&folded, &mut spots);
+    !spots.is_empty() || WORDS.iter().any(|word| folded.text.contains(word))
+}
+
+fn says_order(text: &str) -> bool {
+    let mut spots = Vec::new();
+    match_all(&Folded::of(text), &mut spots);
+    spots.iter().any(|spot| spot.about != Odd::OtherTools)
+}
+
+/// Letters that are not what they look like.
+fn letters(text: &str, spots: &mut Vec<Spot>) {
+    if text.is_ascii() {
+        return;
+    }
+    let latin = text.chars().filter(char::is_ascii_alphabetic).count();
+    let own = text.chars().filter(|c| c.is_alphabetic() && !c.is_ascii() && look_alike(*c).is_none()).count();
+    for word in words_of(text) {
+        let letters: Vec<char> = text[word.clone()].chars().filter(|c| c.is_alphabetic() || styled(*c).is_some()).collect();
+        let alike = letters.iter().filter(|c| look_alike(**c).is_some()).count();
+        let ascii = letters.iter().filter(|c| c.is_ascii_alphabetic()).count();
+        let dressed = letters.iter().filter(|c| styled(**c).is_some() && !is_wide(**c)).count();
+        let wide = letters.iter().filter(|c| is_wide(**c)).count();
+        let mixed = alike > 0 && ascii > 0 && letters.len() >= 3 && alike + ascii == letters.len() && !is_formula(&letters);
+        // A whole word that only looks Latin, in a Latin text.
+        let posing = alike == letters.len() && letters.len() >= 3 && latin > 3 * (own + alike) && !is_greek_name(&text[word.clone()]);
+        let costume = dressed >= 4 || (wide >= 4 && latin > own);
+        if mixed || posing || costume {
+            spots.push(Spot { about: Odd::LookAlike, range: word });
+        }
+    }
+}
+
+/// Full width letters are usual where characters are wide.
+fn is_wide(c: char) -> bool {
+    matches!(u32::from(c), 0xff21..=0xff5a)
+}
+
+/// Single Greek letters before or behind Latin ones are quantities: `ρgh`, `μs`.
+fn is_formula(letters: &[char]) -> bool {
+    let greek = |c: &char| matches!(u32::from(*c), 0x370..=0x3ff);
+    letters.len() <= 4 && letters.iter().filter(|c| greek(c)).count() == 1 && (greek(&letters[0]) || letters.last().is_some_and(greek))
+}
+
+fn is_greek_name(word: &str) -> bool {
+    ["τau", "ρι", "νυ", "χι"].contains(&word)
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut rest = text.char_indices().peekable();
+    std::iter::from_fn(move || {
+        let is_part = |c: char| c.is_alphanumeric() || styled(c).is_some();
+        while rest.next_if(|(_, c)| !is_part(*c)).is_some() {}
+        let (begin, first) = rest.next()?;
+        let mut end = begin + first.len_utf8();
+        while let Some((at, c)) = rest.next_if(|(_, c)| is_part(*c)) {
+            end = at + c.len_utf8();
+        }
+        Some(begin..end)
+    })
+}
+
+/// A part that is pushed out of sight.
+fn layout(text: &str, spots: &mut Vec<Spot>) {
+    let (mut begin, mut lines, mut blanks) = (None, 0, 0);
+    for (at, c) in text.char_indices().chain([(text.len(), '\0')]) {
+        if c.is_whitespace() || c == '\u{2800}' {
+            begin.get_or_insert(at);
+            if c == '\n' {
+                lines += 1;
+            } else {
+                blanks += 1;
+            }
+            continue;
+        }
+        if let Some(begin) = begin.take()
+            && (lines >= 15 || (lines == 0 && blanks >= 80) || blanks >= 400)
+            && begin > 0
+            && at < text.len()
+        {
+            spots.push(Spot { about: Odd::Layout, range: begin..at });
+        }
+        (lines, blanks) = (0, 0);
+    }
+}
+
+/// Texts inside the text that have to be decoded to be read.
+fn encoded(text: &str, depth: usize, spots: &mut Vec<Spot>) {
+    for (range, decoded) in decodings(text) {
+        let mut inner = Vec::new();
+        if depth < DEPTH {
+            encoded(&decoded, depth + 1, &mut inner);
+        }
+        if says_something(&decoded) || !inner.is_empty() || !clean::hidden(&decoded).is_empty() {
+            spots.push(Spot { about: Odd::Encoded, range });
+        }
+    }
+    for (words, turn) in [(TURNED, turned as fn(&str) -> String), (SHIFTED, shifted)] {
+        if words.iter().any(|word| text.contains(word)) && says_order(&turn(text)) && !says_order(text) {
+            spots.push(Spot { about: Odd::Encoded, range: 0..text.len() });
+        }
+    }
+}
+
+/// Ends of words that orders have, written backwards, and whole ones with letters moved by thirteen places.
+const TURNED: [&str; 8] = ["erong", "snoitcurtsn", "resu", "drowssap", "terces", "ton od", "daer", "loot"];
+const SHIFTED: [&str; 8] = ["vtaber", "Vtaber", "vafgehpgvba", "hfre", "cnffjbeq", "frperg", "qb abg", "gbby"];
+
+fn turned(text: &str) -> String {
+    text.chars().rev().collect()
+}
+
+fn shifted(text: &str) -> String {
+    text.chars().map(rot13).collect()
+}
+
+fn rot13(c: char) -> char {
+    let turn = |c: char, base: u8| char::from((c as u8 - base + 13) % 26 + base);
+    match c {
+        'a'..='z' => turn(c, b'a'),
+        'A'..='Z' => turn(c, b'A'),
+        c => c,
+    }
+}
+
+fn decodings(text: &str) -> Vec<(Range<usize>, String)> {
+    let mut found = Vec::new();
+    for (range, word) in runs(text, |c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_')) {
+        if word.len() >= 16 {
+            if let Some(decoded) = base64(word).or_else(|| hex(word)) {
+                found.push((range, decoded));
+            }
+        }
+    }
+    for (range, word) in runs(text, |c| c.is_ascii_hexdigit() || matches!(c, ' ' | 'x' | ',')) {
+        let digits: String = word.replace("0x", " ").chars().filter(char::is_ascii_hexdigit).collect();
+        if word.trim().contains(' ') && digits.len() >= 24 && word.split([' ', ',']).all(|part| matches!(part.trim_start_matches("0x").len(), 0 | 2)) {
+            if let Some(decoded) = hex(&digits) {
+                found.push((range, decoded));
+            }
+        }
+    }
+    for (range, word) in runs(text, |c| matches!(c, '0' | '1' | ' ')) {
+        let bits: String = word.chars().filter(|c| *c != ' ').collect();
+        if bits.len() >= 64 && bits.len() % 8 == 0 {
+            let bytes = bits.as_bytes().chunks(8).map(|byte| byte.iter().fold(0_u8, |sum, bit| sum << 1 | (bit - b'0')));
+            if let Some(decoded) = readable(bytes.collect()) {
+                found.push((range, decoded));
+            }
+        }
+    }
+    found.extend(escapes(text));
+    found
+}
+
+/// Stretches of such characters, with their place.
+fn runs(text: &str, is_part: impl Fn(char) -> bool) -> Vec<(Range<usize>, &str)> {
+    let (mut runs, mut begin) = (Vec::new(), None);
+    for (at, c) in text.char_indices().chain([(text.len(), '\0')]) {
+        match (is_part(c), begin) {
+            (true, None) => begin = Some(at),
+            (false, Some(from)) => {
+                runs.push((from..at, &text[from..at]));
+                begin = None;
+            }
+            _ => {}
+        }
+    }
+    runs
+}
+
+fn base64(word: &str) -> Option<String> {
+    let config = GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true);
+    let alphabet = if word.contains(['-', '_']) { &URL_SAFE } else { &STANDARD };
+    readable(GeneralPurpose::new(alphabet, config).decode(word).ok()?)
+}
+
+fn hex(word: &str) -> Option<String> {
+    if word.len() < 24 || word.len() % 2 != 0 || !word.chars().all(|c| c.is_ascii_hexdigit()) {
+        return None;
+    }
+    let byte = |at: usize| u8::from_str_radix(word.get(at..at + 2)?, 16).ok();
+    readable((0..word.len()).step_by(2).filter_map(byte).collect())
+}
+
+/// Bytes that are a text: no other characters, and letters for the most part. A drawing is none.
+fn readable(bytes: Vec<u8>) -> Option<String> {
+    let text = String::from_utf8(bytes).ok()?;
+    let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
+    let letters = text.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count();
+    let drawing = text.trim_start().starts_with("<svg") || text.trim_start().starts_with("<?xml");
+    let harmless = drawing && !text.contains("script") && !text.contains("onload") && !text.contains("foreignObject");
+    (text.chars().count() >= 8 && text.chars().all(plain) && letters * 2 >= text.chars().count() && !harmless).then_some(text)
+}
+
+/// Letters written as their numbers: `\x69`, `\u0069`, `&#105;`, `%69`.
+fn escapes(text: &str) -> Vec<(Range<usize>, String)> {
+    let mut found = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let (begin, mut decoded, mut plain) = (at, String::new(), 0);
+        let mut count = 0;
+        while let Some((c, length)) = escape(text, at) {
+            // Only letters and blanks: everything else is escaped for a reason.
+            plain += usize::from(c.is_ascii_alphabetic());
+            decoded.push(c);
+            count += 1;
+            at += length;
+        }
+        if count >= 6 && plain * 2 >= count {
+            found.push((begin..at, decoded));
+        }
+        if at == begin {
+            at += 1;
+        }
+    }
+    found
+}
+
+fn escape(text: &str, at: usize) -> Option<(char, usize)> {
+    let rest = text.get(at..)?;
+    let digits = |from: usize, count: usize, radix: u32| {
+        let part = rest.get(from..from + count)?;
+        char::from_u32(u32::from_str_radix(part, radix).ok()?).map(|c| (c, from + count))
+    };
+    if rest.starts_with("\\x") {
+        return digits(2, 2, 16);
+    }
+    if rest.starts_with("\\u") {
+        return digits(2, 4, 16);
+    }
+    if rest.starts_with('%') {
+        return digits(1, 2, 16);
+    }
+    let inner = rest.strip_prefix("&#")?;
+    let end = inner.find(';').filter(|end| *end <= 7)?;
+    let number = &inner[..end];
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+        None => number.parse().ok()?,
+    };
+    Some((char::from_u32(code)?, end + 3))
+}

@@ -1,0 +1,12 @@
+//! What the user approved: definitions pinned by fingerprint, inspected, and held back where they changed.
+//!
+//! Pure but for one file a server. Knows definitions only as raw texts; what is done with a verdict is others' matter.
+
+pub mod approvals;
+pub mod clean;
+pub mod diff;
+pub mod fingerprint;
+pub mod inspect;
+
+pub use approvals::{First, Item, Record, Verdict};
+pub use fingerprint::Fingerprint;
