@@ -6,6 +6,9 @@ use std::{collections::BTreeMap, fmt::Write, path::Path};
 
 use satchel_core::model::{
     Code, Notice, Paused, Place, ServerState, ServerView, Snapshot, Startup,
+    approvals::{
+        ApprovalItem, ApprovalList, Finding, Kind, Mark, Odd, Part, Seen, ServerApprovals, Unseen, Why,
+    },
     control::{Change, Refusal, Target, ToolLine, ToolList, Wish},
     ledger::{
         ActivityAsk, ActivityPage, By, CallDetail, CallLine, LedgerView, Minute, Report, ReportAsk,
@@ -50,6 +53,7 @@ fn samples() -> String {
     put(&mut file, "activity", "hub.ActivityPage", &activity());
     put(&mut file, "calls", "hub.CallDetail[]", &vec![call(true), call(false)]);
     put(&mut file, "listing", "hub.Listing", &satchel_core::registry::find("filesystem"));
+    put(&mut file, "approvals", "hub.ApprovalList", &approvals());
     put(&mut file, "about", "hub.About", &about());
     file
 }
@@ -138,6 +142,8 @@ fn server(state: ServerState) -> ServerView {
         tokens: known.then_some(3),
         resources: known.then_some(4),
         skipped: vec!["why".into()],
+        held: usize::from(known),
+        unseen: known.then_some(Unseen::New),
         runs: "program".into(),
         idle_timeout_seconds: 180,
         starts: 5,
@@ -188,7 +194,35 @@ fn wishes() -> Vec<Wish> {
         Wish::CallDetail { id: 1 },
         Wish::RunAgain { id: 1, arguments: Some(serde_json::json!({})) },
         Wish::DeleteHistory { sums: false },
+        Wish::Approvals { server: Some(name()) },
+        Wish::Approve { server: name(), items: seen() },
+        Wish::LookedAt { server: name() },
+        Wish::KeepHeld { server: name(), items: seen() },
     ]
+}
+
+fn seen() -> Vec<Seen> {
+    Kind::ALL.map(|kind| Seen { kind, name: "name".into(), fingerprint: "00ff".into() }).into()
+}
+
+fn approvals() -> ApprovalList {
+    let parts = [Mark::Same, Mark::Removed, Mark::Added];
+    let diff = parts.map(|mark| Part { mark, risky: mark == Mark::Added, text: "words".into() });
+    let finding =
+        |about| Finding { about, place: "description".into(), begin: 1, end: 2, text: "words".into() };
+    let item = |held| ApprovalItem {
+        kind: Kind::Tool,
+        name: "echo".into(),
+        fingerprint: "00ff".into(),
+        held,
+        kept: false,
+        diff: diff.clone().into(),
+        findings: Odd::ALL.map(finding).into(),
+    };
+    let held = [None, Some(Why::Changed), Some(Why::Added), Some(Why::New), Some(Why::Lost)];
+    let of =
+        |unseen| ServerApprovals { server: "github".into(), unseen, new: 3, items: held.map(item).into() };
+    ApprovalList { servers: [None, Some(Unseen::New), Some(Unseen::Imported)].map(of).into() }
 }
 
 fn tools() -> ToolList {

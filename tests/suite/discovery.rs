@@ -52,6 +52,7 @@ async fn the_menu_says_what_is_behind_it() {
     let description = listed["tools"][0]["description"].as_str().unwrap_or_default().to_owned();
     assert!(description.contains("Servers: fake (echo, "), "{description}");
     client.execute("fake:grow", json!({})).await.text();
+    crate::approvals::approve_once_held(&home, "fake", "extra_1").await;
     crate::offered(&client, "fake:extra_1").await;
     let again = client.request("tools/list", json!({})).await.value();
     assert_eq!(again["tools"][0]["description"], description, "what a session was told stays as it was");

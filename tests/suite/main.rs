@@ -1,5 +1,6 @@
 //! The house: real processes, real HTTP, no window. Few tests, each a story.
 
+mod approvals;
 mod bridge;
 mod cli;
 mod clients;

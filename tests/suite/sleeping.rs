@@ -102,7 +102,7 @@ async fn an_eager_server_runs_without_being_called_and_comes_back_after_a_crash(
 }
 
 #[tokio::test]
-async fn a_server_may_add_tools_while_it_runs() {
+async fn a_server_may_add_tools_while_it_runs_and_they_wait_for_a_look() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").behaving(&["--tools", "3"]);
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
@@ -112,6 +112,7 @@ async fn a_server_may_add_tools_while_it_runs() {
     assert!(!client.paths("extra").await.contains(&"fake:extra_4".to_owned()));
 
     assert_eq!(client.execute("fake:grow", json!({})).await.text(), "grown");
+    crate::approvals::approve_once_held(&home, "fake", "extra_4").await;
     offered(&client, "fake:extra_4").await;
     assert_eq!(client.execute("fake:extra_4", json!({})).await.text(), "extra_4");
 }

@@ -42,6 +42,13 @@ pub(crate) enum Command {
     /// Keep credentials outside of the configuration
     #[command(subcommand)]
     Secrets(Secrets),
+    /// Show what is new, changed or held back, word by word
+    Approvals {
+        /// Only of this server
+        server: Option<String>,
+    },
+    /// Let clients use what was held back, after a look at it
+    Approve(Approve),
     /// Show what the hub and its servers are doing
     Status {
         /// Show the hub's inside instead: tools by transport, how lists were read, process states
@@ -92,6 +99,20 @@ pub(crate) enum Command {
     Doctor,
     /// End the running hub
     Quit,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Approve {
+    /// The server
+    pub(crate) server: String,
+    /// Only these definitions, by name; without any, everything that is held back
+    pub(crate) names: Vec<String>,
+    /// Keep them back instead, and ask no more
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// A person has looked already
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Group)]

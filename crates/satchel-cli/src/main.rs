@@ -55,6 +55,8 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Tools(tools) => commands::tools::run(&places, tools, json).await,
         Command::Call(call) => commands::call::run(&places, call, json).await,
         Command::Secrets(secrets) => commands::secrets::run(&places, secrets, json).await,
+        Command::Approvals { server } => commands::approvals::list(&places, server, json).await,
+        Command::Approve(approve) => commands::approvals::approve(&places, approve, json).await,
         Command::Status { debug: false } => commands::status::run(&places, json).await,
         Command::Status { debug: true } => commands::status::debug(&places, json).await,
         Command::Stats(stats) => commands::stats::run(&places, &stats, json).await,

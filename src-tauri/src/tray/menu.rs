@@ -100,11 +100,14 @@ impl MenuModel {
 
     fn with_servers(self, snapshot: &Snapshot) -> Self {
         let mut needing: Vec<&ServerView> =
-            snapshot.servers.iter().filter(|server| server.state.needs_you()).collect();
+            snapshot.servers.iter().filter(|server| server.needs_you()).collect();
         needing.sort_by_key(|server| severity(&server.state));
         let needs = needing.iter().take(NEEDS).map(|server| Need {
             server: server.name.clone(),
-            label: format!("{}: {}…", server.name, need(&server.state, server.place)),
+            label: match server.state.needs_you() {
+                true => format!("{}: {}…", server.name, need(&server.state, server.place)),
+                false => format!("{}: {}…", server.name, held(server.held)),
+            },
         });
         let servers = snapshot.servers.iter().take(SERVERS).map(|server| Line {
             server: server.name.clone(),
@@ -134,7 +137,7 @@ fn status(snapshot: &Snapshot) -> String {
         |is: fn(&ServerState) -> bool| snapshot.servers.iter().filter(|server| is(&server.state)).count();
     let awake = count(|state| matches!(state, ServerState::Ready { .. } | ServerState::Starting { .. }));
     let asleep = count(|state| matches!(state, ServerState::Asleep));
-    match count(ServerState::needs_you) {
+    match snapshot.servers.iter().filter(|server| server.needs_you()).count() {
         0 => format!("Satchel is on · {awake} awake, {asleep} asleep"),
         1 => format!("Satchel is on · {awake} awake, {asleep} asleep, 1 needs you"),
         many => format!("Satchel is on · {awake} awake, {asleep} asleep, {many} need you"),
@@ -178,6 +181,14 @@ fn need(state: &ServerState, place: Place) -> &'static str {
         | ServerState::Starting { .. }
         | ServerState::Ready { .. }
         | ServerState::Stopping => "needs you",
+    }
+}
+
+/// So many definitions wait for a look.
+fn held(count: usize) -> String {
+    match count {
+        1 => "look at 1 change".to_owned(),
+        many => format!("look at {many} changes"),
     }
 }
 

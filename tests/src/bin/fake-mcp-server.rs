@@ -23,13 +23,15 @@ use serde_json::{Value, json};
 const USAGE: &str =
     "fake-mcp-server [--name NAME] [--ledger FILE] [--tools N] [--resources] [--slow-start MS]
   [--exit-early CODE] [--crash-after CALLS] [--banner] [--needs-roots] [--ignore-eof] [--grandchild]
-  [--http [--require-header 'NAME: VALUE']]";
+  [--words FILE] [--http [--require-header 'NAME: VALUE']]";
 
 /// What the arguments asked for.
 #[derive(Default)]
 struct Options {
     name: String,
     ledger: Option<String>,
+    /// What `echo` says of itself stands in this file, where it is there.
+    words: Option<String>,
     tools: usize,
     resources: bool,
     slow_start: Duration,
@@ -92,6 +94,7 @@ impl Options {
                 "--name" => options.name = value()?,
                 "--ledger" => options.ledger = Some(value()?),
                 "--tools" => options.tools = number(value()?)?,
+                "--words" => options.words = Some(value()?),
                 "--resources" => options.resources = true,
                 "--slow-start" => options.slow_start = Duration::from_millis(number(value()?)? as u64),
                 "--exit-early" => options.exit_early = Some(number(value()?)? as i32),
@@ -247,6 +250,10 @@ impl Server {
         }
     }
 
+    fn words(&self) -> Option<String> {
+        std::fs::read_to_string(self.options.words.as_ref()?).ok()
+    }
+
     fn take_answer(&self, message: &Value) {
         if message["id"] == "roots" {
             *self.roots.lock().expect("no thread panics while it writes") = Some(message.clone());
@@ -307,7 +314,7 @@ impl Server {
         };
         let text = || json!({ "type": "string" });
         let mut tools = vec![
-            tool("echo", "Says a text back.", json!({ "text": text() })),
+            tool("echo", self.words().as_deref().unwrap_or("Says a text back."), json!({ "text": text() })),
             tool("sleep", "Answers after a while.", json!({ "ms": { "type": "integer" } })),
             tool("about", "Tells of its process.", json!({ "env": { "type": "array", "items": text() } })),
             tool("progress", "Reports three steps.", json!({})),

@@ -5,6 +5,7 @@ export type Group = "needs-you" | "awake" | "asleep" | "off";
 export const groups: readonly Group[] = ["needs-you", "awake", "asleep", "off"];
 
 export function groupOf(server: ServerView): Group {
+  if (server.enabled && server.held > 0) return "needs-you";
   switch (server.state) {
     case "off":
       return "off";

@@ -3,7 +3,7 @@ import type { ServerView } from "../lib/hub/bindings";
 import { clock, time } from "../lib/fmt";
 import { words } from "../words";
 
-export type Glyph = "off" | "asleep" | "hosted" | "spinner" | "ring" | "octagon" | "key";
+export type Glyph = "off" | "asleep" | "hosted" | "spinner" | "ring" | "octagon" | "key" | "shield";
 export type Tone = "plain" | "ok" | "accent" | "warn" | "bad";
 
 export interface Sentence {
@@ -29,6 +29,9 @@ export function sentence(server: ServerView, now: number): Sentence {
     ...more,
   });
   const w = words.state;
+  // What is wrong with it comes before what is to be looked at.
+  const plain = server.state === "asleep" || server.state === "ready";
+  if (plain && server.held > 0) return say(w.heldBack(server.held), "shield", "warn", { action: words.action.review });
   switch (server.state) {
     case "off":
       return say(w.off, "off", "plain");

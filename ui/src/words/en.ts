@@ -81,13 +81,42 @@ export const en = {
     tryingAgain: (what: string, time: string) => `${what} · trying again in ${time}`,
     tryingNow: (what: string) => `${what} · trying again`,
     gaveUp: (failures: number) => `Stopped after ${failures} failed ${some(failures, "start", "starts")}`,
+    heldBack: (count: number) => `${count} ${some(count, "definition is", "definitions are")} held back`,
     needs: (names: string[]) => (names.length === 1 ? `Needs ${names[0]}` : `Needs ${names.length} credentials`),
   },
 
   action: {
+    review: "Review",
     seeWhy: "See why",
     addCredential: "Add credential",
     forServer: (action: string, name: string) => `${action}: ${name}`,
+  },
+
+  held: {
+    title: (count: number) => `${count} ${some(count, "definition is", "definitions are")} held back`,
+    text: "Clients neither see nor can use them until you approve exactly what stands here. Everything else of this server works.",
+    why: { changed: "it changed", added: "it came later", new: "it is new", lost: "what was approved got lost" },
+    kept: "kept back",
+    keep: "Keep held back",
+    approve: "Approve",
+    change: (name: string) => `What is different in ${name}`,
+    newTitle: (count: number) => `New · look at its ${count} ${some(count, "definition", "definitions")}`,
+    newText: "They are on offer as they are. From now on every change waits for you.",
+    importedTitle: "Imported",
+    importedText: "It ran on this computer before, so its list counts as approved. From now on every change waits for you.",
+    looked: "I have looked",
+    kind: { tool: "Tool", prompt: "Prompt", resource: "Resource", template: "Resources", introduction: "Name of", instructions: "Instructions of", beside: "Beside" },
+    odd: {
+      hidden_text: "Hidden text",
+      control_characters: "Control characters",
+      look_alike: "Look-alike letters",
+      instruction: "Tells the model what to do",
+      other_tools: "Talks about other servers' tools",
+      asks_for_secrets: "Asks for secrets",
+      encoded: "Encoded text",
+      active_content: "Markup or links that act by themselves",
+      layout: "Laid out so that a part is not seen",
+    },
   },
 
   pane: {
@@ -682,6 +711,8 @@ export const en = {
     oauth_callback_timeout: "Sign in again, and finish in the browser within five minutes.",
     too_big: "Ask the tool for less, for example with a limit or a filter.",
     set_aside: "Nothing. It was rebuilt. The damaged copy lies beside it.",
+    held_back: "A person has to look at it first, in Satchel's window or with `satchel approve`.",
+    approvals_lost: "Look at its tools again, in Satchel's window or with `satchel approve`; until then they are held back.",
     ledger_unusable: "Calls work as before. Look whether the disk is full, and whether Satchel may write to its data directory.",
   } satisfies Record<Code, string>,
 };

@@ -1,5 +1,6 @@
 //! One file per thing a person can ask for. Each asks the hub and writes the answer; none keeps a state.
 
+pub(crate) mod approvals;
 pub(crate) mod call;
 pub(crate) mod clients;
 pub(crate) mod connect;

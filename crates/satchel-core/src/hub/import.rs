@@ -372,7 +372,8 @@ impl Hub {
             stored.push(name);
         }
         // A pasted text or a bundle never ran here.
-        if offer.candidate.origins.iter().any(|origin| !matches!(origin.client.as_str(), "pasted" | "bundle")) {
+        if offer.candidate.origins.iter().any(|origin| !matches!(origin.client.as_str(), "pasted" | "bundle"))
+        {
             self.trust_imported(&offer.candidate.name);
         }
         let change =

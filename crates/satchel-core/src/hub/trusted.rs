@@ -20,9 +20,7 @@ use crate::{
         approvals::{ApprovalItem, ApprovalList, Kind, Part, Seen, ServerApprovals, Unseen, Why},
         control::Refusal,
     },
-    trust::{
-        Fingerprint, First, Item, Record, Verdict, approvals, clean, diff, fingerprint::Tree, inspect,
-    },
+    trust::{Fingerprint, First, Item, Record, Verdict, approvals, clean, diff, fingerprint::Tree, inspect},
 };
 
 /// What is known of every server.
@@ -129,8 +127,7 @@ impl Hub {
 
     /// What clients may see of an offer: without what is held back, and without hidden characters.
     pub(super) fn trusted_offer(&self, name: &ServerName, offer: &Arc<Offer>) -> Arc<Offer> {
-        let first =
-            if self.inner.config.borrow().holds_new_servers() { First::Held } else { First::Offered };
+        let first = if self.inner.config.borrow().holds_new_servers() { First::Held } else { First::Offered };
         let counted = offer.tokens.get().is_some();
         let mut trusted = self.trusted();
         // A server that nobody opened has no approvals to lose; nothing of it is believed.
@@ -354,7 +351,7 @@ fn shown(
         let item = one.item();
         items.push(ApprovalItem {
             kind: one.kind,
-            name: clean::visible(&one.name),
+            name: one.name.clone(),
             fingerprint: item.print.to_string(),
             held: held.map(|held| held.why),
             kept: entry.record.is_kept(&item.print),
@@ -563,7 +560,8 @@ fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: &[bool]) -> Arc<Offer> 
     let instructed = offer.instructions.is_none() || next();
     let frames: Vec<(&String, &Box<Raw>)> =
         offer.frames.iter().filter(|(_, frame)| beside(frame).is_none() || next()).collect();
-    let frames = frames.into_iter().map(|(method, frame)| (method.clone(), cleaned(frame, &mut same))).collect();
+    let frames =
+        frames.into_iter().map(|(method, frame)| (method.clone(), cleaned(frame, &mut same))).collect();
     let tools = tools.into_iter().map(|tool| clean_tool(tool, &mut same)).collect();
     let prompts = prompts.into_iter().map(|raw| cleaned(raw, &mut same)).collect();
     let mut entries = |entries: Vec<&ResourceEntry>| -> Vec<ResourceEntry> {
@@ -588,8 +586,7 @@ fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: &[bool]) -> Arc<Offer> 
         clean
     };
     let title = offer.title.as_ref().filter(|_| introduced).map(|title| text(title, &mut same));
-    let instructions =
-        offer.instructions.as_ref().filter(|_| instructed).map(|words| text(words, &mut same));
+    let instructions = offer.instructions.as_ref().filter(|_| instructed).map(|words| text(words, &mut same));
     if same {
         return offer.clone();
     }

@@ -103,7 +103,8 @@ pub struct ServerApprovals {
     pub items: Vec<ApprovalItem>,
 }
 
-/// One definition to look at. Hidden characters are written out in every text.
+/// One definition to look at. Hidden characters are written out in what is different and in what was found; its name is
+/// as the server wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalItem {
     /// Its kind.

@@ -267,7 +267,9 @@ fn stays(chars: &[char], at: usize, rtl: bool) -> bool {
         // An emoji made of several, also where the first has a skin tone or a selector.
         '\u{200d}' if before.is_some_and(ends_emoji) && after.is_some_and(is_emoji) => true,
         // Scripts that join letters or keep them apart.
-        '\u{200c}' | '\u{200d}' => before.is_some_and(is_joining) && after.is_none_or(|c| is_joining(c) || c.is_whitespace()),
+        '\u{200c}' | '\u{200d}' => {
+            before.is_some_and(is_joining) && after.is_none_or(|c| is_joining(c) || c.is_whitespace())
+        }
         '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(takes_emoji_style),
         '\u{fe00}'..='\u{fe0d}' => before.is_some_and(|c| is_ideograph(c) || is_mathematical(c)),
         '\u{e0100}'..='\u{e01ef}' => before.is_some_and(is_ideograph),
@@ -413,12 +415,15 @@ mod tests {
             if !hides || matches!(c, '\n' | '\t') {
                 continue;
             }
-            for dirty in [format!("say{c}this"), format!("say {c} this"), format!("say{c}{c}"), format!("{c}say")] {
+            for dirty in
+                [format!("say{c}this"), format!("say {c} this"), format!("say{c}{c}"), format!("{c}say")]
+            {
                 let clean = text(&dirty);
                 // Where a word may be divided is the one thing that Latin letters can have between them.
                 let allowed = |c: char| c == '\u{ad}';
                 assert!(
-                    !clean.chars().any(|c| (c.is_control() && c != '\n') || ((is_format(c) || is_selector(c)) && !allowed(c))),
+                    !clean.chars().any(|c| (c.is_control() && c != '\n')
+                        || ((is_format(c) || is_selector(c)) && !allowed(c))),
                     "{dirty:?} {clean:?}"
                 );
                 assert_eq!(text(&clean), clean, "cleaning twice is cleaning once");

@@ -51,6 +51,10 @@ export type ServerView = {
   tokens: number | null;
   resources: number | null;
   skipped: string[];
+  /** Definitions that are held back and that nobody has looked at. */
+  held: number;
+  /** Nobody has looked at what it offers. */
+  unseen: Unseen | null;
   runs: string;
   idle_timeout_seconds: number;
   starts: number;
@@ -129,7 +133,9 @@ export type Code =
   | "oauth_callback_timeout"
   | "too_big"
   | "set_aside"
-  | "ledger_unusable";
+  | "ledger_unusable"
+  | "held_back"
+  | "approvals_lost";
 
 /** What the window may wish for. The hub knows more wishes; the window has no business with them. */
 export type Wish =
@@ -150,7 +156,70 @@ export type Wish =
   | ({ do: "activity" } & ActivityAsk)
   | { do: "call_detail"; id: number }
   | { do: "run_again"; id: number; arguments: unknown }
-  | { do: "delete_history"; sums: boolean };
+  | { do: "delete_history"; sums: boolean }
+  | { do: "approvals"; server: string | null }
+  | { do: "approve"; server: string; items: Seen[] }
+  | { do: "looked_at"; server: string }
+  | { do: "keep_held"; server: string; items: Seen[] };
+
+export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside";
+export type Why = "changed" | "added" | "new" | "lost";
+export type Unseen = "new" | "imported";
+export type Odd =
+  | "hidden_text"
+  | "control_characters"
+  | "look_alike"
+  | "instruction"
+  | "other_tools"
+  | "asks_for_secrets"
+  | "encoded"
+  | "active_content"
+  | "layout";
+
+/** A definition, named together with what it was when a person looked at it. */
+export interface Seen {
+  kind: DefinitionKind;
+  name: string;
+  fingerprint: string;
+}
+
+export interface ApprovalList {
+  servers: ServerApprovals[];
+}
+
+export interface ServerApprovals {
+  server: string;
+  unseen: Unseen | null;
+  /** Definitions on offer that nobody has looked at. */
+  new: number;
+  items: ApprovalItem[];
+}
+
+/** One definition to look at. Hidden characters are written out in what differs and in what was found. */
+export interface ApprovalItem {
+  kind: DefinitionKind;
+  name: string;
+  fingerprint: string;
+  /** `null` where it is on offer. */
+  held: Why | null;
+  kept: boolean;
+  diff: DiffPart[];
+  findings: Finding[];
+}
+
+export interface DiffPart {
+  mark: "same" | "removed" | "added";
+  risky: boolean;
+  text: string;
+}
+
+export interface Finding {
+  about: Odd;
+  place: string;
+  begin: number;
+  end: number;
+  text: string;
+}
 
 export type Change =
   | { change: "add"; name: string; target: Target; startup: Startup | null; era?: "auto" | "legacy" | "modern"; replace: boolean }

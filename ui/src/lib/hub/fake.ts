@@ -1,5 +1,5 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
-import type { About, HubState, Log, Refusal, Refused, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
+import type { About, ApprovalList, HubState, Log, Refusal, Refused, ServerApprovals, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
 import type { KnownClients, ProposedWish } from "./proposed";
@@ -35,6 +35,8 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
     tokens: 1180,
     resources: 0,
     skipped: [],
+    held: 0,
+    unseen: null,
     runs: `npx -y ${name}`,
     idle_timeout_seconds: 180,
     starts: 1,
@@ -55,6 +57,8 @@ export const open = (snapshot: Snapshot, refused: Refused | null = null): HubSta
 
 /** What the fake hub tells beside its snapshot. */
 export interface Telling {
+  /** What there is to look at. */
+  approvals?: ServerApprovals[];
   /** So many calls were made. */
   calls?: number;
   /** So many days have savings. */
@@ -164,6 +168,12 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         }));
         return { tools, total: tools.length } satisfies ToolList;
       }
+      case "approvals":
+        return { servers: (telling.approvals ?? []).filter((one) => wish.server === null || one.server === wish.server) } satisfies ApprovalList;
+      case "approve":
+      case "keep_held":
+      case "looked_at":
+        return {};
       case "log":
         return {
           path: `/home/you/.local/state/satchel/logs/${wish.server}.log`,

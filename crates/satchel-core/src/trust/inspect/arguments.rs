@@ -35,10 +35,42 @@ const SECRETS: [&[&str]; 24] = [
 
 /// Tools that are there to set, check or make one.
 const ABOUT_SECRETS: [&str; 36] = [
-    "password", "passwd", "secret", "credential", "login", "log_in", "signin", "sign_in", "authenticate", "auth", "user",
-    "account", "vault", "connect", "connection", "encrypt", "decrypt", "certificate", "key", "token", "database",
-    "server_create", "payment", "vm_create", "vmss_create", "wifi", "unlock", "totp", "otp", "registry",
-    "postgres", "mysql", "sql", "mongo", "redis", "smtp",
+    "password",
+    "passwd",
+    "secret",
+    "credential",
+    "login",
+    "log_in",
+    "signin",
+    "sign_in",
+    "authenticate",
+    "auth",
+    "user",
+    "account",
+    "vault",
+    "connect",
+    "connection",
+    "encrypt",
+    "decrypt",
+    "certificate",
+    "key",
+    "token",
+    "database",
+    "server_create",
+    "payment",
+    "vm_create",
+    "vmss_create",
+    "wifi",
+    "unlock",
+    "totp",
+    "otp",
+    "registry",
+    "postgres",
+    "mysql",
+    "sql",
+    "mongo",
+    "redis",
+    "smtp",
 ];
 
 /// The arguments of a tool that are secrets: where they stand, their name, and the part of it that says so.
@@ -87,8 +119,26 @@ fn is_secret(name: &str) -> bool {
     let words = words(name);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     // `password_policy` and `access_token_lifetime` are about one, and none themselves.
-    SECRETS.iter().any(|secret| words.ends_with(secret) || (words.len() == secret.len() + 1 && words.ends_with(&["value"]) && words.starts_with(secret)))
-        && !words.iter().any(|word| matches!(*word, "has" | "is" | "no" | "use" | "generate" | "require" | "show" | "hide" | "max" | "min" | "num" | "with"))
+    SECRETS.iter().any(|secret| {
+        words.ends_with(secret)
+            || (words.len() == secret.len() + 1 && words.ends_with(&["value"]) && words.starts_with(secret))
+    }) && !words.iter().any(|word| {
+        matches!(
+            *word,
+            "has"
+                | "is"
+                | "no"
+                | "use"
+                | "generate"
+                | "require"
+                | "show"
+                | "hide"
+                | "max"
+                | "min"
+                | "num"
+                | "with"
+        )
+    })
 }
 
 fn takes_text(property: &Tree) -> bool {

@@ -240,8 +240,8 @@ pub(super) fn look_alike(c: char) -> Option<&'static str> {
 /// Latin letters in another dress: mathematical, full width, in circles.
 pub(super) fn styled(c: char) -> Option<&'static str> {
     const SMALL: [&str; 26] = [
-        "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", "u",
-        "v", "w", "x", "y", "z",
+        "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t",
+        "u", "v", "w", "x", "y", "z",
     ];
     let code = u32::from(c);
     let at = match code {
@@ -295,7 +295,12 @@ pub(super) fn styled(c: char) -> Option<&'static str> {
 pub(super) fn skeleton(name: &str) -> String {
     let folded = Folded::of(name).text;
     let letters = folded.replace("rn", "m").replace("vv", "w").replace("cl", "d");
-    letters.chars().map(|c| letter_of(c).unwrap_or(c)).map(|c| if c == 'l' { 'i' } else { c }).filter(|c| c.is_alphanumeric()).collect()
+    letters
+        .chars()
+        .map(|c| letter_of(c).unwrap_or(c))
+        .map(|c| if c == 'l' { 'i' } else { c })
+        .filter(|c| c.is_alphanumeric())
+        .collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! written like an attack; a text can be harmful without being found, and odd without being harmful.
 
 mod arguments;
+mod evidence;
 mod fold;
 mod patterns;
 mod scan;
@@ -60,9 +61,7 @@ pub fn findings(tree: &Tree, around: &Around<'_>) -> Vec<Finding> {
             let end = text[spot.range.end..].find(['.', '\n']).map_or(text.len(), |end| spot.range.end + end);
             spot.about == Odd::OtherTools && names_own(&text[spot.range.start..end], around.own)
         };
-        findings.extend(
-            spots.iter().filter(|spot| !about_own(spot)).map(|spot| finding(spot, place, text)),
-        );
+        findings.extend(spots.iter().filter(|spot| !about_own(spot)).map(|spot| finding(spot, place, text)));
     });
     for (place, name, range) in arguments::secrets(tree) {
         let spot = Spot { about: Odd::AsksForSecrets, range };
@@ -119,9 +118,10 @@ fn look_alike(tree: &Tree, around: &Around<'_>) -> Option<Finding> {
     let (_, Tree::Object(info)) = fields.iter().find(|(key, _)| key == "serverInfo")? else { return None };
     for key in ["name", "title"] {
         let Some((_, Tree::Text(name))) = info.iter().find(|(known, _)| known == key) else { continue };
-        let other = around.servers.iter().find(|other| {
-            **other != around.server && *other != name && skeleton(other) == skeleton(name)
-        });
+        let other = around
+            .servers
+            .iter()
+            .find(|other| **other != around.server && *other != name && skeleton(other) == skeleton(name));
         if other.is_some() {
             let spot = Spot { about: Odd::LookAlike, range: 0..name.len() };
             return Some(finding(&spot, &format!("serverInfo.{key}"), name));

@@ -42,7 +42,9 @@ struct Patterns {
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let mut patterns = Patterns { all: Vec::new(), words: HashMap::new(), signs: Vec::new() };
     let mut signs: BTreeMap<&'static str, Vec<(usize, u8)>> = BTreeMap::new();
-    let written = SOURCES.iter().flat_map(|(about, sources)| sources.iter().map(move |(keys, source)| (*about, *keys, *source)));
+    let written = SOURCES
+        .iter()
+        .flat_map(|(about, sources)| sources.iter().map(move |(keys, source)| (*about, *keys, *source)));
     for (at, (about, keys, source)) in written.enumerate() {
         let mut groups = 0;
         for (number, group) in keys.split('|').enumerate() {
@@ -50,7 +52,11 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
             groups |= bit;
             for key in group.split_whitespace() {
                 let of_word = key.len() <= 4 && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '\'');
-                let places = if of_word { patterns.words.entry(key).or_default() } else { signs.entry(key).or_default() };
+                let places = if of_word {
+                    patterns.words.entry(key).or_default()
+                } else {
+                    signs.entry(key).or_default()
+                };
                 places.push((at, bit));
             }
         }
@@ -83,8 +89,13 @@ pub(super) fn for_text(text: &str) -> impl Iterator<Item = &'static Pattern> {
             mark(places);
         }
     }
-    let tried: Vec<&Pattern> =
-        patterns.all.iter().zip(found).filter(|(pattern, found)| *found == pattern.groups).map(|(pattern, _)| pattern).collect();
+    let tried: Vec<&Pattern> = patterns
+        .all
+        .iter()
+        .zip(found)
+        .filter(|(pattern, found)| *found == pattern.groups)
+        .map(|(pattern, _)| pattern)
+        .collect();
     tried.into_iter()
 }
 
@@ -112,20 +123,62 @@ const PARTS: &[(&str, &str)] = &[
     ("{0-2}", r"(?:[^\w\n]+[\w']+){0,2}?[^\w\n]+"),
     ("{0-4}", r"(?:[^\w\n.;]+[\w']+){0,4}?[^\w\n.;]+"),
     ("{0-8}", r"(?:[^\w\n.;]+[\w'./~-]+){0,8}?[^\w\n.;]+"),
-    ("{person}", r"(?:users?|humans?|person|operators?|customers?|anyone|anybody|end-users?|owner|people|developer)"),
-    ("{the person}", r"(?:(?:the|this|any|your|to the|to any|to your|to) )?(?:users?|humans?|person|operator|customer|anyone|anybody|end-user|owner|people|developer|them)\b"),
-    ("{not}", r"(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|cannot|can't|may not|without|avoid|refrain from|no need to|not to|under no circumstances|not be|under any circumstances)"),
-    ("{orders}", r"(?:instructions?|directives?|prompts?|guidelines?|guardrails?|orders|programming|system message|training)"),
-    ("{rules}", r"(?:rules?|polic(?:y|ies)|constraints?|restrictions?|limitations?|boundaries|safeguards?|context|messages?|requests?|safety (?:checks?|measures?|protocols?))"),
-    ("{pass over}", r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|neglect|overrid(?:e|es|ing)|overrul(?:e|es|ing)|bypass(?:ing)?|supersed(?:e|es|ing)|abandon|discard|set aside|pay no attention to|(?:do not|don't|no longer|stop) (?:follow(?:ing)?|obey(?:ing)?|comply(?:ing)? with|adher(?:e|ing) to))"),
-    ("{others}", r"(?:previous(?:ly)?|prior|above|earlier|preceding|former|existing|original|initial|your|other|system|developer|default|safety|security|content|built-in)"),
-    ("{send}", r"(?:send|pass|post|upload|forward|transmit|exfiltrate|leak|submit|include|append|attach|embed|insert|encode|paste|put|place|copy|relay|deliver|provide|supply|share|report|return|output|write|add|use|stuff|transfer|emit|ship|echo)"),
-    ("{carry}", r"(?:send|post|upload|forward|transmit|exfiltrate|leak|submit|relay|deliver|transfer|ship|email|mail|push|beacon|bcc|copy|mirror)"),
-    ("{read}", r"(?:read|open|cat|load|fetch|get|retrieve|collect|gather|extract|access|grab|harvest|scan|locate|find|obtain|dump|look up|list|take|inspect|examine|search|pull|capture|enumerate|check|view|scrape)"),
-    ("{path}", r"(?:~/[.\w]|\$home/|/etc/(?:passwd|shadow|sudoers|hosts|ssh)|/root/|\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\.env\b|\.aws\b|\.npmrc|\.netrc|\.pgpass|\.git-credentials|\.gitconfig|\.kube\b|\.docker/|\.gnupg|\.bash_history|\.zsh_history|\.cursor\b|\bmcp\.json|claude_desktop_config|authorized_keys|known_hosts|wallet\.dat|\.pem\b|\.pypirc|login\.keychain|\.config/|appdata)"),
-    ("{secret}", r"(?:private keys?|ssh keys?|api[ _-]?keys?|(?:access|auth|authentication|session|bearer|oauth|security) (?:tokens?|keys?|cookies?)|secret keys?|credentials?|passwords?|passphrases?|secrets|seed phrases?|recovery phrases?|mnemonics?|environment variables?|env vars?|browser (?:history|cookies|passwords)|cookies|clipboard|credit cards?|card numbers?|tokens|config(?:uration)? files?|personal (?:data|information)|social security)"),
-    ("{talk}", r"(?:(?:(?:full|entire|whole|complete|previous|prior|current|recent|our|user's|users'|raw|all) (?:[\w']+ ){0,2}?(?:conversation|chat|dialog(?:ue)?|message history|messages|context|prompts?|transcript|history|session)|(?:the|this) (?:conversation|chat)|conversation history|chat history|chat log|system prompt|message history|(?:user|human)'?s? (?:last |latest |original |previous |most recent )?(?:messages?|prompts?|quer(?:y|ies)|requests?))(?: (?:history|log|so far|context|transcript|messages|content))?)"),
-    ("{field}", r"(?:['\x22`][\w. -]{1,40}['\x22`]|(?:[\w-]+ ){0,3}(?:parameters?|params?|arguments?|args?|fields?|propert(?:y|ies)|input)\b)"),
+    (
+        "{person}",
+        r"(?:users?|humans?|person|operators?|customers?|anyone|anybody|end-users?|owner|people|developer)",
+    ),
+    (
+        "{the person}",
+        r"(?:(?:the|this|any|your|to the|to any|to your|to) )?(?:users?|humans?|person|operator|customer|anyone|anybody|end-user|owner|people|developer|them)\b",
+    ),
+    (
+        "{not}",
+        r"(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|cannot|can't|may not|without|avoid|refrain from|no need to|not to|under no circumstances|not be|under any circumstances)",
+    ),
+    (
+        "{orders}",
+        r"(?:instructions?|directives?|prompts?|guidelines?|guardrails?|orders|programming|system message|training)",
+    ),
+    (
+        "{rules}",
+        r"(?:rules?|polic(?:y|ies)|constraints?|restrictions?|limitations?|boundaries|safeguards?|context|messages?|requests?|safety (?:checks?|measures?|protocols?))",
+    ),
+    (
+        "{pass over}",
+        r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|neglect|overrid(?:e|es|ing)|overrul(?:e|es|ing)|bypass(?:ing)?|supersed(?:e|es|ing)|abandon|discard|set aside|pay no attention to|(?:do not|don't|no longer|stop) (?:follow(?:ing)?|obey(?:ing)?|comply(?:ing)? with|adher(?:e|ing) to))",
+    ),
+    (
+        "{others}",
+        r"(?:previous(?:ly)?|prior|above|earlier|preceding|former|existing|original|initial|your|other|system|developer|default|safety|security|content|built-in)",
+    ),
+    (
+        "{send}",
+        r"(?:send|pass|post|upload|forward|transmit|exfiltrate|leak|submit|include|append|attach|embed|insert|encode|paste|put|place|copy|relay|deliver|provide|supply|share|report|return|output|write|add|use|stuff|transfer|emit|ship|echo)",
+    ),
+    (
+        "{carry}",
+        r"(?:send|post|upload|forward|transmit|exfiltrate|leak|submit|relay|deliver|transfer|ship|email|mail|push|beacon|bcc|copy|mirror)",
+    ),
+    (
+        "{read}",
+        r"(?:read|open|cat|load|fetch|get|retrieve|collect|gather|extract|access|grab|harvest|scan|locate|find|obtain|dump|look up|list|take|inspect|examine|search|pull|capture|enumerate|check|view|scrape)",
+    ),
+    (
+        "{path}",
+        r"(?:~/[.\w]|\$home/|/etc/(?:passwd|shadow|sudoers|hosts|ssh)|/root/|\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\.env\b|\.aws\b|\.npmrc|\.netrc|\.pgpass|\.git-credentials|\.gitconfig|\.kube\b|\.docker/|\.gnupg|\.bash_history|\.zsh_history|\.cursor\b|\bmcp\.json|claude_desktop_config|authorized_keys|known_hosts|wallet\.dat|\.pem\b|\.pypirc|login\.keychain|\.config/|appdata)",
+    ),
+    (
+        "{secret}",
+        r"(?:private keys?|ssh keys?|api[ _-]?keys?|(?:access|auth|authentication|session|bearer|oauth|security) (?:tokens?|keys?|cookies?)|secret keys?|credentials?|passwords?|passphrases?|secrets|seed phrases?|recovery phrases?|mnemonics?|environment variables?|env vars?|browser (?:history|cookies|passwords)|cookies|clipboard|credit cards?|card numbers?|tokens|config(?:uration)? files?|personal (?:data|information)|social security)",
+    ),
+    (
+        "{talk}",
+        r"(?:(?:(?:full|entire|whole|complete|previous|prior|current|recent|our|user's|users'|raw|all) (?:[\w']+ ){0,2}?(?:conversation|chat|dialog(?:ue)?|message history|messages|context|prompts?|transcript|history|session)|(?:the|this) (?:conversation|chat)|conversation history|chat history|chat log|system prompt|message history|(?:user|human)'?s? (?:last |latest |original |previous |most recent )?(?:messages?|prompts?|quer(?:y|ies)|requests?))(?: (?:history|log|so far|context|transcript|messages|content))?)",
+    ),
+    (
+        "{field}",
+        r"(?:['\x22`][\w. -]{1,40}['\x22`]|(?:[\w-]+ ){0,3}(?:parameters?|params?|arguments?|args?|fields?|propert(?:y|ies)|input)\b)",
+    ),
     ("{tools}", r"(?:tools?|functions?|mcp calls?|tool calls?)"),
     ("{every}", r"(?:any|every|each|all|whatever|whichever|another)"),
 ];
@@ -231,6 +284,7 @@ const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("atta incl appe send embe add pass copy|all ever each any|envi env secr cred toke api pass cook", r"\b(?:attach|include|append|send|embed|add|pass|copy)\b{0-2}(?:all|every|each|any)\b{0-4}(?:environment variables?|env vars?|secrets?|credentials|tokens|api keys?|passwords?|cookies)\b"),
         ("read open cat load fetc get retr coll gath extr acce find obta|priv ssh api acce auth sess bear oaut secu secr cred pass seed reco mnem envi env brow cook clip card toke conf soci|supp prov give use retu writ add subm repo pass put", r"\b(?:read|open|cat|load|fetch|get|retrieve|collect|gather|extract|access|find|obtain)\b[^\n.]*?{secret}[^\n.]*?\b(?:supply|provide|give|use|return|write|add|submit|report|pass|put) (?:them|it|these|those|its contents?|the (?:result|value|content|output)s?)\b"),
         ("send forw post uplo mail emai|copy|http @", r"\b(?:send|forward|post|upload|e?mail)\b{0-2}(?:a )?(?:full )?copy of (?:each|every|all|any|the)\b[^\n]*?(?:https?://|[\w.+-]+@[\w-]+\.\w)"),
+        ("proc erst zuer bitt|~/ .ssh .env .aws id_", r"\b(?:lies|lese|offne|lade)\b[^\n.]*?{path}"),
         // A policy for whatever is used.
         ("poli rule prot requ inst noti guid | all ever any each | tool serv", r"\b(?:policy|rule|rules|protocol|requirement|instructions?|notice|guideline)s? (?:for|on|of|when using|across) (?:all|every|any|each) (?:other |mcp )?(?:tools?|servers?)"),
         ("befo prio afte when whil each ever on if | any ever each all what whic anot | tool func call requ ques quer mess prom task acti answ resp", r"\b(?:before|prior to|after|when|whenever|while|each time|every time|on|if) (?:you (?:use|call|invoke|run) |using |calling |invoking |running |executing |answering |use of |the use of |responding |replying )?(?:with |to )?{every} (?:other |further |user |single |mcp |file |such ){0,2}(?:{tools}|requests?|questions?|quer(?:y|ies)|messages?|prompts?|tasks?|actions?|answers?|responses?)\b[^\n.]*?\b(?:you (?:must|should|need|have|shall)|first|always|{read}|{carry}|run|execute|append|include|insert|pass|add)\b[^\n.]*?(?:{path}|{secret}|{talk}|https?:|[\w.+-]+@|\bit as\b|\bas '|files?\b|contents?\b|history|data\b|this tool|{field})"),

@@ -9,7 +9,7 @@ use base64::{
 };
 
 use super::{
-    Spot,
+    Spot, evidence,
     fold::{Folded, look_alike, styled},
     patterns,
 };
@@ -21,7 +21,15 @@ const BYTES: usize = 256 * 1024;
 const LONGEST: usize = 400;
 /// Orders without blanks.
 const COMPACT: [&str; 10] = [
-    "ignoreall", "ignoreprevious", "ignorethe", "instructions", "donottell", "theuser", "systemprompt", "password", "privatekey",
+    "ignoreall",
+    "ignoreprevious",
+    "ignorethe",
+    "instructions",
+    "donottell",
+    "theuser",
+    "systemprompt",
+    "password",
+    "privatekey",
     "secret",
 ];
 /// Encoded texts inside encoded texts are followed so far.
@@ -36,7 +44,10 @@ pub(super) fn spots(text: &str) -> Vec<Spot> {
     let text = &text[..end];
     let mut spots = Vec::new();
     // Names and the like: most texts of a definition.
-    if text.len() < 4 || (text.len() < 40 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))) {
+    if text.len() < 4
+        || (text.len() < 40
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')))
+    {
         return spots;
     }
     hidden(text, &mut spots);
@@ -62,6 +73,9 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     let folded = Folded::of(text);
     let before = spots.len();
     match_all(&folded, spots);
+    if let Some(range) = evidence::found(&folded.text) {
+        spots.push(Spot { about: Odd::Instruction, range: folded.original(range) });
+    }
     if spots.len() > before {
         return;
     }
@@ -107,8 +121,28 @@ fn is_harmless(text: &str, range: Range<usize>) -> bool {
 /// Does it say anything that is odd, once it can be read?
 fn says_something(text: &str) -> bool {
     const WORDS: [&str; 22] = [
-        "curl ", "wget ", "http://", "https://", "bash", "/bin/", "rm -", "eval(", "powershell", "password", "secret",
-        "token", ".ssh", ".env", "ignore", "instruction", "tool", "the user", "send ", "read ", "execute", "system",
+        "curl ",
+        "wget ",
+        "http://",
+        "https://",
+        "bash",
+        "/bin/",
+        "rm -",
+        "eval(",
+        "powershell",
+        "password",
+        "secret",
+        "token",
+        ".ssh",
+        ".env",
+        "ignore",
+        "instruction",
+        "tool",
+        "the user",
+        "send ",
+        "read ",
+        "execute",
+        "system",
     ];
     let folded = Folded::of(text);
     let mut spots = Vec::new();
@@ -130,14 +164,22 @@ fn letters(text: &str, spots: &mut Vec<Spot>) {
     let latin = text.chars().filter(char::is_ascii_alphabetic).count();
     let own = text.chars().filter(|c| c.is_alphabetic() && !c.is_ascii() && look_alike(*c).is_none()).count();
     for word in words_of(text) {
-        let letters: Vec<char> = text[word.clone()].chars().filter(|c| c.is_alphabetic() || styled(*c).is_some()).collect();
+        let letters: Vec<char> =
+            text[word.clone()].chars().filter(|c| c.is_alphabetic() || styled(*c).is_some()).collect();
         let alike = letters.iter().filter(|c| look_alike(**c).is_some()).count();
         let ascii = letters.iter().filter(|c| c.is_ascii_alphabetic()).count();
         let dressed = letters.iter().filter(|c| styled(**c).is_some() && !is_wide(**c)).count();
         let wide = letters.iter().filter(|c| is_wide(**c)).count();
-        let mixed = alike > 0 && ascii > 0 && letters.len() >= 3 && alike + ascii == letters.len() && !is_formula(&letters);
+        let mixed = alike > 0
+            && ascii > 0
+            && letters.len() >= 3
+            && alike + ascii == letters.len()
+            && !is_formula(&letters);
         // A whole word that only looks Latin, in a Latin text.
-        let posing = alike == letters.len() && letters.len() >= 3 && latin > 3 * (own + alike) && !is_greek_name(&text[word.clone()]);
+        let posing = alike == letters.len()
+            && letters.len() >= 3
+            && latin > 3 * (own + alike)
+            && !is_greek_name(&text[word.clone()]);
         let costume = dressed >= 4 || (wide >= 4 && latin > own);
         if mixed || posing || costume {
             spots.push(Spot { about: Odd::LookAlike, range: word });
@@ -153,7 +195,9 @@ fn is_wide(c: char) -> bool {
 /// Single Greek letters before or behind Latin ones are quantities: `ρgh`, `μs`.
 fn is_formula(letters: &[char]) -> bool {
     let greek = |c: &char| matches!(u32::from(*c), 0x370..=0x3ff);
-    letters.len() <= 4 && letters.iter().filter(|c| greek(c)).count() == 1 && (greek(&letters[0]) || letters.last().is_some_and(greek))
+    letters.len() <= 4
+        && letters.iter().filter(|c| greek(c)).count() == 1
+        && (greek(&letters[0]) || letters.last().is_some_and(greek))
 }
 
 fn is_greek_name(word: &str) -> bool {
@@ -218,7 +262,8 @@ fn encoded(text: &str, depth: usize, spots: &mut Vec<Spot>) {
 
 /// Ends of words that orders have, written backwards, and whole ones with letters moved by thirteen places.
 const TURNED: [&str; 8] = ["erong", "snoitcurtsn", "resu", "drowssap", "terces", "ton od", "daer", "loot"];
-const SHIFTED: [&str; 8] = ["vtaber", "Vtaber", "vafgehpgvba", "hfre", "cnffjbeq", "frperg", "qb abg", "gbby"];
+const SHIFTED: [&str; 8] =
+    ["vtaber", "Vtaber", "vafgehpgvba", "hfre", "cnffjbeq", "frperg", "qb abg", "gbby"];
 
 fn turned(text: &str) -> String {
     text.chars().rev().collect()
@@ -239,7 +284,8 @@ fn rot13(c: char) -> char {
 
 fn decodings(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
-    for (range, word) in runs(text, |c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_')) {
+    for (range, word) in runs(text, |c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_'))
+    {
         if word.len() >= 16 {
             if let Some(decoded) = base64(word).or_else(|| hex(word)) {
                 found.push((range, decoded));
@@ -248,7 +294,10 @@ fn decodings(text: &str) -> Vec<(Range<usize>, String)> {
     }
     for (range, word) in runs(text, |c| c.is_ascii_hexdigit() || matches!(c, ' ' | 'x' | ',')) {
         let digits: String = word.replace("0x", " ").chars().filter(char::is_ascii_hexdigit).collect();
-        if word.trim().contains(' ') && digits.len() >= 24 && word.split([' ', ',']).all(|part| matches!(part.trim_start_matches("0x").len(), 0 | 2)) {
+        if word.trim().contains(' ')
+            && digits.len() >= 24
+            && word.split([' ', ',']).all(|part| matches!(part.trim_start_matches("0x").len(), 0 | 2))
+        {
             if let Some(decoded) = hex(&digits) {
                 found.push((range, decoded));
             }
@@ -257,7 +306,10 @@ fn decodings(text: &str) -> Vec<(Range<usize>, String)> {
     for (range, word) in runs(text, |c| matches!(c, '0' | '1' | ' ')) {
         let bits: String = word.chars().filter(|c| *c != ' ').collect();
         if bits.len() >= 64 && bits.len() % 8 == 0 {
-            let bytes = bits.as_bytes().chunks(8).map(|byte| byte.iter().fold(0_u8, |sum, bit| sum << 1 | (bit - b'0')));
+            let bytes = bits
+                .as_bytes()
+                .chunks(8)
+                .map(|byte| byte.iter().fold(0_u8, |sum, bit| sum << 1 | (bit - b'0')));
             if let Some(decoded) = readable(bytes.collect()) {
                 found.push((range, decoded));
             }
@@ -305,8 +357,10 @@ fn readable(bytes: Vec<u8>) -> Option<String> {
     let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
     let letters = text.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count();
     let drawing = text.trim_start().starts_with("<svg") || text.trim_start().starts_with("<?xml");
-    let harmless = drawing && !text.contains("script") && !text.contains("onload") && !text.contains("foreignObject");
-    (text.chars().count() >= 8 && text.chars().all(plain) && letters * 2 >= text.chars().count() && !harmless).then_some(text)
+    let harmless =
+        drawing && !text.contains("script") && !text.contains("onload") && !text.contains("foreignObject");
+    (text.chars().count() >= 8 && text.chars().all(plain) && letters * 2 >= text.chars().count() && !harmless)
+        .then_some(text)
 }
 
 /// Letters written as their numbers: `\x69`, `\u0069`, `&#105;`, `%69`.

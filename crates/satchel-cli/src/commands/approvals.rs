@@ -1,0 +1,203 @@
+//! `approvals` and `approve`: what there is to look at before clients may use it, and a person's word about it.
+
+use std::{
+    io::{BufRead, IsTerminal, Write, stdin, stdout},
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use satchel_core::{
+    files::Places,
+    model::{
+        approvals::{ApprovalItem, ApprovalList, Mark, Part, Seen, ServerApprovals, Unseen, Why},
+        control::Wish,
+    },
+};
+use serde_json::json;
+
+use super::done;
+use crate::{
+    Usage,
+    args::Approve,
+    output::{harmless, say, say_json},
+    reach::{once_as, reach},
+};
+
+/// Of what is the same in both, so many characters are shown beside a change.
+const AROUND: usize = 60;
+
+pub(crate) async fn list(places: &Places, server: Option<String>, json: bool) -> anyhow::Result<ExitCode> {
+    let list: ApprovalList = once_as(places, Wish::Approvals { server }).await?;
+    if json {
+        say_json(&list)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if list.servers.is_empty() {
+        say("There is nothing to look at.");
+    }
+    for (at, server) in list.servers.iter().enumerate() {
+        if at > 0 {
+            say("");
+        }
+        say(shown(server));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn approve(places: &Places, approve: Approve, json: bool) -> anyhow::Result<ExitCode> {
+    let hub = reach(places).await?;
+    let outcome = decide(&hub, approve, json).await;
+    hub.leave().await;
+    outcome
+}
+
+async fn decide(hub: &crate::reach::Reached, approve: Approve, json: bool) -> anyhow::Result<ExitCode> {
+    let list: ApprovalList = hub.fulfil_as(Wish::Approvals { server: Some(approve.server.clone()) }).await?;
+    let found = list.servers.into_iter().next();
+    let named = |item: &&ApprovalItem| {
+        approve.names.is_empty() || approve.names.iter().any(|name| *name == item.name)
+    };
+    let held = found.iter().flat_map(|server| &server.items).filter(|item| item.held.is_some());
+    let meant: Vec<&ApprovalItem> = held.filter(named).collect();
+    if let Some(missing) = approve.names.iter().find(|name| !meant.iter().any(|item| item.name == **name)) {
+        let message = format!("\"{}\" holds nothing back that is called \"{missing}\"", approve.server);
+        return Err(Usage(message).into());
+    }
+    let looked = approve.names.is_empty() && found.as_ref().is_some_and(|server| server.unseen.is_some());
+    if meant.is_empty() && !looked {
+        return done(&format!("There is nothing to look at of \"{}\".", approve.server), &json!({}), json);
+    }
+    if !approve.yes {
+        for item in &meant {
+            say(described(item));
+        }
+        let verb = if approve.keep { "Keep back" } else { "Approve" };
+        if !agrees(&format!("{verb} {} of \"{}\"?", counted(meant.len()), approve.server))? {
+            return done("Nothing was changed.", &json!({}), json);
+        }
+    }
+    let items: Vec<Seen> = meant
+        .iter()
+        .map(|item| Seen { kind: item.kind, name: item.name.clone(), fingerprint: item.fingerprint.clone() })
+        .collect();
+    let server = approve.server.clone();
+    if !items.is_empty() {
+        let wish = match approve.keep {
+            true => Wish::KeepHeld { server: server.clone(), items },
+            false => Wish::Approve { server: server.clone(), items },
+        };
+        hub.fulfil(wish).await?;
+    }
+    if looked && !approve.keep {
+        hub.fulfil(Wish::LookedAt { server }).await?;
+    }
+    let verb = if approve.keep { "Kept back" } else { "Approved" };
+    done(&format!("{verb}: {}.", counted(meant.len())), &json!({}), json)
+}
+
+/// A person's yes. Only a word is one: not a line end, not silence, not a program.
+fn agrees(question: &str) -> anyhow::Result<bool> {
+    if !stdin().is_terminal() || !stdout().is_terminal() {
+        return Err(Usage("nobody is there to be asked; say --yes where a person has looked".into()).into());
+    }
+    print!("{question} [y/N] ");
+    stdout().flush().context("cannot write to the terminal")?;
+    let mut answer = String::new();
+    stdin().lock().read_line(&mut answer).context("cannot read from the terminal")?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn counted(count: usize) -> String {
+    match count {
+        0 => "what it offers".to_owned(),
+        1 => "1 definition".to_owned(),
+        many => format!("{many} definitions"),
+    }
+}
+
+fn shown(server: &ServerApprovals) -> String {
+    let mut lines = vec![match server.unseen {
+        Some(Unseen::New) => format!("{}: new; nobody has looked at it yet", server.server),
+        Some(Unseen::Imported) => format!("{}: imported; its list counts as approved", server.server),
+        None => format!("{}:", server.server),
+    }];
+    lines.extend(server.items.iter().map(described));
+    let held = server.items.iter().any(|item| item.held.is_some());
+    if held || server.unseen.is_some() {
+        lines.push(format!("  Approve it with `satchel approve {}`.", server.server));
+    }
+    lines.join("\n")
+}
+
+fn described(item: &ApprovalItem) -> String {
+    let why = match item.held {
+        _ if item.kept => "kept back",
+        Some(Why::Changed) => "held back: it changed",
+        Some(Why::Added) => "held back: it came later",
+        Some(Why::New) => "held back: it is new",
+        Some(Why::Lost) => "held back: what was approved got lost",
+        None => "on offer",
+    };
+    let mut lines = vec![format!("  {} {} ({why})", item.kind.as_str(), harmless(&item.name))];
+    for finding in &item.findings {
+        lines.push(format!(
+            "    ! {} in {}, at {}: {}",
+            finding.about.words(),
+            harmless(&finding.place),
+            finding.begin,
+            harmless(&finding.text).replace('\n', " ")
+        ));
+    }
+    for line in words(&item.diff).lines() {
+        lines.push(format!("    {line}"));
+    }
+    lines.join("\n")
+}
+
+/// What came stands in `{+…+}`, what went in `[-…-]`, what is risky in `!!…!!`.
+fn words(parts: &[Part]) -> String {
+    let changed = parts.iter().any(|part| part.mark == Mark::Removed || part.mark == Mark::Same);
+    let mut text = String::new();
+    for part in parts {
+        let plain = harmless(&part.text);
+        let marked = if part.risky { format!("!!{plain}!!") } else { plain };
+        text.push_str(&match part.mark {
+            Mark::Same if !part.risky => shortened(&marked),
+            Mark::Same => marked,
+            Mark::Removed => format!("[-{marked}-]"),
+            Mark::Added if changed => format!("{{+{marked}+}}"),
+            Mark::Added => marked,
+        });
+    }
+    text
+}
+
+fn shortened(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= 2 * AROUND + 5 {
+        return text.to_owned();
+    }
+    let begin: String = text.chars().take(AROUND).collect();
+    let end: String = text.chars().skip(count - AROUND).collect();
+    format!("{begin} … {end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_shown_word_by_word_with_what_is_risky_marked() {
+        let part = |mark, risky, text: &str| Part { mark, risky, text: text.into() };
+        let parts = [
+            part(Mark::Same, false, &"long ".repeat(60)),
+            part(Mark::Removed, false, "old "),
+            part(Mark::Added, false, "new "),
+            part(Mark::Added, true, "do not tell the user"),
+        ];
+        let shown = words(&parts);
+        assert!(shown.ends_with("[-old -]{+new +}{+!!do not tell the user!!+}"), "{shown}");
+        assert!(shown.contains(" … ") && shown.len() < 250, "{shown}");
+        assert_eq!(words(&[part(Mark::Added, false, "all of it")]), "all of it");
+    }
+}
