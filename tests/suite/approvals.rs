@@ -124,7 +124,7 @@ async fn neither_a_restart_nor_a_lost_cache_nor_lost_approvals_launder_a_change(
     offered(&client, "fake:echo").await;
     changed(&home, &words, &client, WORDS).await;
 
-    for loss in ["nothing", "catalogs", "damaged", "approvals"] {
+    for loss in ["nothing", "catalogs", "approvals", "damaged"] {
         let running = home.satchel(&["status", "--json"]).await;
         if running.code == Some(0) {
             home.satchel(&["quit"]).await;

@@ -251,6 +251,8 @@ mod tests {
             tokens: None,
             resources: None,
             skipped: vec![],
+            held: 0,
+            unseen: None,
             runs: String::new(),
             idle_timeout_seconds: 180,
             starts: 0,

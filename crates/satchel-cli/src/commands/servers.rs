@@ -97,6 +97,8 @@ pub(super) mod tests {
             tokens: Some(1200),
             resources: None,
             skipped: vec![],
+            held: 0,
+            unseen: None,
             runs: format!("npx -y {name}"),
             idle_timeout_seconds: 180,
             starts: 0,

@@ -32,6 +32,8 @@ export const hubStates: hub.HubState[] = [
           "skipped": [
             "why"
           ],
+          "held": 0,
+          "unseen": null,
           "runs": "program",
           "idle_timeout_seconds": 180,
           "starts": 5,
@@ -59,6 +61,8 @@ export const hubStates: hub.HubState[] = [
           "skipped": [
             "why"
           ],
+          "held": 0,
+          "unseen": null,
           "runs": "program",
           "idle_timeout_seconds": 180,
           "starts": 5,
@@ -87,6 +91,8 @@ export const hubStates: hub.HubState[] = [
           "skipped": [
             "why"
           ],
+          "held": 0,
+          "unseen": null,
           "runs": "program",
           "idle_timeout_seconds": 180,
           "starts": 5,
@@ -116,6 +122,8 @@ export const hubStates: hub.HubState[] = [
           "skipped": [
             "why"
           ],
+          "held": 0,
+          "unseen": null,
           "runs": "program",
           "idle_timeout_seconds": 180,
           "starts": 5,
@@ -143,6 +151,8 @@ export const hubStates: hub.HubState[] = [
           "skipped": [
             "why"
           ],
+          "held": 0,
+          "unseen": null,
           "runs": "program",
           "idle_timeout_seconds": 180,
           "starts": 5,
@@ -174,6 +184,8 @@ export const hubStates: hub.HubState[] = [
           "skipped": [
             "why"
           ],
+          "held": 1,
+          "unseen": "new",
           "runs": "program",
           "idle_timeout_seconds": 180,
           "starts": 5,
@@ -205,6 +217,8 @@ export const hubStates: hub.HubState[] = [
           "skipped": [
             "why"
           ],
+          "held": 1,
+          "unseen": "new",
           "runs": "program",
           "idle_timeout_seconds": 180,
           "starts": 5,
@@ -239,6 +253,8 @@ export const hubStates: hub.HubState[] = [
           "skipped": [
             "why"
           ],
+          "held": 1,
+          "unseen": "new",
           "runs": "program",
           "idle_timeout_seconds": 180,
           "starts": 5,
@@ -361,7 +377,9 @@ export const codes: hub.Code[] = [
   "oauth_callback_timeout",
   "too_big",
   "set_aside",
-  "ledger_unusable"
+  "ledger_unusable",
+  "held_back",
+  "approvals_lost"
 ];
 
 export const wishes: hub.Wish[] = [
@@ -496,6 +514,96 @@ export const wishes: hub.Wish[] = [
   {
     "do": "delete_history",
     "sums": false
+  },
+  {
+    "do": "approvals",
+    "server": "github"
+  },
+  {
+    "do": "approve",
+    "server": "github",
+    "items": [
+      {
+        "kind": "tool",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "prompt",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "resource",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "template",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "introduction",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "instructions",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "beside",
+        "name": "name",
+        "fingerprint": "00ff"
+      }
+    ]
+  },
+  {
+    "do": "looked_at",
+    "server": "github"
+  },
+  {
+    "do": "keep_held",
+    "server": "github",
+    "items": [
+      {
+        "kind": "tool",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "prompt",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "resource",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "template",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "introduction",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "instructions",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "beside",
+        "name": "name",
+        "fingerprint": "00ff"
+      }
+    ]
   }
 ];
 
@@ -887,6 +995,1367 @@ export const listing: hub.Listing = {
           "name": "list_allowed_directories",
           "about": "Returns the list of directories that this server is allowed to access",
           "kind": "reads"
+        }
+      ]
+    }
+  ]
+};
+
+export const approvals: hub.ApprovalList = {
+  "servers": [
+    {
+      "server": "github",
+      "unseen": null,
+      "new": 3,
+      "items": [
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": null,
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "changed",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "added",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "new",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "lost",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        }
+      ]
+    },
+    {
+      "server": "github",
+      "unseen": "new",
+      "new": 3,
+      "items": [
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": null,
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "changed",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "added",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "new",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "lost",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        }
+      ]
+    },
+    {
+      "server": "github",
+      "unseen": "imported",
+      "new": 3,
+      "items": [
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": null,
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "changed",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "added",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "new",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "lost",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
         }
       ]
     }
