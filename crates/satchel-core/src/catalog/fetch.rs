@@ -215,7 +215,7 @@ mod tests {
             }
         };
         let list = tokio::select! {
-            list = all_pages(&link, "tools/list", "tools") => list.unwrap(),
+            list = all_pages((&link, Duration::from_secs(45)), "tools/list", "tools") => list.unwrap(),
             () = answering => unreachable!("the link lives"),
         };
         (list.items.len(), list.skipped)
