@@ -917,7 +917,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_start_may_take_long_while_it_shows_signs_of_life() {
         let (begin, signs) = (Instant::now(), Signs::default());
-        let silent = async { silence(&signs, QUIET).await };
+        let silent = silence(&signs, QUIET);
         let working = async {
             for _ in 0..10 {
                 tokio::time::sleep(QUIET - Duration::from_secs(1)).await;
