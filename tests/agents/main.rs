@@ -133,9 +133,10 @@ async fn opencode_calls_a_tool() {
         "mcp": { "hub": { "type": "remote", "url": connection.url, "headers": { "Authorization": token },
             "oauth": false } },
     });
+    let place = scene.home.file(".config/opencode");
+    std::fs::create_dir_all(&place).expect("the home can be written to");
+    std::fs::write(place.join("opencode.json"), settings.to_string()).expect("the home can be written to");
     let mut command = scene.command(opencode());
-    std::fs::write(scene.home.file("work/opencode.json"), settings.to_string())
-        .expect("the home can be written to");
     command.args(["run", "go"]);
     scene.calls("opencode", command, "2025-11-25").await;
 }
