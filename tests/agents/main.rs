@@ -50,7 +50,8 @@ impl Scene {
         if let Some(directory) = node.parent().filter(|directory| directory.is_absolute()) {
             command.env("PATH", format!("{}:{path}", directory.display()));
         }
-        command.current_dir(work);
+        // Some ask the environment where they are.
+        command.env("PWD", &work).current_dir(work);
         command
     }
 
