@@ -144,7 +144,7 @@ fn calls(errands: &[Errand]) -> Value {
 }
 
 /// Gives a driver its plan and returns what it saw.
-pub(crate) async fn drive(mut driver: Command, connection: &Connection, mode: &str, calls: Value) -> Value {
+async fn drive(mut driver: Command, connection: &Connection, mode: &str, calls: Value) -> Value {
     let plan = json!({ "url": connection.url, "headers": connection.headers, "mode": mode, "calls": calls });
     driver
         .stdin(std::process::Stdio::piped())

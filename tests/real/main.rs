@@ -6,4 +6,3 @@ mod claude_code;
 mod clients;
 mod house;
 mod ledger;
-mod others;
