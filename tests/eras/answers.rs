@@ -122,9 +122,11 @@ pub(crate) fn generated(seed: u64) -> Script {
     let mut answers = Vec::new();
     for number in 0..60 {
         let name = format!("tool-{number}");
-        let mut schema = object(&mut random, 2);
+        // Of definitions the hub takes out what nobody can see.
+        let seen = |text: String| text.replace(r"\u2028\u0000", r"\u00ea");
+        let mut schema = seen(object(&mut random, 2));
         schema.insert_str(1, if schema == "{}" { r#""type":"object""# } else { r#""type":"object","# });
-        let mut own = object(&mut random, 3);
+        let mut own = seen(object(&mut random, 3));
         own.pop();
         let comma = if own == "{" { "" } else { "," };
         tools.push(format!(r#"{own}{comma}"name":"{name}","inputSchema":{schema}}}"#));
@@ -218,7 +220,7 @@ const ODD_TOOLS: &str = concat!(
     r#"{"name":"icons","inputSchema":{"type":"object"},"icons":[{"src":"data:,","sizes":"48x48","theme":"dark","own":{}}]},"#,
     r#"{"name":"app","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://panel","visibility":["model","app"]},"ui/resourceUri":"ui://panel"}},"#,
     r#"{"name":"numbers","inputSchema":{"type":"object","properties":{"n":{"type":"number","minimum":-0.0,"maximum":1e400,"multipleOf":0.10,"const":123456789012345678901234567890}}}},"#,
-    r#"{"name":"escaped-words","inputSchema":{"type":"object"},"description":"caf\u00e9 \/ \ud83d\ude00 é \u0000"}"#,
+    r#"{"name":"escaped-words","inputSchema":{"type":"object"},"description":"caf\u00e9 \/ \ud83d\ude00 é"}"#,
 );
 const ODD_PROMPTS: &str = r#"{"prompts":[{"name":"odd","own":1,"arguments":[{"name":"a","required":true,"schema":{"z":1,"a":2}}],"icons":[]}],"own":null}"#;
 const ODD_RESOURCES: &str = r#"{"resources":[{"uri":"odd://both","name":"both","size":12345678901234567890,"annotations":{"priority":0.7,"audience":["robot"],"own":1},"own":[]}],"own":0}"#;

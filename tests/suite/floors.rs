@@ -115,6 +115,7 @@ const HTTP_CLIENTS: &[&str] = &[
     "crates/satchel-core/src/upstream/connect/http.rs",
     "crates/satchel-core/src/upstream/connect/sse.rs",
     "crates/satchel-cli/src/control.rs",
+    "crates/satchel-endpoint/src/otlp.rs",
 ];
 const LOGS: &[&str] = &["crates/satchel-cli/src/logging.rs", "src-tauri/src/logging.rs"];
 

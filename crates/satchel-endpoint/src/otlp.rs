@@ -66,6 +66,8 @@ mod exporting {
     }
 
     pub(super) fn exporter(url: &str) -> Result<SpanExporter, ExporterBuildError> {
+        // It is fine when somebody else was first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let exporter = SpanExporter::builder().with_http();
         let exporter =
             exporter.with_protocol(Protocol::HttpBinary).with_endpoint(url).with_timeout(EXPORT_TIME);
