@@ -66,10 +66,17 @@ async fn a_redirect_is_followed_within_the_origin_and_nowhere_else() {
 
 #[tokio::test]
 async fn a_server_that_is_busy_is_asked_again_when_it_said() {
-    for (refusal, header) in [(429, "1"), (503, "1"), (503, "Thu, 01 Jan 1970 00:00:00 GMT"), (429, "")] {
+    const LONG_AGO: &str = "Thu, 01 Jan 1970 00:00:00 GMT";
+    for (refusal, header, method) in [
+        (429, "1", "tools/call"),
+        (429, LONG_AGO, "tools/call"),
+        (429, "", "tools/call"),
+        (503, "1", "tools/list"),
+        (503, LONG_AGO, "tools/list"),
+    ] {
         let header = header.to_owned();
         let station = Station::start(Speaks::Legacy, move |asked: &Asked| {
-            let busy = asked.method() == "tools/call" && asked.before == 0;
+            let busy = asked.method() == method && asked.before == 0;
             let headers = [("retry-after", header.as_str())];
             busy.then(|| status(refusal, if header.is_empty() { &[] } else { &headers }))
         })
@@ -77,7 +84,8 @@ async fn a_server_that_is_busy_is_asked_again_when_it_said() {
         let world = World::at(&station);
         let hub = world.home.start_hub().await;
         assert_eq!(work(&hub.client("one").await).await.text(), "done", "{refusal}");
-        assert_eq!(station.count("tools/call"), 2, "{refusal}");
+        assert_eq!(station.count(method), 2, "{refusal}");
+        assert_eq!(station.count("tools/call"), if method == "tools/call" { 2 } else { 1 }, "{refusal}");
     }
 }
 
@@ -85,13 +93,13 @@ async fn a_server_that_is_busy_is_asked_again_when_it_said() {
 async fn a_server_that_stays_busy_is_given_up_and_its_call_did_not_run() {
     for header in ["0", "3600"] {
         let station = Station::start(Speaks::Legacy, move |asked: &Asked| {
-            (asked.method() == "tools/call").then(|| status(503, &[("retry-after", header)]))
+            (asked.method() == "tools/call").then(|| status(429, &[("retry-after", header)]))
         })
         .await;
         let world = World::at(&station);
         let hub = world.home.start_hub().await;
         let (complaint, outcome) = failure(&hub.client("one").await).await;
-        assert!(complaint.contains("503") && complaint.contains("asked again"), "{complaint}");
+        assert!(complaint.contains("429") && complaint.contains("asked again"), "{complaint}");
         assert_eq!(outcome, "not_executed", "{complaint}");
     }
 }
@@ -99,7 +107,8 @@ async fn a_server_that_stays_busy_is_given_up_and_its_call_did_not_run() {
 #[tokio::test]
 async fn a_call_that_may_have_run_is_never_made_again() {
     let broken_off: fn() -> axum::response::Response = broken;
-    for how in [broken_off, || status(503, &[]), || status(500, &[]), || status(502, &[])] {
+    let busy: fn() -> axum::response::Response = || status(503, &[("retry-after", "0")]);
+    for how in [broken_off, busy, || status(503, &[]), || status(500, &[]), || status(502, &[])] {
         let station =
             Station::start(Speaks::Legacy, move |asked: &Asked| (asked.method() == "tools/call").then(how))
                 .await;

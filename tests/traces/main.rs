@@ -16,7 +16,7 @@ impl Collector {
     /// Listens on any port; says where.
     async fn listen(&self) -> String {
         async fn take(State(collector): State<Collector>, body: Bytes) {
-            collector.0.lock().unwrap().extend_from_slice(&body);
+            collector.0.lock().expect("nobody panics while it writes").extend_from_slice(&body);
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a loopback port can be had");
         let base = format!("http://{}", listener.local_addr().expect("it was just bound"));
@@ -26,12 +26,15 @@ impl Collector {
     }
 
     fn has(&self, wanted: &[u8]) -> bool {
-        self.0.lock().unwrap().windows(wanted.len()).any(|part| part == wanted)
+        self.0.lock().expect("nobody panics while it writes").windows(wanted.len()).any(|part| part == wanted)
     }
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
-    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+    (0..hex.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("it is hexadecimal"))
+        .collect()
 }
 
 #[tokio::test]
@@ -96,7 +99,8 @@ async fn a_collector_that_is_gone_harms_no_call() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake");
     // A port that was free a moment ago.
-    let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let gone = TcpListener::bind("127.0.0.1:0").await.and_then(|listener| listener.local_addr());
+    let gone = gone.expect("a loopback port can be had");
     home.write_config(
         &json!({ "mcpServers": { "fake": fake.entry() }, "otlpEndpoint": format!("http://{gone}") }),
     );

@@ -7,10 +7,11 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::{Body, Bytes},
+    body::{Body, BodyDataStream, Bytes},
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts},
 };
+use futures_util::StreamExt;
 use satchel_core::{
     hub::Hub,
     tasks::{caught, may_fail_here},
@@ -37,6 +38,9 @@ use crate::{
 
 /// How long a client may take to send a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
+/// So much of a body that is too large is still read, and for so long.
+const UNWANTED_BYTES: usize = 64 * 1024 * 1024;
+const UNWANTED_TIME: Duration = Duration::from_secs(5);
 /// Where a client sees what it is set to see.
 const USUAL: &str = "/mcp";
 /// Messages in one array, in the one revision that has them.
@@ -488,24 +492,53 @@ pub(crate) async fn read_body(body: Body, most: usize) -> Result<Bytes, Box<Resp
     let refuse = |status, message: String| {
         Box::new(reply::error(status, None, ErrorObject::new(errors::INVALID_REQUEST, message)))
     };
-    match tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, most)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
+    match tokio::time::timeout(BODY_TIME, gather(body, most)).await {
+        Ok(Ok(Some(bytes))) => Ok(bytes),
+        Ok(Ok(None)) => {
+            let most = most / 1024 / 1024;
+            Err(refuse(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!(
+                    "the body is larger than {most} MiB; \"maxRequestMiB\" in the configuration allows more"
+                ),
+            ))
+        }
         Ok(Err(error)) => {
             let text =
                 std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            if text.contains("length limit") {
-                let most = most / 1024 / 1024;
-                return Err(refuse(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    format!(
-                        "the body is larger than {most} MiB; \"maxRequestMiB\" in the configuration allows more"
-                    ),
-                ));
-            }
             Err(refuse(StatusCode::BAD_REQUEST, format!("the body cannot be read: {text}")))
         }
         Err(_) => Err(refuse(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive".to_owned())),
     }
+}
+
+/// The whole body; `None` where it is too large.
+async fn gather(body: Body, most: usize) -> Result<Option<Bytes>, axum::Error> {
+    let mut chunks = body.into_data_stream();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk?;
+        if bytes.len() + chunk.len() > most {
+            throw_away(chunks).await;
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(Some(bytes.into()))
+}
+
+/// Reads on for a while: whoever is still sending would find the connection closed, and never see why.
+async fn throw_away(mut chunks: BodyDataStream) {
+    let reading = async {
+        let mut rest = 0;
+        while let Some(Ok(chunk)) = chunks.next().await {
+            rest += chunk.len();
+            if rest > UNWANTED_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(UNWANTED_TIME, reading).await;
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

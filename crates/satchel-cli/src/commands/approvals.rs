@@ -54,9 +54,7 @@ pub(crate) async fn approve(places: &Places, approve: Approve, json: bool) -> an
 async fn decide(hub: &crate::reach::Reached, approve: Approve, json: bool) -> anyhow::Result<ExitCode> {
     let list: ApprovalList = hub.fulfil_as(Wish::Approvals { server: Some(approve.server.clone()) }).await?;
     let found = list.servers.into_iter().next();
-    let named = |item: &&ApprovalItem| {
-        approve.names.is_empty() || approve.names.iter().any(|name| *name == item.name)
-    };
+    let named = |item: &&ApprovalItem| approve.names.is_empty() || approve.names.contains(&item.name);
     let held = found.iter().flat_map(|server| &server.items).filter(|item| item.held.is_some());
     let meant: Vec<&ApprovalItem> = held.filter(named).collect();
     if let Some(missing) = approve.names.iter().find(|name| !meant.iter().any(|item| item.name == **name)) {

@@ -133,7 +133,7 @@ fn show(
     let config = &server.config;
     ServerView {
         name: name.to_string(),
-        title: offer.and_then(|offer| offer.title.as_deref()).map(|title| clean::visible(title)),
+        title: offer.and_then(|offer| offer.title.as_deref()).map(clean::visible),
         place: place(&config.transport),
         enabled: config.enabled,
         startup: config.startup,

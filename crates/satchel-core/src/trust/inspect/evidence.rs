@@ -66,7 +66,8 @@ pub(super) fn found(text: &str) -> Option<Range<usize>> {
             let rest =
                 text[found.end()..].split([' ', ')', ',', '\n', '\'', '"', '`']).next().unwrap_or_default();
             // A public key is no secret.
-            (!(begins && inside) && !rest.ends_with(".pub")).then(|| (found.range(), sign))
+            let other = (begins && inside) || rest.ends_with(".pub");
+            (!other).then(|| (found.range(), sign))
         })
         .collect();
     (0..seen.len()).find_map(|at| {

@@ -286,10 +286,10 @@ fn decodings(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
     for (range, word) in runs(text, |c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_'))
     {
-        if word.len() >= 16 {
-            if let Some(decoded) = base64(word).or_else(|| hex(word)) {
-                found.push((range, decoded));
-            }
+        if word.len() >= 16
+            && let Some(decoded) = base64(word).or_else(|| hex(word))
+        {
+            found.push((range, decoded));
         }
     }
     for (range, word) in runs(text, |c| c.is_ascii_hexdigit() || matches!(c, ' ' | 'x' | ',')) {
@@ -297,15 +297,14 @@ fn decodings(text: &str) -> Vec<(Range<usize>, String)> {
         if word.trim().contains(' ')
             && digits.len() >= 24
             && word.split([' ', ',']).all(|part| matches!(part.trim_start_matches("0x").len(), 0 | 2))
+            && let Some(decoded) = hex(&digits)
         {
-            if let Some(decoded) = hex(&digits) {
-                found.push((range, decoded));
-            }
+            found.push((range, decoded));
         }
     }
     for (range, word) in runs(text, |c| matches!(c, '0' | '1' | ' ')) {
         let bits: String = word.chars().filter(|c| *c != ' ').collect();
-        if bits.len() >= 64 && bits.len() % 8 == 0 {
+        if bits.len() >= 64 && bits.len().is_multiple_of(8) {
             let bytes = bits
                 .as_bytes()
                 .chunks(8)
@@ -344,7 +343,7 @@ fn base64(word: &str) -> Option<String> {
 }
 
 fn hex(word: &str) -> Option<String> {
-    if word.len() < 24 || word.len() % 2 != 0 || !word.chars().all(|c| c.is_ascii_hexdigit()) {
+    if word.len() < 24 || !word.len().is_multiple_of(2) || !word.chars().all(|c| c.is_ascii_hexdigit()) {
         return None;
     }
     let byte = |at: usize| u8::from_str_radix(word.get(at..at + 2)?, 16).ok();

@@ -299,7 +299,8 @@ impl Http {
                 response => response?,
             };
             tries += 1;
-            match busy_for(&response) {
+            let repeatable = outgoing.method.as_deref() != Some("tools/call");
+            match busy_for(&response, repeatable) {
                 Some(pause) if tries < BUSY_TRIES => tokio::time::sleep(pause).await,
                 _ => return Ok(response),
             }
@@ -424,10 +425,6 @@ impl Http {
             id,
             match status {
                 StatusCode::TOO_MANY_REQUESTS => CallError::Ended(message, Outcome::NotExecuted),
-                // Whoever says when to come back has not begun.
-                StatusCode::SERVICE_UNAVAILABLE if later.is_some() => {
-                    CallError::Ended(message, Outcome::NotExecuted)
-                }
                 status if status.is_server_error() => CallError::Ended(message, Outcome::Unknown),
                 status => CallError::Answered(
                     ErrorObject::new(errors::INTERNAL_ERROR, message)
@@ -536,14 +533,14 @@ struct Place {
     retry: Option<Duration>,
 }
 
-/// How long to wait before a request is sent again that was provably not run; `None` where that is not certain, or too
-/// long.
-fn busy_for(response: &Response) -> Option<Duration> {
+/// How long to wait before a request is sent again that was provably not run, or does no harm when it runs twice; `None`
+/// where that is not certain, or too long.
+fn busy_for(response: &Response, repeatable: bool) -> Option<Duration> {
     let told = told_to_wait(response);
     match response.status() {
         StatusCode::TOO_MANY_REQUESTS => Some(told.unwrap_or(Duration::from_secs(1))),
-        // A server that gave up on a call says so too, but not when to come back (RFC 9110, section 15.6.4).
-        StatusCode::SERVICE_UNAVAILABLE => told,
+        // Also said by whoever gave up in the middle of it (RFC 9110, section 15.6.4).
+        StatusCode::SERVICE_UNAVAILABLE if repeatable => told,
         _ => None,
     }
     .filter(|pause| *pause <= BUSY_WAIT)
