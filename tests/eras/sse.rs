@@ -186,13 +186,13 @@ impl OldServer {
 }
 
 async fn old_server(State(shared): State<Arc<OldShared>>, request: Request) -> Response {
-    shared.headers.lock().unwrap().push(request.headers().clone());
+    shared.headers.lock().expect("nobody panics while it holds this").push(request.headers().clone());
     match (request.method().clone(), request.uri().path()) {
         (Method::GET, "/sse") => {
             let (sender, receiver) = mpsc::unbounded_channel();
             let place = if shared.elsewhere.is_empty() { "/post?session=1" } else { &shared.elsewhere };
             let _ = sender.send(format!("event: endpoint\ndata: {place}\n\n"));
-            *shared.stream.lock().unwrap() = Some(sender);
+            *shared.stream.lock().expect("nobody panics while it holds this") = Some(sender);
             let events = stream::unfold(receiver, |mut receiver| async {
                 let event = receiver.recv().await?;
                 Some((Ok::<_, Infallible>(Bytes::from(event)), receiver))
@@ -211,7 +211,7 @@ async fn old_server(State(shared): State<Arc<OldShared>>, request: Request) -> R
 
 async fn old_answer(shared: Arc<OldShared>, message: Value) {
     let say = |message: Value| {
-        let stream = shared.stream.lock().unwrap();
+        let stream = shared.stream.lock().expect("nobody panics while it holds this");
         let _ = stream.as_ref().expect("a stream").send(format!("event: message\ndata: {message}\n\n"));
     };
     let answer = |result: Value| say(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
@@ -231,13 +231,15 @@ async fn old_answer(shared: Arc<OldShared>, message: Value) {
             say(json!({ "jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage", "params": {
                 "messages": [{ "role": "user", "content": content }], "maxTokens": 10 } }));
             shared.answer.notified().await;
-            let answered = shared.answered.lock().unwrap().take().expect("an answer");
+            let answered =
+                shared.answered.lock().expect("nobody panics while it holds this").take().expect("an answer");
             answer(json!({ "content": [{ "type": "text", "text": answered["content"]["text"] }] }));
         }
         Some("ping") => answer(json!({})),
         Some(_) => {}
         None if message["id"] == "q" => {
-            *shared.answered.lock().unwrap() = Some(message["result"].clone());
+            *shared.answered.lock().expect("nobody panics while it holds this") =
+                Some(message["result"].clone());
             shared.answer.notify_one();
         }
         None => {}
@@ -259,7 +261,7 @@ async fn a_server_of_the_oldest_transport_is_found_out_and_asks_clients_of_both_
         assert_eq!(told.questions.len(), 1, "{era:?}: {told:?}");
         assert_eq!(told.notes[0]["params"]["progressToken"], "how far", "{era:?}: {told:?}");
     }
-    let headers = server.shared.headers.lock().unwrap();
+    let headers = server.shared.headers.lock().expect("nobody panics while it holds this");
     assert!(headers.iter().all(|headers| headers["authorization"] == "Bearer mine"), "with every request");
 }
 
