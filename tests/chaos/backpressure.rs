@@ -29,9 +29,12 @@ async fn a_server_that_never_reads_fills_no_memory_and_its_callers_are_told() {
     let before = memory(hub.pid);
     // Long arguments, so that the pipe fills.
     let text = Arc::new("x".repeat(20_000));
-    let mut calls = JoinSet::new();
+    let mut clients = Vec::new();
     for _ in 0..8 {
-        let client = Client::open(&connection, "2025-11-25").await;
+        clients.push(Client::open(&connection, "2025-11-25").await);
+    }
+    let mut calls = JoinSet::new();
+    for client in clients {
         for _ in 0..sized(20, 500) {
             let (client, text) = (client.clone(), text.clone());
             calls.spawn(async move {

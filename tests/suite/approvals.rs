@@ -62,7 +62,7 @@ async fn is_silent(hub: &Hub<'_>) {
 }
 
 async fn changed(home: &Home, words: &std::path::Path, client: &Client, to: &str) {
-    std::fs::write(words, to).unwrap();
+    std::fs::write(words, to).expect("the home can be written to");
     // It says that its list has changed.
     client.execute("fake:grow", json!({})).await;
     held(home, "fake", "extra_1").await;
@@ -70,8 +70,8 @@ async fn changed(home: &Home, words: &std::path::Path, client: &Client, to: &str
 
 fn configure(home: &Home) -> (Fake, std::path::PathBuf) {
     let words = home.file("words");
-    std::fs::write(&words, "Says it back.").unwrap();
-    let fake = Fake::new(home, "fake").behaving(&["--words", words.to_str().unwrap()]);
+    std::fs::write(&words, "Says it back.").expect("the home can be written to");
+    let fake = Fake::new(home, "fake").behaving(&["--words", words.to_str().expect("the path is plain")]);
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
     (fake, words)
 }

@@ -44,6 +44,8 @@ const HEADER_TIME: Duration = Duration::from_secs(10);
 /// How long a connection may be kept without a request. Longer than clients keep theirs (90 s is common), so that it is
 /// they who let go, and no request meets a connection that is just being closed.
 const IDLE_TIME: Duration = Duration::from_secs(120);
+/// A connection that has lain idle for less may just be about to be used again.
+const RESTING: Duration = Duration::from_secs(1);
 /// How long a refused connection has to take in why.
 const REFUSING: Duration = Duration::from_secs(1);
 
@@ -154,7 +156,8 @@ impl Connection {
     /// Gives up its place for another connection of its only client, where nothing goes on on it.
     fn gives_way_to(&self, client: &str) -> bool {
         let mut stage = self.stage();
-        let idle = stage.now == Doing::Idle && stage.clients.len() == 1 && stage.clients.remove(client);
+        let resting = stage.now == Doing::Idle && stage.since.elapsed() >= RESTING;
+        let idle = resting && stage.clients.len() == 1 && stage.clients.remove(client);
         if idle {
             self.give_way.cancel();
         }
@@ -454,7 +457,7 @@ mod tests {
         assert!(all.enter().is_some());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_client_has_so_many_connections_and_others_have_theirs() {
         let all: Arc<Connections> = Arc::default();
         let mut places: Vec<Place> = (0..=PER_CLIENT).map(|_| all.enter().unwrap()).collect();
@@ -468,6 +471,8 @@ mod tests {
         // Now one of them lies idle.
         places[7].0.goes_on_to(Doing::Idle);
         let newcomer = all.enter().unwrap();
+        assert!(!newcomer.0.is_of("a"), "it may be about to be used again");
+        tokio::time::sleep(RESTING).await;
         assert!(newcomer.0.is_of("a") && places[7].0.give_way.is_cancelled());
         drop(places);
         assert_eq!(all.state().of_client, HashMap::from([("a".to_owned(), 1)]));

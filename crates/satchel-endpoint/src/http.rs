@@ -126,6 +126,7 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
     }
     let Some(client) = token::client(&app.hub, &parts.headers) else { return no_token() };
     if parts.extensions.get::<Arc<Connection>>().is_some_and(|connection| !connection.is_of(&client)) {
+        throw_away(body.into_data_stream()).await;
         return too_many_connections();
     }
     let usual = Surface::usual(&app.hub, &client);

@@ -327,7 +327,8 @@ impl Task {
 async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     tokio::task::spawn_blocking(act)
         .await
-        .inspect_err(|error| tracing::error!(%error, "the ledger failed"))
+        // Without the panic's message, which may quote what was being worked on.
+        .inspect_err(|error| tracing::error!(panicked = error.is_panic(), "the ledger failed"))
         .ok()
 }
 
