@@ -50,8 +50,8 @@ clients:
 	@scripts/setup.sh tests
 	@scripts/real-servers.sh
 	@scripts/agents.sh
-	cargo build --workspace
-	cargo test --workspace --test real --test agents -- --nocapture --test-threads 2
+	cargo build $(TESTED)
+	cargo test $(TESTED) --test real --test agents -- --nocapture --test-threads 2
 
 ui-tests: ui/node_modules/.package-lock.json
 	npm --prefix ui run check

@@ -61,13 +61,14 @@ struct Defined {
 }
 
 impl Defined {
-    fn item(&self) -> Item {
+    /// `inspected` says whether what inspection says of it matters: reading texts costs more than all the rest.
+    fn item(&self, inspected: bool) -> Item {
         Item {
             kind: self.kind,
             name: self.name.clone(),
             print: Fingerprint::of_tree(self.kind.as_str(), &self.tree),
             text: self.tree.readable(),
-            alarming: inspect::is_alarming(&self.tree),
+            alarming: inspected && inspect::is_alarming(&self.tree),
         }
     }
 }
@@ -99,7 +100,9 @@ impl Hub {
                 Record::lost()
             }
         };
-        self.trusted().insert(name.clone(), Entry { record, ours, unwritten: false, judged: None });
+        // Written with the next list: without it, a server whose lists get lost as well would be a new one.
+        let unwritten = record.is_lost();
+        self.trusted().insert(name.clone(), Entry { record, ours, unwritten, judged: None });
     }
 
     fn tell_lost(&self, message: String) {
@@ -253,7 +256,7 @@ impl Hub {
         let name: ServerName = server.parse().map_err(|_| unknown(server))?;
         let offer = self.offers().get(&name).cloned().ok_or_else(|| unread(server))?;
         let now: BTreeMap<(Kind, String), Item> =
-            defined(&offer, &name).map(|one| ((one.kind, one.name.clone()), one.item())).collect();
+            defined(&offer, &name).map(|one| ((one.kind, one.name.clone()), one.item(false))).collect();
         let mut meant = Vec::new();
         for seen in items {
             let item = now.get(&(seen.kind, seen.name.clone()));
@@ -279,7 +282,7 @@ impl Hub {
     pub(super) fn looked_at(&self, server: &str) -> Result<Value, Refusal> {
         let name: ServerName = server.parse().map_err(|_| unknown(server))?;
         let offer = self.offers().get(&name).cloned().ok_or_else(|| unread(server))?;
-        let items: Vec<Item> = defined(&offer, &name).map(|one| one.item()).collect();
+        let items: Vec<Item> = defined(&offer, &name).map(|one| one.item(false)).collect();
         self.with_record(&name, |record| record.look(&items))?;
         Ok(json!({}))
     }
@@ -348,7 +351,7 @@ fn shown(
         if held.is_none() && findings.is_empty() {
             continue;
         }
-        let item = one.item();
+        let item = one.item(false);
         items.push(ApprovalItem {
             kind: one.kind,
             name: one.name.clone(),
@@ -504,7 +507,8 @@ fn is_read(offer: &Offer, kind: Kind) -> bool {
 }
 
 fn judge(record: &mut Record, name: &ServerName, offer: &Arc<Offer>, first: First) -> (Judged, bool) {
-    let all: Vec<Item> = defined(offer, name).map(|one| one.item()).collect();
+    let item = |one: Defined| one.item(!record.knows(one.kind, &one.name));
+    let all: Vec<Item> = defined(offer, name).map(item).collect();
     let (mut held, mut new, mut changed) = (BTreeMap::new(), 0, false);
     // In the order of `defined`, one place for each.
     let mut on_offer: Vec<bool> = Vec::with_capacity(all.len());

@@ -140,6 +140,11 @@ impl Record {
         }
     }
 
+    /// Was a definition of this name pinned? Then what inspection says of it decides nothing.
+    pub fn knows(&self, kind: Kind, name: &str) -> bool {
+        self.pins.get(&kind).is_some_and(|pins| pins.contains_key(name))
+    }
+
     fn pin(&self, item: &Item) -> Option<&Pin> {
         self.pins.get(&item.kind)?.get(&item.name)
     }
