@@ -132,6 +132,17 @@ fn scripts() -> Vec<Script> {
     scripts
 }
 
+/// A person looks at what is held back, and approves it: some captured servers tell models more than what they do.
+async fn look(home: &Home, scripts: &[Script]) {
+    for script in scripts {
+        eventually(&format!("{} is looked at", script.name), async || {
+            let ran = home.satchel(&["approve", &script.name, "--yes"]).await;
+            (ran.code == Some(0)).then_some(())
+        })
+        .await;
+    }
+}
+
 #[track_caller]
 fn nothing(wrong: &[String]) {
     assert!(wrong.is_empty(), "{} answers were changed:\n{}", wrong.len(), wrong.join("\n"));
@@ -152,6 +163,7 @@ async fn a_servers_own_surface_changes_nothing() {
     let scripts = scripts();
     configure(&home, &scripts);
     let hub = home.start_hub().await;
+    look(&home, &scripts).await;
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for script in &scripts {
         for era in [Era::Legacy, Era::Modern] {
@@ -200,6 +212,7 @@ async fn the_direct_surface_changes_only_names() {
     let scripts = scripts();
     configure(&home, &scripts);
     let hub = home.start_hub().await;
+    look(&home, &scripts).await;
     let mut wrong = Vec::new();
     for era in [Era::Legacy, Era::Modern] {
         let client = client(&hub, "/direct", era).await;
