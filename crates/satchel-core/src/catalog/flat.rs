@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use satchel_mcp::{Raw, RawObject};
 
-use super::{Offer, ResourceEntry};
+use super::{Offer, ResourceEntry, number};
 use crate::model::{ServerName, ToolPath};
 
 /// The longest name of a tool that every client takes.
@@ -205,12 +205,9 @@ fn flat_name(server: &str, name: &str, distinct: Option<&ToolPath>) -> String {
     format!("{kept}-{mark}")
 }
 
-/// FNV-1a: short, and the same on every machine and in every version.
+/// Short, and the same on every machine and in every version.
 fn mark(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{:08x}", hash >> 32)
+    format!("{:08x}", number(text) >> 32)
 }
 
 fn renamed(raw: &Raw, key: &str, name: &str) -> Box<Raw> {

@@ -32,6 +32,12 @@ pub struct Catalog {
     flat: Arc<OnceLock<flat::Flat>>,
 }
 
+/// A number that stands for a text, the same on every machine and in every version: FNV-1a.
+fn number(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
 /// So many subjects of a server are known.
 pub const SUBJECTS: usize = 3;
 

@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::{
+    super::number,
     spelling::Spelling,
     thesaurus::{self, Actions},
     weights::Weights,
@@ -34,9 +35,7 @@ pub(super) type Term = u64;
 
 /// The number of a word.
 pub(super) fn term(word: &str) -> Term {
-    // FNV-1a.
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    word.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+    number(word)
 }
 
 /// Terms are well mixed already.
