@@ -21,7 +21,7 @@ use satchel_mcp::{
     param_headers, sse,
 };
 use serde_json::{Value, json, value::to_raw_value};
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -37,8 +37,11 @@ use crate::{
 
 /// The names of servers in our tool descriptions, and the lists of servers, may change within this time.
 const FRESH: Ttl = Ttl(60_000);
-/// Questions that come together are asked together.
-const TOGETHER: Duration = Duration::from_millis(5);
+/// Questions are asked together when each comes within this time after the one before it: a server that asks
+/// several at once writes them one after the other, and may be interrupted between two.
+const TOGETHER: Duration = Duration::from_millis(100);
+/// The first question waits for no more than this time for others.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// Resources one stream of news watches.
 const WATCHED: usize = 256;
 /// Methods of the older revisions that this one has no longer (`2026-07-28/changelog.mdx`).
@@ -140,11 +143,15 @@ pub(crate) async fn answer(
                     }
                 }
             };
+            // What the client left unanswered is asked again, with what may come now.
+            let asking =
+                (!questions.is_empty()).then(|| (Instant::now() + TOGETHER, Instant::now() + PATIENCE));
             let call = Call {
                 app: app.clone(),
                 running: Some(running),
                 kind,
                 questions,
+                asking,
                 belongs,
                 id,
                 token: downstream::token(params),
@@ -163,6 +170,8 @@ struct Call {
     running: Option<Running>,
     kind: Kind,
     questions: Vec<Question>,
+    /// When the questions so far are asked, and when at the latest.
+    asking: Option<(Instant, Instant)>,
     belongs: Belongs,
     id: Id,
     token: Option<Box<Raw>>,
@@ -198,16 +207,21 @@ impl Call {
     async fn next(&mut self) -> Option<Happened> {
         loop {
             let running = self.running.as_mut()?;
-            let step = if self.questions.is_empty() {
-                running.next().await
-            } else {
-                match tokio::time::timeout(TOGETHER, running.next()).await {
+            let step = match self.asking {
+                None => running.next().await,
+                // Notes that keep coming do not put it off.
+                Some((soon, _)) if soon <= Instant::now() => return self.park(),
+                Some((soon, _)) => match tokio::time::timeout_at(soon, running.next()).await {
                     Ok(step) => step,
                     Err(_) => return self.park(),
-                }
+                },
             };
             match step {
-                Step::Question(question) => self.questions.push(question),
+                Step::Question(question) => {
+                    self.questions.push(question);
+                    let latest = self.asking.map_or_else(|| Instant::now() + PATIENCE, |(_, latest)| latest);
+                    self.asking = Some((latest.min(Instant::now() + TOGETHER), latest));
+                }
                 Step::Note { method, params } => {
                     if let Some(note) = downstream::note(self.token.as_deref(), &method, params.as_deref()) {
                         return Some(Happened::Note(note));
