@@ -10,6 +10,7 @@ mod station;
 mod calls;
 mod changes;
 mod fidelity;
+mod hidden;
 mod hosted;
 mod questions;
 mod sse;

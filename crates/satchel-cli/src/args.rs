@@ -75,6 +75,20 @@ pub(crate) enum Command {
         #[arg(value_enum)]
         surface: Seen,
     },
+    /// Hide a server, or a single tool, from one client; it is told at once
+    Hide {
+        /// The client, as in `satchel clients`
+        client: String,
+        /// A server, or a tool as server:tool
+        path: String,
+    },
+    /// Show a client again what was hidden from it
+    Show {
+        /// The client, as in `satchel clients`
+        client: String,
+        /// A server, or a tool as server:tool
+        path: String,
+    },
     /// Put our entry into a client's configuration, or show how a client connects
     Connect(Connect),
     /// Take our entry out of a client's configuration

@@ -70,6 +70,8 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Surface { client, surface } => {
             commands::clients::see(&places, client, surface.into(), json).await
         }
+        Command::Hide { client, path } => commands::clients::hide(&places, client, path, true, json).await,
+        Command::Show { client, path } => commands::clients::hide(&places, client, path, false, json).await,
         Command::Undo => commands::clients::undo(&places, json).await,
         Command::Import(import) => commands::import::run(&places, import, json).await,
         Command::Doctor => commands::doctor::run(&places, json).await,

@@ -53,8 +53,8 @@ pub(crate) enum Kind {
 }
 
 /// The servers a client can use, as its list of tools names them.
-pub(crate) fn visible_servers(hub: &Hub) -> Vec<String> {
-    meta::menu::servers(hub)
+pub(crate) fn visible_servers(hub: &Hub, client: &str) -> Vec<String> {
+    meta::menu::servers(&hub.seen_by(client))
 }
 
 /// How a surface introduces itself. One server's that was never read is woken for it.
@@ -71,6 +71,7 @@ pub(crate) async fn hello(hub: &Hub, surface: &Surface, modern: bool) -> Result<
 
 /// Answers a request that only reads or calls. What belongs to a session is done before.
 pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Option<&Raw>) -> Reply {
+    let hub = &hub.seen_by(&asker.caller.client);
     hub.client_seen(&asker.caller.client, None);
     let mut params = match params.map(RawObject::parse) {
         None => RawObject::new(),

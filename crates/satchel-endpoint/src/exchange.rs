@@ -88,6 +88,7 @@ async fn own(
     method: &str,
     params: Option<&Raw>,
 ) -> Option<Result<Box<Raw>, ErrorObject>> {
+    let hub = &hub.seen_by(&session.client);
     let fields = params.and_then(|params| RawObject::parse(params).ok()).unwrap_or_default();
     let nothing = || Ok(RawObject::new().to_raw());
     let bad = |message: &str| Err(ErrorObject::new(errors::INVALID_PARAMS, message));
@@ -140,7 +141,7 @@ pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Optio
             "notifications/initialized" | "notifications/cancelled" | "notifications/progress"
         )
     {
-        hub.pass_on(server, method, params);
+        hub.seen_by(&session.client).pass_on(server, method, params);
     }
     if method == "notifications/cancelled"
         && let Some(id) =

@@ -271,7 +271,7 @@ pub(crate) async fn open(
     };
     app.hub.client_seen(&client, None);
     let revision = era::negotiate(&requested);
-    let hello = match downstream::hello(&app.hub, &surface, false).await {
+    let hello = match downstream::hello(&app.hub.seen_by(&client), &surface, false).await {
         Ok(hello) => hello,
         Err(failure) => return Err((StatusCode::OK, downstream::refusal(&failure))),
     };
@@ -282,7 +282,7 @@ pub(crate) async fn open(
     if let Some(instructions) = hello.instructions {
         let _ = result.put("instructions", &instructions);
     }
-    let servers = downstream::visible_servers(&app.hub);
+    let servers = downstream::visible_servers(&app.hub, &client);
     let session = Session::new(client, revision, (surface, usual), servers, &params, one_stream);
     Ok((session, result.to_raw()))
 }

@@ -76,11 +76,12 @@ pub(crate) async fn answer(
     message: Message,
     http: &HeaderMap,
 ) -> Response<Body> {
+    let hub = app.hub.seen_by(client);
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
         Message::Notification { method, params } => {
             if let Surface::Server(server) = &surface {
-                app.hub.pass_on(server, &method, params.as_deref());
+                hub.pass_on(server, &method, params.as_deref());
             }
             return reply::empty(StatusCode::ACCEPTED);
         }
@@ -95,25 +96,27 @@ pub(crate) async fn answer(
         return reply::error(status, Some(id), error);
     }
     if method == "tools/call"
-        && let Err(error) = arguments_agree(app, &surface, params, http)
+        && let Err(error) = arguments_agree(&hub, &surface, params, http)
     {
         return reply::error(StatusCode::BAD_REQUEST, Some(id), error);
     }
     let caller = caller_of(client, &surface, params);
-    let server = server_info(app, &surface);
+    let server = server_info(&hub, &surface);
     match method.as_str() {
         "server/discover" => {
-            app.hub.client_seen(client, None);
-            let outcome = discover(app, &surface).await;
+            hub.client_seen(client, None);
+            let outcome = discover(&hub, &surface).await;
             finish(id, outcome, &server, None)
         }
-        "subscriptions/listen" => match Listening::open(app, &surface, &caller, id.clone(), params).await {
-            Ok(listening) if usual => {
-                reply::events(Body::from_stream(listening.of_whatever(&app.hub, client).stream()))
+        "subscriptions/listen" => {
+            match Listening::open(app, &hub, &surface, &caller, id.clone(), params).await {
+                Ok(listening) if usual => {
+                    reply::events(Body::from_stream(listening.of_whatever(&hub, client).stream()))
+                }
+                Ok(listening) => reply::events(Body::from_stream(listening.stream())),
+                Err(error) => finish(id, Err(error), &server, None),
             }
-            Ok(listening) => reply::events(Body::from_stream(listening.stream())),
-            Err(error) => finish(id, Err(error), &server, None),
-        },
+        }
         _ => {
             let belongs = Belongs::new(client, &surface, &method, params);
             let parked = match app.parked.take(params, &belongs) {
@@ -132,10 +135,10 @@ pub(crate) async fn answer(
             let (running, kind, questions) = match parked {
                 Some(parked) => (parked.running, parked.kind, parked.questions),
                 None => {
-                    let servers = downstream::visible_servers(&app.hub);
-                    let visit = accompany::visit(&app.hub, &caller, &surface, era::MODERN);
+                    let servers = downstream::visible_servers(&hub, client);
+                    let visit = accompany::visit(&hub, &caller, &surface, era::MODERN);
                     let asker = Asker { caller, surface, servers, visit };
-                    match downstream::answer(&app.hub, &asker, &method, params).await {
+                    match downstream::answer(&hub, &asker, &method, params).await {
                         Reply::Result(result) => return finish(id, Ok(result), &server, None),
                         Reply::List(result) => return finish(id, Ok(result), &server, Some(FRESH)),
                         Reply::Error(error) => return finish(id, Err(error), &server, None),
@@ -253,9 +256,9 @@ impl Call {
     }
 }
 
-async fn discover(app: &App, surface: &Surface) -> Result<Box<Raw>, ErrorObject> {
+async fn discover(hub: &Hub, surface: &Surface) -> Result<Box<Raw>, ErrorObject> {
     let hello =
-        downstream::hello(&app.hub, surface, true).await.map_err(|failure| downstream::refusal(&failure))?;
+        downstream::hello(hub, surface, true).await.map_err(|failure| downstream::refusal(&failure))?;
     let mut result = RawObject::new();
     let _ = result.put("supportedVersions", &[era::MODERN]);
     result.set("capabilities", hello.capabilities);
@@ -268,11 +271,11 @@ async fn discover(app: &App, surface: &Surface) -> Result<Box<Raw>, ErrorObject>
 }
 
 /// Who speaks: one server's own name on its surface, as far as it is known without asking it.
-fn server_info(app: &App, surface: &Surface) -> Box<Raw> {
+fn server_info(hub: &Hub, surface: &Surface) -> Box<Raw> {
     match surface {
         Surface::Router | Surface::Direct => own_info(),
         Surface::Server(server) => {
-            let catalog = app.hub.catalog();
+            let catalog = hub.catalog();
             let offer = catalog.offer(server.as_str());
             offer.map_or_else(own_info, |offer| crate::surface::Hello::server(offer, true).info)
         }
@@ -383,14 +386,14 @@ fn is_method(surface: &Surface, method: &str) -> bool {
 
 /// Arguments that a tool wants repeated in headers must be there as the body has them.
 fn arguments_agree(
-    app: &App,
+    hub: &Hub,
     surface: &Surface,
     params: Option<&Raw>,
     http: &HeaderMap,
 ) -> Result<(), ErrorObject> {
     let fields = params.and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
     let name = fields.text("name").unwrap_or_default();
-    let catalog = app.hub.catalog();
+    let catalog = hub.catalog();
     let path = match surface {
         Surface::Router => None,
         Surface::Direct => catalog.flat().tool(&name).cloned(),
@@ -453,6 +456,7 @@ struct Listening {
 impl Listening {
     async fn open(
         app: &Arc<App>,
+        hub: &Hub,
         surface: &Surface,
         caller: &Caller,
         id: Id,
@@ -464,7 +468,7 @@ impl Listening {
             let message = "subscriptions/listen needs \"notifications\": what to hear of";
             return Err(ErrorObject::new(errors::INVALID_PARAMS, message));
         };
-        let follower = Follower::new(&app.hub, surface.clone());
+        let follower = Follower::new(hub, surface.clone());
         let mut honoured = RawObject::new();
         let (mut lists, mut watched, mut of_tasks) = (vec![], vec![], None);
         let mut tasks: Vec<String> = vec![];
@@ -481,8 +485,8 @@ impl Listening {
             let uris: Vec<String> = filter.read("resourceSubscriptions").unwrap_or_default();
             let mut heard = vec![];
             for uri in uris.into_iter().take(WATCHED) {
-                let Some((server, own)) = downstream::owner(&app.hub, surface, &uri) else { continue };
-                if let Ok(one) = app.hub.watch_resource(&server, &own).await {
+                let Some((server, own)) = downstream::owner(hub, surface, &uri) else { continue };
+                if let Ok(one) = hub.watch_resource(&server, &own).await {
                     watched.push(one);
                     heard.push(uri);
                 }
@@ -503,7 +507,7 @@ impl Listening {
             let mut only = RawObject::new();
             only.set("taskIds", wanted.to_owned());
             params.set("notifications", only.to_raw());
-            of_tasks = app.hub.ask(caller, server, "subscriptions/listen", params).await.ok();
+            of_tasks = hub.ask(caller, server, "subscriptions/listen", params).await.ok();
             if of_tasks.is_some() {
                 honoured.set("taskIds", wanted.to_owned());
             }

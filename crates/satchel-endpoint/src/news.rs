@@ -43,9 +43,11 @@ pub(crate) enum Told {
 
 /// Everything that happens on one surface.
 pub(crate) struct Follower {
+    hub: Hub,
     surface: Surface,
     news: broadcast::Receiver<News>,
     catalog: watch::Receiver<Catalog>,
+    choices: watch::Receiver<u64>,
     seen: BTreeMap<&'static str, String>,
     pending: BTreeSet<&'static str>,
     /// When the next list may be told of.
@@ -55,13 +57,18 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
+    /// What happens as far as it is seen through this handle.
     pub(crate) fn new(hub: &Hub, surface: Surface) -> Self {
         let mut catalog = hub.watch_catalog();
-        let seen = lists(&surface, &catalog.borrow_and_update());
+        catalog.mark_unchanged();
+        let choices = hub.watch_choices();
+        let seen = lists(&surface, &hub.catalog());
         Self {
+            hub: hub.clone(),
             surface,
             news: hub.news(),
             catalog,
+            choices,
             seen,
             pending: BTreeSet::new(),
             next_list: Instant::now(),
@@ -81,6 +88,11 @@ impl Follower {
                     changed.ok()?;
                     let changed = self.compare();
                     self.ahead.extend(&changed);
+                    self.pending.extend(changed);
+                }
+                chosen = self.choices.changed() => {
+                    chosen.ok()?;
+                    let changed = self.compare();
                     self.pending.extend(changed);
                 }
                 news = self.news.recv() => match news {
@@ -105,7 +117,7 @@ impl Follower {
 
     /// The lists that are not as they were.
     fn compare(&mut self) -> Vec<&'static str> {
-        let now = lists(&self.surface, &self.catalog.borrow_and_update());
+        let now = lists(&self.surface, &self.hub.catalog());
         let changed = LISTS.into_iter().filter(|list| now.get(list) != self.seen.get(list)).collect();
         self.seen = now;
         changed
@@ -115,7 +127,7 @@ impl Follower {
     pub(crate) fn as_shown(&self, mut news: News) -> (News, Option<String>) {
         let Some(own) = updated(&news) else { return (news, None) };
         if self.surface == Surface::Direct {
-            let shown = self.catalog.borrow().flat().address(&news.server, &own);
+            let shown = self.hub.catalog().flat().address(&news.server, &own);
             if shown != own {
                 let mut params = fields(&news);
                 // A string always serializes.
@@ -138,8 +150,8 @@ impl Follower {
     fn is_here(&self, server: &ServerName) -> bool {
         match &self.surface {
             Surface::Router => false,
-            Surface::Direct => true,
-            Surface::Server(own) => own == server,
+            Surface::Direct => self.hub.shows(server.as_str()),
+            Surface::Server(own) => own == server && self.hub.shows(server.as_str()),
         }
     }
 }
@@ -200,6 +212,7 @@ pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>) {
 }
 
 async fn keep_passing_on(hub: &Hub, session: &Session, again: bool) {
+    let hub = &hub.seen_by(&session.client);
     if again {
         // What was missed meanwhile is not known.
         LISTS.iter().for_each(|list| session.news.push(list_changed(list).to_json()));

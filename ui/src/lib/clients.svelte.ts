@@ -1,7 +1,7 @@
 // The apps on this computer, and what may be done to their settings. Read when the window is opened, when it comes to
 // the front again, and after every change of ours; never by the clock.
 import type { Refusal } from "./hub/bindings";
-import type { KnownClients } from "./hub/proposed";
+import type { KnownClients, ProposedWish, Surface } from "./hub/proposed";
 import type { HubView } from "./hub/state.svelte";
 
 export class Clients {
@@ -34,7 +34,14 @@ export class Clients {
   connect = (client: string) => this.#change({ do: "connect_client", client });
   undo = (client: string) => this.#change({ do: "undo_connect", client });
 
-  async #change(wish: { do: "connect_client" | "undo_connect"; client: string }): Promise<Refusal | undefined> {
+  setSurface = (client: string, surface: Surface) => this.#change({ do: "set_surface", client, surface });
+  setHidden = (client: string, path: string, hidden: boolean) => this.#change({ do: "set_hidden", client, path, hidden });
+  /** Takes the servers over that the app starts by itself, and out of its settings. */
+  moveIn = (client: string) => this.#change({ do: "move_in", client });
+  /** Takes the last such change back. */
+  moveBack = () => this.#change({ do: "move_back" });
+
+  async #change(wish: ProposedWish): Promise<Refusal | undefined> {
     const done = await this.#view.wish(wish);
     await this.look();
     return "refusal" in done ? done.refusal : undefined;

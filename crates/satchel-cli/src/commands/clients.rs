@@ -1,4 +1,4 @@
-//! `clients`, `connect`, `disconnect`, `undo`, `hide`, `surface`: other programs and our entry in their files.
+//! `clients`, `connect`, `disconnect`, `undo`, `hide`, `show`, `surface`: other programs and our entry in their files.
 
 use std::{collections::BTreeMap, process::ExitCode};
 
@@ -56,6 +56,9 @@ pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Resu
         })
         .collect();
     say(columns(["CLIENT", "STATE", "SEES", "FILE"], &rows));
+    for client in list.clients.iter().filter(|client| !client.hidden.is_empty()) {
+        say(format!("\n{} does not see {}.", client.name, client.hidden.join(", ")));
+    }
     for client in &list.clients {
         for twice in &client.duplicates {
             say(format!(
@@ -80,6 +83,22 @@ pub(crate) async fn see(
         Surface::Auto => format!("{client} sees what suits it; `satchel clients` says what that is."),
     };
     let answer = once(places, Wish::Clients(ClientsWish::SetSurface { client, surface })).await?;
+    done(&sentence, &answer, json)
+}
+
+/// Hides something from a client, or shows it again.
+pub(crate) async fn hide(
+    places: &Places,
+    client: String,
+    path: String,
+    hidden: bool,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let sentence = match hidden {
+        true => format!("{client} does not see {path} any more."),
+        false => format!("{client} sees {path} again."),
+    };
+    let answer = once(places, Wish::Clients(ClientsWish::SetHidden { client, path, hidden })).await?;
     done(&sentence, &answer, json)
 }
 

@@ -165,8 +165,9 @@ impl Hub {
         path: &str,
         params: RawObject,
     ) -> Result<Running, CallFailure> {
-        let begun = self.begin_call(caller, path, params).await;
-        self.tell_refusal(&begun);
+        let hub = self.seen_by(&caller.client);
+        let begun = hub.begin_call(caller, path, params).await;
+        hub.tell_refusal(&begun);
         begun
     }
 
@@ -209,9 +210,10 @@ impl Hub {
             let tool = params.text("name").unwrap_or_default();
             return self.call_tool_for(caller, &format!("{server}:{tool}"), params).await;
         }
-        let registered = self.route_known_server(server)?;
-        self.refuse_held_request(server, method, &params)?;
-        self.run(caller, server.clone(), registered, method, params).await
+        let hub = self.seen_by(&caller.client);
+        let registered = hub.route_known_server(server)?;
+        hub.refuse_held_request(server, method, &params)?;
+        hub.run(caller, server.clone(), registered, method, params).await
     }
 
     /// Refuses a tool that timed out or lost its server several times in a row.
@@ -253,12 +255,12 @@ impl Hub {
         path: &str,
         mut params: RawObject,
     ) -> Result<Running, CallFailure> {
-        let (registered, path) =
-            self.route_resource(path).inspect_err(|failure| self.tell_failure(failure))?;
-        self.tell_resource(&path);
+        let hub = self.seen_by(&caller.client);
+        let (registered, path) = hub.route_resource(path).inspect_err(|failure| hub.tell_failure(failure))?;
+        hub.tell_resource(&path);
         let _ = params.put("uri", &path.uri);
-        let begun = self.run(caller, path.server, registered, "resources/read", params).await;
-        self.tell_refusal(&begun);
+        let begun = hub.run(caller, path.server, registered, "resources/read", params).await;
+        hub.tell_refusal(&begun);
         begun
     }
 

@@ -63,11 +63,15 @@ impl Hub {
                 Ok(json!({}))
             }
             ClientsWish::SetHidden { client, path, hidden } => {
+                if hidden {
+                    self.can_be_hidden(&path)?;
+                }
                 let change = |choices: &mut crate::clients::ledger::Choices| match hidden {
                     true => drop(choices.hidden.insert(path)),
                     false => drop(choices.hidden.remove(&path)),
                 };
                 self.inner.edits.choose(&client, change).map_err(unwritable)?;
+                self.inner.choices.send_modify(|made| *made += 1);
                 self.inner.compose.notify_one();
                 Ok(json!({}))
             }
@@ -80,10 +84,21 @@ impl Hub {
         surface::effective(table::client(client), wish, self.catalog().find("", None).len())
     }
 
-    /// May this client see the server, and the tool where one is named?
-    pub fn shown_to(&self, client: &str, server: &str, tool: Option<&str>) -> bool {
-        let hidden = self.inner.edits.choices(client).hidden;
-        !hidden.contains(server) && tool.is_none_or(|tool| !hidden.contains(&format!("{server}:{tool}")))
+    /// Is there such a server, or such a tool? Of a server that was never read any tool can be hidden.
+    fn can_be_hidden(&self, path: &str) -> Result<(), Refusal> {
+        let known = self.inner.offers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let unknown = |what: String| {
+            let action = "`satchel list` shows the servers, `satchel tools` their tools.";
+            Err(Refusal::new("unknown", format!("there is no {what}"), action))
+        };
+        let (server, tool) = path.split_once(':').map_or((path, None), |(server, tool)| (server, Some(tool)));
+        if !self.servers().contains_key(server) {
+            return unknown(format!("server \"{server}\""));
+        }
+        match (tool, known.get(server)) {
+            (Some(tool), Some(offer)) if offer.tool(tool).is_none() => unknown(format!("tool \"{path}\"")),
+            _ => Ok(()),
+        }
     }
 
     /// How clients reach us.

@@ -54,19 +54,20 @@ impl Hub {
         mut params: RawObject,
         capped: bool,
     ) -> Result<Running, CallFailure> {
+        let hub = self.seen_by(&caller.client);
         let mut corrected = Vec::new();
-        let path = self.meant(path, &mut corrected);
-        let (_, parsed) = self.route_tool(&path).await?;
+        let path = hub.meant(path, &mut corrected);
+        let (_, parsed) = hub.route_tool(&path).await?;
         let arguments = params.get("arguments").map_or_else(|| RawObject::new().to_raw(), ToOwned::to_owned);
-        match self.catalog().tool(&parsed).map(|tool| tool.check(&arguments)) {
+        match hub.catalog().tool(&parsed).map(|tool| tool.check(&arguments)) {
             Some(Ok(checked)) => {
                 corrected.extend(checked.notes);
                 params.set("arguments", checked.arguments);
             }
-            Some(Err(misfit)) => return Err(self.misfit(&parsed, &misfit)),
+            Some(Err(misfit)) => return Err(hub.misfit(&parsed, &misfit)),
             None => params.set("arguments", arguments),
         }
-        let running = self.call_tool_for(caller, &path, params).await?;
+        let running = hub.call_tool_for(caller, &path, params).await?;
         Ok(running.finished(Finish { corrected, capped }))
     }
 

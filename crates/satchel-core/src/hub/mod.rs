@@ -5,6 +5,7 @@
 //! a server reads its lists when they changed; one task composes the snapshot. All end with [`Hub::shutdown`].
 
 mod apply;
+mod audience;
 mod call;
 mod clients;
 mod execute;
@@ -80,6 +81,8 @@ pub struct Hub {
     inner: Arc<Inner>,
     /// Accompanies the calls made through this handle.
     tally: Option<Tally>,
+    /// The client that looks through this handle, where it is one's.
+    viewer: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -91,6 +94,8 @@ struct Inner {
     edits: Edits,
     /// How many choices of what a client sees were made.
     choices: watch::Sender<u64>,
+    /// What clients see that do not see everything.
+    audiences: audience::Audiences,
     /// Written by the apply task only.
     config: watch::Sender<Arc<Config>>,
     changes: mpsc::Sender<apply::Asked>,
@@ -160,6 +165,7 @@ impl Hub {
             tokens,
             edits,
             choices: watch::Sender::new(0),
+            audiences: audience::Audiences::default(),
             config: watch::Sender::new(Arc::default()),
             changes,
             servers: RwLock::default(),
@@ -186,7 +192,7 @@ impl Hub {
             lock: Mutex::new(Some(lock)),
             options,
         });
-        let hub = Self { inner, tally: None };
+        let hub = Self { inner, tally: None, viewer: None };
         for trouble in [trouble, edits_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
@@ -218,11 +224,6 @@ impl Hub {
     /// Follows the snapshot.
     pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.inner.snapshot.subscribe()
-    }
-
-    /// What the enabled servers offer, now.
-    pub fn catalog(&self) -> Catalog {
-        self.inner.catalog.borrow().clone()
     }
 
     /// Where this hub's files are.

@@ -29,7 +29,7 @@ impl Hub {
             Err(None) => return Err(unknown(format!("there is no server \"{}\"", parsed.server))),
         };
         if self.catalog().tool(&parsed).is_none() {
-            self.refuse_held(&parsed.server, Kind::Tool, &parsed.tool)?;
+            self.refuse_held_tool(&parsed)?;
             // A server that was just added: its tools are not known before it has told them.
             if self.catalog().offer(parsed.server.as_str()).is_none() {
                 let leased = self.lease_of(&server).await;
@@ -38,7 +38,7 @@ impl Hub {
                 drop(lease);
             }
             if self.catalog().tool(&parsed).is_none() {
-                self.refuse_held(&parsed.server, Kind::Tool, &parsed.tool)?;
+                self.refuse_held_tool(&parsed)?;
                 return Err(unknown(format!("{} has no tool \"{}\"", parsed.server, parsed.tool)));
             }
         }
@@ -77,7 +77,8 @@ impl Hub {
     }
 
     fn route_server(&self, name: &ServerName) -> Result<Registered, Option<CallFailure>> {
-        let Some(server) = self.servers().get(name).cloned() else { return Err(None) };
+        let known = self.servers().get(name).cloned();
+        let Some(server) = known.filter(|_| self.shows(name.as_str())) else { return Err(None) };
         if !server.config.enabled {
             return Err(Some(refused(name, &LeaseError::Off)));
         }

@@ -43,6 +43,10 @@ impl Hub {
     /// # Errors
     /// A [`CallFailure`] where it is held back.
     pub fn refuse_held_tool(&self, path: &ToolPath) -> Result<(), CallFailure> {
+        // Of what a client does not see it does not hear either.
+        if !self.shows_tool(path.server.as_str(), &path.tool) {
+            return Ok(());
+        }
         self.refuse_held(&path.server, Kind::Tool, &path.tool)
     }
 

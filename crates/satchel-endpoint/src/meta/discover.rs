@@ -33,7 +33,9 @@ pub(crate) fn discover(hub: &Hub, arguments: &RawObject) -> Box<Raw> {
 /// Why nothing was found, and what to try.
 fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
     let snapshot = hub.snapshot();
-    let usable = |view: &&ServerView| view.enabled && server.is_none_or(|server| view.name == server);
+    let usable = |view: &&ServerView| {
+        view.enabled && hub.shows(&view.name) && server.is_none_or(|server| view.name == server)
+    };
     let silent: Vec<String> = snapshot
         .servers
         .iter()
@@ -58,10 +60,11 @@ fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
 /// A server that was named but cannot be used.
 fn unusable(hub: &Hub, server: &str) -> Option<Box<Raw>> {
     let snapshot = hub.snapshot();
-    match snapshot.servers.iter().find(|view| view.name == server) {
+    let mut shown = snapshot.servers.iter().filter(|view| hub.shows(&view.name));
+    match shown.clone().find(|view| view.name == server) {
         None => {
             let names: Vec<&str> =
-                snapshot.servers.iter().filter(|view| view.enabled).map(|view| view.name.as_str()).collect();
+                shown.by_ref().filter(|view| view.enabled).map(|view| view.name.as_str()).collect();
             Some(fault(&format!("There is no server \"{server}\". Servers: {}.", names.join(", "))))
         }
         Some(view) if !view.enabled => {

@@ -62,7 +62,7 @@ pub(crate) fn definitions(servers: &[String]) -> Value {
 pub(crate) fn servers(hub: &Hub) -> Vec<String> {
     let snapshot = hub.snapshot();
     let catalog = hub.catalog();
-    let enabled = snapshot.servers.iter().filter(|server| server.enabled);
+    let enabled = snapshot.servers.iter().filter(|server| server.enabled && hub.shows(&server.name));
     lines(enabled.map(|server| (server.name.as_str(), catalog.subjects(&server.name))))
 }
 

@@ -11,6 +11,10 @@ export interface HubClient {
   what?: string;
   duplicates: { there: string; here: string }[];
   after_connect: string | null;
+  surface: KnownClient["surface"];
+  effective: KnownClient["effective"];
+  reason: string;
+  hidden: string[];
 }
 
 interface HubChange {
@@ -35,6 +39,14 @@ export function asked(wish: { do: string }): object | undefined {
       return { do: "clients", clients: "add", client: about.client, dry_run: false };
     case "undo_connect":
       return { do: "clients", clients: "remove", client: about.client, dry_run: false };
+    case "set_surface":
+      return { do: "clients", clients: "set_surface", client: about.client, surface: about.surface };
+    case "set_hidden":
+      return { do: "clients", clients: "set_hidden", client: about.client, path: about.path, hidden: about.hidden };
+    case "move_in":
+      return { do: "clients", clients: "import", from: { client: about.client }, take_out: true };
+    case "move_back":
+      return { do: "clients", clients: "undo" };
     case "found_servers":
       return { do: "clients", clients: "find", from: everywhere };
     case "import":
@@ -73,7 +85,12 @@ function one(client: HubClient): KnownClient {
     line: null,
     after: client.after_connect ?? "",
     duplicates: client.duplicates.map((duplicate) => duplicate.here),
+    can_move: state === "connected" || state === "added",
     can_undo: state !== "found" && state !== "unreadable",
+    surface: client.surface,
+    effective: client.effective,
+    reason: client.reason,
+    hidden: client.hidden,
   };
 }
 

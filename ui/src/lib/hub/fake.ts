@@ -2,7 +2,7 @@
 import type { About, ApprovalList, HubState, Log, Refusal, Refused, ServerApprovals, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
-import type { KnownClients, ProposedWish } from "./proposed";
+import type { KnownClient, KnownClients, ProposedWish } from "./proposed";
 
 export interface FakeHub extends Hub {
   /** Replaces the state, as if the core had said so. */
@@ -72,6 +72,11 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const calls = pretend.calls(telling.calls ?? 0, began);
   const none: KnownClients = { looked: 41, clients: [] };
   let known = telling.clients ?? none;
+  let moved = known;
+  const reclient = (id: string, what: Partial<KnownClient>): KnownClients => ({
+    ...known,
+    clients: known.clients.map((client) => (client.id === id ? { ...client, ...what } : client)),
+  });
   let state = initial;
   let atLogin = false;
   let copied: string | undefined;
@@ -148,9 +153,25 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       case "connect_client":
       case "undo_connect": {
         const next = wish.do === "connect_client" ? ({ state: "added", can_undo: true } as const) : ({ state: "found", can_undo: false } as const);
-        known = { ...known, clients: known.clients.map((client) => (client.id === wish.client ? { ...client, ...next } : client)) };
+        known = reclient(wish.client, next);
         return {};
       }
+      case "set_surface":
+        known = reclient(wish.client, { surface: wish.surface, effective: wish.surface === "direct" ? "direct" : "router" });
+        return {};
+      case "set_hidden": {
+        const before = known.clients.find((client) => client.id === wish.client)?.hidden ?? [];
+        const rest = before.filter((path) => path !== wish.path);
+        known = reclient(wish.client, { hidden: wish.hidden ? [...rest, wish.path] : rest });
+        return {};
+      }
+      case "move_in":
+        moved = known;
+        known = reclient(wish.client, { duplicates: [] });
+        return {};
+      case "move_back":
+        known = moved;
+        return {};
       case "found_servers":
         return telling.found ? pretend.foundServers : { servers: [] };
       case "import":

@@ -1,6 +1,6 @@
 // What the fake hub tells of calls, savings and clients. All of it is invented, always the same for the same moment.
 import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, Listed, Listing, Report, ReportLine, SessionLine, Totals } from "./bindings";
-import type { ConnectPreview, FoundServers, KnownClients } from "./proposed";
+import type { ConnectPreview, FoundServers, KnownClient, KnownClients } from "./proposed";
 import { listing as sample } from "./samples";
 
 /** The same numbers every time. */
@@ -155,17 +155,24 @@ export const noReport = (by: By): Report => ({
   lines: [],
 });
 
+const usual = {
+  surface: "auto",
+  effective: "router",
+  reason: "It takes every tool it is given into its context.",
+  hidden: [],
+} satisfies Partial<KnownClient>;
+
 export const clients: KnownClients = {
   looked: 41,
   clients: [
-    { id: "cursor", name: "Cursor", state: "connected", path: "/home/you/.cursor/mcp.json", line: null, after: "", duplicates: [], can_undo: true },
-    { id: "claude-code", name: "Claude Code", state: "connected", path: "/home/you/.claude.json", line: null, after: "", duplicates: [], can_undo: true },
-    { id: "vscode", name: "Visual Studio Code", state: "connected", path: "/home/you/.config/Code/User/mcp.json", line: null, after: "", duplicates: ["github", "fetch"], can_undo: true },
-    { id: "claude-desktop", name: "Claude Desktop", state: "added", path: "/home/you/.config/Claude/claude_desktop_config.json", line: null, after: "Quit it from the menu and open it again; closing its window is not enough.", duplicates: [], can_undo: true },
-    { id: "windsurf", name: "Windsurf", state: "gone", path: "/home/you/.codeium/windsurf/mcp_config.json", line: null, after: "", duplicates: [], can_undo: false },
-    { id: "gemini-cli", name: "Gemini CLI", state: "unreadable", path: "/home/you/.gemini/settings.json", line: 14, after: "", duplicates: [], can_undo: false },
-    { id: "zed", name: "Zed", state: "found", path: "/home/you/.config/zed/settings.json", line: null, after: "", duplicates: [], can_undo: false },
-    { id: "codex", name: "Codex", state: "found", path: "/home/you/.codex/config.toml", line: null, after: "", duplicates: ["github"], can_undo: false },
+    { id: "cursor", name: "Cursor", state: "connected", path: "/home/you/.cursor/mcp.json", line: null, after: "", duplicates: [], can_undo: true, ...usual, can_move: true },
+    { id: "claude-code", name: "Claude Code", state: "connected", path: "/home/you/.claude.json", line: null, after: "", duplicates: [], can_undo: true, ...usual, can_move: true },
+    { id: "vscode", name: "Visual Studio Code", state: "connected", path: "/home/you/.config/Code/User/mcp.json", line: null, after: "", duplicates: ["github", "fetch"], can_undo: true, ...usual, can_move: true },
+    { id: "claude-desktop", name: "Claude Desktop", state: "added", path: "/home/you/.config/Claude/claude_desktop_config.json", line: null, after: "Quit it from the menu and open it again; closing its window is not enough.", duplicates: [], can_undo: true, ...usual, can_move: true },
+    { id: "windsurf", name: "Windsurf", state: "gone", path: "/home/you/.codeium/windsurf/mcp_config.json", line: null, after: "", duplicates: [], can_undo: false, ...usual, can_move: false },
+    { id: "gemini-cli", name: "Gemini CLI", state: "unreadable", path: "/home/you/.gemini/settings.json", line: 14, after: "", duplicates: [], can_undo: false, ...usual, can_move: false },
+    { id: "zed", name: "Zed", state: "found", path: "/home/you/.config/zed/settings.json", line: null, after: "", duplicates: [], can_undo: false, ...usual, can_move: false },
+    { id: "codex", name: "Codex", state: "found", path: "/home/you/.codex/config.toml", line: null, after: "", duplicates: ["github"], can_undo: false, ...usual, can_move: false },
   ],
 };
 

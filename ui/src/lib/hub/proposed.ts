@@ -20,8 +20,18 @@ export interface KnownClient {
   after: string;
   /** Servers it still starts by itself although Satchel has them. */
   duplicates: string[];
+  /** Its settings hold our entry, so its own servers can be moved here. */
+  can_move: boolean;
   can_undo: boolean;
+  /** How tools come to it: what a person chose, what it is now, and why. */
+  surface: Surface;
+  effective: "router" | "direct";
+  reason: string;
+  /** What it does not see: servers, and tools as `server:tool`. */
+  hidden: string[];
 }
+
+export type Surface = "auto" | "router" | "direct";
 
 export interface ConnectPreview {
   path: string;
@@ -50,5 +60,9 @@ export type ProposedWish =
   | { do: "preview_connect"; client: string }
   | { do: "connect_client"; client: string }
   | { do: "undo_connect"; client: string }
+  | { do: "set_surface"; client: string; surface: Surface }
+  | { do: "set_hidden"; client: string; path: string; hidden: boolean }
+  | { do: "move_in"; client: string }
+  | { do: "move_back" }
   | { do: "found_servers" }
   | { do: "import"; keys: string[] };

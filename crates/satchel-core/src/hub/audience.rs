@@ -1,0 +1,131 @@
+//! What one client sees of the servers: everything but what a person hid from it. What is hidden from a client does not
+//! exist for it, whichever way it asks.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::Hub;
+use crate::{
+    catalog::{Catalog, Offer},
+    model::ServerName,
+};
+
+/// The catalogs of clients that do not see everything, each with what it was made of.
+pub(super) type Audiences = Mutex<BTreeMap<Arc<str>, Shown>>;
+
+#[derive(Debug)]
+pub(super) struct Shown {
+    of: Catalog,
+    hidden: BTreeSet<String>,
+    catalog: Catalog,
+}
+
+impl Hub {
+    /// A handle that sees what this client may see.
+    #[must_use]
+    pub fn seen_by(&self, client: &str) -> Self {
+        match &self.viewer {
+            Some(viewer) if **viewer == *client => self.clone(),
+            _ => Self { viewer: Some(client.into()), ..self.clone() },
+        }
+    }
+
+    /// May whoever looks through this handle see the server?
+    pub fn shows(&self, server: &str) -> bool {
+        self.hidden().is_none_or(|hidden| !hidden.contains(server))
+    }
+
+    /// May whoever looks through this handle see the tool? Its server may be hidden as a whole.
+    pub(super) fn shows_tool(&self, server: &str, tool: &str) -> bool {
+        let hides =
+            |hidden: BTreeSet<String>| hidden.contains(server) || hidden.contains(&path(server, tool));
+        !self.hidden().is_some_and(hides)
+    }
+
+    /// What the enabled servers offer, as far as it may be seen through this handle.
+    pub fn catalog(&self) -> Catalog {
+        let whole = self.inner.catalog.borrow().clone();
+        match (&self.viewer, self.hidden()) {
+            (Some(viewer), Some(hidden)) => self.shown(viewer, whole, hidden),
+            _ => whole,
+        }
+    }
+
+    /// What is hidden from whoever looks through this handle; `None` for nothing.
+    fn hidden(&self) -> Option<BTreeSet<String>> {
+        let hidden = self.inner.edits.choices(self.viewer.as_deref()?).hidden;
+        (!hidden.is_empty()).then_some(hidden)
+    }
+
+    fn shown(&self, viewer: &Arc<str>, whole: Catalog, hidden: BTreeSet<String>) -> Catalog {
+        let mut audiences = self.inner.audiences.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = audiences.get(viewer);
+        if let Some(known) = known.filter(|known| known.of.is_same(&whole) && known.hidden == hidden) {
+            return known.catalog.clone();
+        }
+        let offers = without(whole.servers(), &hidden);
+        let catalog = known.map_or_else(Catalog::default, |known| known.catalog.clone()).followed_by(offers);
+        audiences.insert(viewer.clone(), Shown { of: whole, hidden, catalog: catalog.clone() });
+        catalog
+    }
+}
+
+/// The offers without what is hidden: servers, and tools as `server:tool`.
+fn without(
+    servers: &BTreeMap<ServerName, Arc<Offer>>,
+    hidden: &BTreeSet<String>,
+) -> BTreeMap<ServerName, Arc<Offer>> {
+    let shown = servers.iter().filter(|(server, _)| !hidden.contains(server.as_str()));
+    shown
+        .map(|(server, offer)| {
+            let hides = |tool: &str| hidden.contains(&path(server.as_str(), tool));
+            if !offer.tools.iter().any(|tool| hides(&tool.name)) {
+                return (server.clone(), offer.clone());
+            }
+            let mut rest = Offer::clone(offer);
+            rest.tools.retain(|tool| !hides(&tool.name));
+            // It was counted with them.
+            rest.tokens.take();
+            (server.clone(), Arc::new(rest))
+        })
+        .collect()
+}
+
+fn path(server: &str, tool: &str) -> String {
+    format!("{server}:{tool}")
+}
+
+#[cfg(test)]
+mod tests {
+    use satchel_mcp::Raw;
+
+    use super::*;
+    use crate::catalog::validate;
+
+    #[test]
+    fn what_is_hidden_is_not_there_and_the_rest_is_as_it_was() {
+        let tool = |name: &str| {
+            Raw::from_string(format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#)).unwrap()
+        };
+        let offer = |tools: &[&str]| {
+            let (tools, _) = validate::tools(tools.iter().map(|name| tool(name)).collect());
+            Arc::new(Offer { tools, ..Offer::default() })
+        };
+        let servers: BTreeMap<ServerName, _> = [
+            ("forge".parse().unwrap(), offer(&["read", "delete"])),
+            ("notes".parse().unwrap(), offer(&["read"])),
+            ("bank".parse().unwrap(), offer(&["pay"])),
+        ]
+        .into();
+        let hidden = ["bank", "forge:delete", "notes:other"].map(str::to_owned).into();
+        let rest = without(&servers, &hidden);
+        let names: Vec<String> = rest
+            .iter()
+            .flat_map(|(server, offer)| offer.tools.iter().map(|tool| path(server.as_str(), &tool.name)))
+            .collect();
+        assert_eq!(names, ["forge:read", "notes:read"]);
+        assert!(Arc::ptr_eq(&rest["notes"], &servers["notes"]), "what nothing is hidden of stays the same");
+    }
+}
