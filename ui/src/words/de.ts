@@ -451,7 +451,7 @@ export const de: Words = {
     twiceText: (name, servers) => `${name} startet ${servers} noch selbst.`,
     move: "In Satchel holen",
     moveText: (name: string) => `Nimmt sie aus den Einstellungen von ${name}. Genutzt werden sie dann über Satchel.`,
-    moved: (servers: string) => `${servers} ${servers.includes(" ") ? "laufen" : "läuft"} nur noch in Satchel`,
+    moved: (servers: string) => `Jetzt nur noch in Satchel: ${servers}`,
     movedText: (name: string) => `Öffnen Sie ${name} neu, damit es seine eigenen beendet.`,
     moveBack: "Zurücklegen",
     connect: "Verbinden",

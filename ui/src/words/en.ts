@@ -452,7 +452,7 @@ export const en = {
     twiceText: (name: string, servers: string) => `${name} still starts ${servers} by itself.`,
     move: "Move into Satchel",
     moveText: (name: string) => `Takes them out of ${name}’s own settings. It uses them through Satchel from then on.`,
-    moved: (servers: string) => `${servers} ${servers.includes(" ") ? "run" : "runs"} in Satchel only`,
+    moved: (servers: string) => `Now in Satchel only: ${servers}`,
     movedText: (name: string) => `Reopen ${name} so that it ends its own copies.`,
     moveBack: "Put back",
     connect: "Connect",
