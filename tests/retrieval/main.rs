@@ -6,6 +6,7 @@
 mod collection;
 mod costs;
 mod score;
+mod skeletons;
 mod typo;
 
 use std::{
@@ -28,6 +29,8 @@ fn main() -> ExitCode {
     match Collection::read(&directory) {
         Ok(collection) => {
             report(&collection, &directory);
+            println!();
+            skeletons::report(&collection);
             println!();
             let beside = || directory.parent().map(|parent| parent.join("tools")).unwrap_or_default();
             let lists = std::env::var_os("TOOLS_DIR").map_or_else(beside, PathBuf::from);
