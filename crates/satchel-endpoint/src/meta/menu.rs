@@ -8,8 +8,11 @@ use serde_json::{Value, json};
 
 use super::{DISCOVER, EXECUTE, LIMIT, LIST_RESOURCES, MOST, READ_RESOURCE};
 
-/// Bytes of the line that names the servers, so that all four definitions together stay below 450 tokens.
-const SERVERS: usize = 400;
+/// Tokens of the line that names the servers, by a guess that is rather too high, so that all four definitions together
+/// stay below 450.
+const SERVERS: usize = 118;
+/// Of them for saying that there are more.
+const MORE: usize = 5;
 
 /// The definitions as clients list them. `servers` is what [`servers`] said when the session began.
 pub(crate) fn definitions(servers: &[String]) -> Value {
@@ -81,13 +84,14 @@ fn lines<'a>(servers: impl Iterator<Item = (&'a str, &'a [String])>) -> Vec<Stri
         };
         all.iter().map(line).collect()
     };
-    let size = |lines: &[String]| lines.iter().map(|line| line.len() + 2).sum::<usize>();
+    // One more each for what stands between them.
+    let size = |lines: &[String]| lines.iter().map(|line| cost(line) + 1).sum::<usize>();
     let fitting = (0..=SUBJECTS).rev().map(with).find(|lines| size(lines) <= SERVERS);
     fitting.unwrap_or_else(|| {
         let names = with(0);
         let mut kept = Vec::new();
         for (at, name) in names.iter().enumerate() {
-            if size(&kept) + name.len() + 2 > SERVERS {
+            if size(&kept) + cost(name) + 1 > SERVERS - MORE {
                 kept.push(format!("and {} more", names.len() - at));
                 break;
             }
@@ -95,6 +99,51 @@ fn lines<'a>(servers: impl Iterator<Item = (&'a str, &'a [String])>) -> Vec<Stri
         }
         kept
     })
+}
+
+/// About how many tokens a text has: words of a language have few, and what is no word has many for its length.
+fn cost(text: &str) -> usize {
+    let kind = |c: char| match c {
+        'a'..='z' => Kind::Letter,
+        'A'..='Z' => Kind::Capital,
+        '0'..='9' => Kind::Digit,
+        ' ' => Kind::Blank,
+        '!'..='~' => Kind::Mark,
+        '\u{80}'..='\u{5ff}' => Kind::Foreign,
+        _ => Kind::Sign,
+    };
+    let chars: Vec<(char, Kind)> = text.chars().map(|c| (c, kind(c))).collect();
+    chars.chunk_by(|(_, a), (_, b)| a == b).map(of_one_kind).sum()
+}
+
+/// What a character is to a tokenizer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Letter,
+    Capital,
+    Digit,
+    Blank,
+    Mark,
+    Foreign,
+    Sign,
+}
+
+fn of_one_kind(run: &[(char, Kind)]) -> usize {
+    /// Words of most languages have no more consonants in a row.
+    const CONSONANTS: usize = 3;
+    let is_vowel = |(c, _): &(char, Kind)| "aeiouy".contains(*c);
+    match run.first().map(|(_, kind)| kind) {
+        // It goes with the word after it.
+        None | Some(Kind::Blank) => 0,
+        Some(Kind::Letter) if run.split(is_vowel).any(|part| part.len() > CONSONANTS) => {
+            run.len().div_ceil(2)
+        }
+        Some(Kind::Letter) => run.len().div_ceil(4),
+        Some(Kind::Capital | Kind::Foreign) => run.len().div_ceil(2),
+        Some(Kind::Digit) => run.len().div_ceil(3),
+        Some(Kind::Mark) => run.len(),
+        Some(Kind::Sign) => run.len() * 2,
+    }
 }
 
 #[cfg(test)]
@@ -138,11 +187,28 @@ mod tests {
         let tools =
             ["create_issue", "search_code", "list_pull_requests", "read_text_file", "execute_sql_query"];
         let counts = [0, 1, 7, 15, 30, 100];
-        let texts = counts.map(|count| {
-            let servers = (0..count).map(|at| (name(at).parse().unwrap(), offer(&tools)));
-            menu(&Catalog::new(servers.collect())).to_string()
-        });
-        let tokens = tokens::count_here(&texts).unwrap();
-        assert!(tokens.iter().all(|tokens| *tokens <= 450), "{tokens:?} tokens for {counts:?} servers");
+        // Names that are no words cost more tokens for their length.
+        let mixed = |at: usize| format!("x{:x}Q", (at + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let foreign = |at: usize| format!("天气服务器与数据库{at}");
+        let symbols = |at: usize| format!("~$%^{at}&*=+");
+        let consonants = |at: usize| {
+            let letter =
+                |place: u32| char::from(b"bcdfghjklmnpqrstvwxz"[(at * 7919 + 31) / 3usize.pow(place) % 20]);
+            (0..7).map(letter).collect::<String>()
+        };
+        let accented = |at: usize| format!("größenänderungsprüfung-сервер-данных-{at}");
+        let names: [&dyn Fn(usize) -> String; 6] =
+            [&name, &mixed, &foreign, &symbols, &consonants, &accented];
+        for (kind, name) in names.iter().enumerate() {
+            let texts = counts.map(|count| {
+                let servers = (0..count).map(|at| (name(at).parse().unwrap(), offer(&tools)));
+                menu(&Catalog::new(servers.collect())).to_string()
+            });
+            let tokens = tokens::count_here(&texts).unwrap();
+            assert!(
+                tokens.iter().all(|tokens| *tokens <= 450),
+                "{kind}: {tokens:?} tokens for {counts:?} servers"
+            );
+        }
     }
 }
