@@ -102,7 +102,8 @@ fn may(wish: &Wish) -> bool {
         | Wish::Activity(_)
         | Wish::CallDetail { .. }
         | Wish::RunAgain { .. }
-        | Wish::DeleteHistory { .. } => true,
+        | Wish::DeleteHistory { .. }
+        | Wish::ForgetHabits => true,
         Wish::Call { .. } | Wish::Connect { .. } | Wish::DebugStatus | Wish::Quit => false,
     }
 }

@@ -9,7 +9,7 @@ use satchel_core::model::{
     approvals::{
         ApprovalItem, ApprovalList, Finding, Kind, Mark, Odd, Part, Seen, ServerApprovals, Unseen, Why,
     },
-    control::{Change, Refusal, Target, ToolLine, ToolList, Wish},
+    control::{Change, Complexity, Refusal, Target, ToolLine, ToolList, Wish},
     ledger::{
         ActivityAsk, ActivityPage, By, CallDetail, CallLine, LedgerView, Minute, Report, ReportAsk,
         ReportLine, Savings, SessionLine, Spent, Took, Totals,
@@ -77,7 +77,14 @@ fn hub_states() -> Vec<HubState> {
             last_seen_ms: 1,
         }],
         avoided: Avoided { clients: 2, processes: 3, memory_bytes: 4, formula: "how".into() },
-        ledger: LedgerView { newest: 1, calls_hour: 2, failures_hour: 3, net_today: -4 },
+        ledger: LedgerView {
+            newest: 1,
+            calls_hour: 2,
+            failures_hour: 3,
+            net_today: -4,
+            records: true,
+            learns: true,
+        },
         paused: Some(Paused { until_ms: Some(5) }),
     };
     let refused =
@@ -194,6 +201,8 @@ fn wishes() -> Vec<Wish> {
         Wish::CallDetail { id: 1 },
         Wish::RunAgain { id: 1, arguments: Some(serde_json::json!({})) },
         Wish::DeleteHistory { sums: false },
+        Wish::ForgetHabits,
+        Wish::Change(Change::SetLearning { learn: true }),
         Wish::Approvals { server: Some(name()) },
         Wish::Approve { server: name(), items: seen() },
         Wish::LookedAt { server: name() },
@@ -231,6 +240,11 @@ fn tools() -> ToolList {
         description: "Find issues.".into(),
         signature: "search_issues(query: string)".into(),
         tokens,
+        category: "searching".into(),
+        complexity: [Complexity::Simple, Complexity::Moderate, Complexity::Complex][tokens.unwrap_or(0) % 3],
+        version: 2,
+        first_seen_ms: tokens.map(|_| 1),
+        changed_ms: tokens.map(|_| 2),
         why: None,
     };
     ToolList { tools: vec![line(Some(12)), line(None)], total: 2 }

@@ -21,15 +21,24 @@ pub(crate) fn report(directory: &Path, queries: &[Query]) -> Result<()> {
     let listed: Vec<String> = catalog.servers().values().map(|offer| offer.definitions()).collect();
     let everything: usize = count(&listed)?.iter().sum();
     let menu = count(&[satchel_endpoint::menu(&catalog).to_string()])?[0];
+    // A few of the servers, as many as people have.
+    let some = [1, 4, 8, 16].map(|size| {
+        let servers = catalog.servers().iter().step_by((catalog.servers().len() / size).max(1)).take(size);
+        Catalog::new(servers.map(|(name, offer)| (name.clone(), offer.clone())).collect())
+    });
+    let menus: Vec<String> = some.iter().map(|some| satchel_endpoint::menu(some).to_string()).collect();
     println!("tokens (o200k_base) over {} servers with {tools} tools", catalog.servers().len());
     println!("{:<38}{everything:>8}", "everything listed");
-    println!("{:<38}{menu:>8}", "menu");
+    for (some, tokens) in some.iter().zip(count(&menus)?) {
+        println!("{:<38}{tokens:>8}", format!("menu, {} servers", some.servers().len()));
+    }
+    println!("{:<38}{menu:>8} (at most 450)", "menu, all of them");
     let mut median = 0;
     for (name, full, limit) in
         [("answer, 10 tools", false, 10), ("answer, 5 tools", false, 5), ("full, 3 tools", true, 3)]
     {
         let answer = |query: &Query| {
-            let asked = Asked { query: &query.text, server: None, limit, full };
+            let asked = Asked { query: &query.text, server: None, limit, full, habits: None };
             serde_json::to_string(&catalog.answer(&asked)).unwrap_or_default()
         };
         let texts: Vec<String> = queries.iter().map(answer).collect();

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod bridge;
+mod catalog;
 mod cli;
 mod clients;
 mod config;
@@ -11,6 +12,7 @@ mod doors;
 mod floors;
 mod hosted;
 mod hubs;
+mod learning;
 mod ledger;
 mod limits;
 mod mishaps;

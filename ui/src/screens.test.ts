@@ -18,6 +18,32 @@ async function open(place: string, telling: Telling = {}, state: HubState = serv
 }
 const made = (hub: ReturnType<typeof fakeHub>, ...kinds: string[]) => hub.wishes.filter((wish) => kinds.includes(wish.do));
 
+describe("settings", () => {
+  test("learning is switched off, and the history deleted only when it is confirmed", async () => {
+    const { hub, user } = await open("/settings");
+    const learns = await screen.findByRole("switch", { name: "Learn from what is used" });
+    expect(learns.getAttribute("aria-checked")).toBe("true");
+    await user.click(learns);
+    await waitFor(() => expect(learns.getAttribute("aria-checked")).toBe("false"));
+    await user.click(screen.getByRole("button", { name: "Forget what was learned" }));
+    await user.click(screen.getByRole("button", { name: "Delete…" }));
+    const sheet = await screen.findByRole("dialog", { name: "Delete the history" });
+    expect(made(hub, "delete_history")).toEqual([]);
+    await user.click(within(sheet).getByLabelText("Delete the sums too"));
+    hub.refuseNext("delete_history", { code: "ledger", message: "the ledger is not open", action: "" });
+    await user.click(within(sheet).getByRole("button", { name: "Delete" }));
+    expect((await within(sheet).findByRole("alert")).textContent).toContain("The ledger is not open");
+    await user.click(within(sheet).getByRole("button", { name: "Delete" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(made(hub, "change", "forget_habits", "delete_history")).toEqual([
+      { do: "change", change: "set_learning", learn: false },
+      { do: "forget_habits" },
+      { do: "delete_history", sums: true },
+      { do: "delete_history", sums: true },
+    ]);
+  });
+});
+
 describe("the palette", () => {
   test("finds a server by a part of its name and goes there", async () => {
     const { user } = await open("/settings");
@@ -84,7 +110,7 @@ describe("the catalog", () => {
 });
 
 describe("activity", () => {
-  const ledger = { newest: 5000, calls_hour: 1, failures_hour: 0, net_today: 0 };
+  const ledger = { newest: 5000, calls_hour: 1, failures_hour: 0, net_today: 0, records: true, learns: true };
   const busy = () => serve(snapshot([], { ledger }));
 
   test("is empty in words, not in zeros", async () => {

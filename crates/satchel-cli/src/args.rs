@@ -276,6 +276,9 @@ pub(crate) struct Tools {
     /// Also why each tool was found
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Also what each tool does, how hard it is to call, and since when it is known
+    #[arg(long, short)]
+    pub(crate) long: bool,
 }
 
 #[derive(Debug, Group)]
@@ -400,16 +403,29 @@ pub(crate) enum HistoryAct {
         #[arg(value_name = "JSON")]
         arguments: Option<String>,
     },
-    /// Delete every call for good; sums stay
+    /// Delete every call for good, and what was learned from searches; sums stay
     Clear {
         /// Delete the sums too
         #[arg(long)]
         sums: bool,
     },
+    /// Forget what was learned from searches; calls stay
+    Forget,
+    /// Find tools sooner that were used after similar searches, or no longer
+    Learn {
+        #[arg(value_enum)]
+        wish: OnOff,
+    },
     /// Keep arguments and results of a server's calls from now on, without secrets
     Keep { server: ServerName },
     /// Keep them no longer
     Drop { server: ServerName },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnOff {
+    On,
+    Off,
 }
 
 #[derive(Debug, Group)]

@@ -192,6 +192,40 @@ pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
+/// Removes a file, and everything that was set aside under its name.
+///
+/// # Errors
+/// Whatever the file system says; a part of it may be left.
+pub fn remove_with_asides(path: &Path) -> io::Result<()> {
+    let gone = |removed: io::Result<()>| match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    };
+    gone(fs::remove_file(path))?;
+    remove_asides(path)
+}
+
+/// Removes what was set aside under this file's name.
+///
+/// # Errors
+/// Whatever the file system says; a part of it may be left.
+pub fn remove_asides(path: &Path) -> io::Result<()> {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return Ok(());
+    };
+    let is_aside = |other: &str| {
+        let number = other.strip_prefix(name).and_then(|rest| rest.strip_prefix(".damaged-"));
+        number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'))
+    };
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(is_aside) && !entry.file_type()?.is_dir() {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 fn write_new(temporary: &Path, bytes: &[u8], like: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -260,6 +294,11 @@ mod tests {
             places.insert(aside);
         }
         assert_eq!((places.len(), path.exists()), (3, false));
+        fs::write(dir.path().join("a.json.damaged-by-hand"), "").unwrap();
+        fs::write(dir.path().join("ba.json.damaged-1"), "").unwrap();
+        remove_with_asides(&path).unwrap();
+        assert!(places.iter().all(|place| !place.exists()));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "what others named is not ours");
         assert!(set_aside(&path).is_err(), "there is nothing to move");
     }
 

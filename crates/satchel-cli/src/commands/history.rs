@@ -13,7 +13,7 @@ use satchel_core::{
 use super::{done, now_ms};
 use crate::{
     Usage,
-    args::{History, HistoryAct},
+    args::{History, HistoryAct, OnOff},
     output::{say, say_json, shortened, table},
     reach,
 };
@@ -66,8 +66,26 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
         Some(HistoryAct::Clear { sums }) => {
             let answer = reach::once(places, Wish::DeleteHistory { sums }).await?;
             let sentence = match sums {
-                true => "The history and all sums are deleted.",
-                false => "The history is deleted; the sums stay.",
+                true => "The history, what was learned from searches, and all sums are deleted.",
+                false => "The history and what was learned from searches are deleted; the sums stay.",
+            };
+            done(sentence, &answer, json)
+        }
+        Some(HistoryAct::Forget) => {
+            let answer = reach::once(places, Wish::ForgetHabits).await?;
+            done("What was learned from searches is forgotten.", &answer, json)
+        }
+        Some(HistoryAct::Learn { wish }) => {
+            let learn = wish == OnOff::On;
+            let answer = reach::once(places, Wish::Change(Change::SetLearning { learn })).await?;
+            let sentence = match wish {
+                OnOff::On => {
+                    "Tools that are used after a search are found sooner by similar ones from now on."
+                }
+                OnOff::Off => {
+                    "Nothing is learned from searches any more, and what was learned counts no more. \
+                     `satchel history forget` deletes it."
+                }
             };
             done(sentence, &answer, json)
         }
@@ -144,7 +162,7 @@ fn detail(call: &CallDetail, now_ms: u64) -> String {
     crate::output::harmless(&lines.join("\n"))
 }
 
-fn ago(then_ms: u64, now_ms: u64) -> String {
+pub(super) fn ago(then_ms: u64, now_ms: u64) -> String {
     match now_ms.saturating_sub(then_ms) / 1000 {
         seconds @ ..60 => format!("{seconds} s ago"),
         seconds @ 60..3600 => format!("{} min ago", seconds / 60),

@@ -12,6 +12,7 @@ use satchel_core::{
 };
 use tokio::task::JoinSet;
 
+use super::{history::ago, now_ms};
 use crate::{
     args::Tools,
     output::{count, say, say_json, shortened, table},
@@ -42,7 +43,7 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
     let list: ToolList = answer?;
     match json {
         true => say_json(&list)?,
-        false => say(listed(&list, tools.explain)),
+        false => say(listed(&list, tools.explain, tools.long.then(now_ms))),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -88,7 +89,8 @@ fn settled(server: &ServerView) -> bool {
     server.tools.is_some() || server.state.needs_you()
 }
 
-fn listed(list: &ToolList, explain: bool) -> String {
+/// `long_at` is the time now, where more is to be told.
+fn listed(list: &ToolList, explain: bool, long_at: Option<u64>) -> String {
     if list.tools.is_empty() {
         return "No tools found.".into();
     }
@@ -96,7 +98,14 @@ fn listed(list: &ToolList, explain: bool) -> String {
         [tool.tool_path.clone(), count(tool.tokens), shortened(&tool.description, DESCRIPTION_WIDTH)]
     };
     let rows: Vec<_> = list.tools.iter().map(row).collect();
-    let mut text = table(["TOOL", "TOKENS", "DESCRIPTION"], &rows);
+    let mut text = match long_at {
+        None => table(["TOOL", "TOKENS", "DESCRIPTION"], &rows),
+        Some(now_ms) => {
+            let rows: Vec<_> =
+                list.tools.iter().zip(rows).map(|(tool, row)| long(tool, row, now_ms)).collect();
+            table(["TOOL", "DOES", "TO CALL", "KNOWN SINCE", "CHANGED", "TOKENS", "DESCRIPTION"], &rows)
+        }
+    };
     if explain {
         let whys = list.tools.iter().filter_map(|tool| Some((&tool.tool_path, tool.why.as_ref()?)));
         let whys: Vec<_> = whys.map(|(path, why)| [path.clone(), why.clone()]).collect();
@@ -108,8 +117,21 @@ fn listed(list: &ToolList, explain: bool) -> String {
     text
 }
 
+fn long(tool: &ToolLine, [path, tokens, description]: [String; 3], now_ms: u64) -> [String; 7] {
+    let when = |then: Option<u64>| then.map_or_else(|| "–".to_owned(), |then| ago(then, now_ms));
+    let changed = match tool.version {
+        0 | 1 => "–".to_owned(),
+        version => format!("{} (version {version})", when(tool.changed_ms)),
+    };
+    let category = shortened(&tool.category, DESCRIPTION_WIDTH / 4);
+    let complexity = tool.complexity.as_str().to_owned();
+    [path, category, complexity, when(tool.first_seen_ms), changed, tokens, description]
+}
+
 #[cfg(test)]
 mod tests {
+    use satchel_core::model::control::Complexity;
+
     use super::*;
 
     fn tool(tool_path: &str, description: &str, tokens: Option<usize>) -> ToolLine {
@@ -118,6 +140,11 @@ mod tests {
             description: description.into(),
             signature: "()".into(),
             tokens,
+            category: "reading".into(),
+            complexity: Complexity::Simple,
+            version: 1,
+            first_seen_ms: Some(1_000),
+            changed_ms: None,
             why: None,
         }
     }
@@ -133,11 +160,28 @@ TOOL               TOKENS  DESCRIPTION
 toolbox:hash_text  90      Hashes text. In hex.
 git:log            –       long long long long long long long long long long long long long long long long…
 2 of 9 are shown.";
-        assert_eq!(listed(&ToolList { tools, total: 9 }, false), expected);
+        assert_eq!(listed(&ToolList { tools, total: 9 }, false, None), expected);
+    }
+
+    #[test]
+    fn what_is_known_of_a_tool_is_told_where_that_is_asked_for() {
+        let changed = ToolLine {
+            version: 3,
+            changed_ms: Some(120_000),
+            category: "writing".into(),
+            complexity: Complexity::Complex,
+            ..tool("git:commit", "Commits.", Some(7))
+        };
+        let tools = vec![tool("git:log", "Logs.", None), changed];
+        let expected = "\
+TOOL        DOES     TO CALL  KNOWN SINCE  CHANGED              TOKENS  DESCRIPTION
+git:log     reading  simple   2 min ago    –                    –       Logs.
+git:commit  writing  complex  2 min ago    1 s ago (version 3)  7       Commits.";
+        assert_eq!(listed(&ToolList { tools, total: 2 }, false, Some(121_000)), expected);
     }
 
     #[test]
     fn nothing_found_is_said() {
-        assert_eq!(listed(&ToolList { tools: vec![], total: 0 }, false), "No tools found.");
+        assert_eq!(listed(&ToolList { tools: vec![], total: 0 }, false, None), "No tools found.");
     }
 }

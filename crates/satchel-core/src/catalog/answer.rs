@@ -5,7 +5,7 @@ use satchel_mcp::{Raw, RawObject};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{Catalog, ToolEntry, tokens};
+use super::{Catalog, ToolEntry, search, tokens};
 use crate::model::ServerName;
 
 /// How much is told of the first tools, and of all after them.
@@ -46,6 +46,8 @@ pub struct Asked<'a> {
     pub limit: usize,
     /// With everything the server says of them.
     pub full: bool,
+    /// What was used after similar searches, where that is to matter.
+    pub habits: Option<&'a search::Habits>,
 }
 
 /// What was found, as it is written for models.
@@ -71,7 +73,7 @@ fn is_zero(number: &usize) -> bool {
 impl Catalog {
     /// Answers a search.
     pub fn answer(&self, asked: &Asked) -> Answer {
-        let found = self.find(asked.query, asked.server);
+        let found = self.find_by_habit(asked.query, asked.server, asked.habits);
         let mut tools: Vec<Value> = Vec::new();
         let budget = if asked.full { FULL_BUDGET } else { BUDGET };
         let (mut spent, mut cut) = (0, false);
@@ -103,12 +105,12 @@ impl Catalog {
     fn related(&self, found: &[(&ServerName, &ToolEntry)], shown: usize) -> Vec<String> {
         let Some((server, best)) = found.first() else { return vec![] };
         let Some(offer) = self.offer(server.as_str()) else { return vec![] };
-        let things = super::search::things(&best.name, server.as_str());
+        let things = search::things(&best.name, server.as_str());
         let is_shown = |tool: &ToolEntry| {
             found[..shown].iter().any(|(at, known)| at == server && known.name == tool.name)
         };
         let same = |tool: &&ToolEntry| {
-            let others = super::search::things(&tool.name, server.as_str());
+            let others = search::things(&tool.name, server.as_str());
             !things.is_empty() && things.iter().all(|thing| others.contains(thing))
         };
         let tools = offer.tools.iter().filter(|tool| tool.for_models).filter(same);
@@ -214,7 +216,7 @@ mod tests {
     }
 
     fn ask(query: &str, limit: usize, full: bool) -> Asked<'_> {
-        Asked { query, server: None, limit, full }
+        Asked { query, server: None, limit, full, habits: None }
     }
 
     #[test]

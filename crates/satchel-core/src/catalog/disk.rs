@@ -9,7 +9,7 @@ use std::{
 use satchel_mcp::{Raw, RawObject};
 use serde::{Deserialize, Serialize};
 
-use super::{Offer, ResourceEntry, Said, fetch, validate};
+use super::{Offer, ResourceEntry, Said, fetch, validate, versions::Versions};
 use crate::files;
 
 const FORMAT: u32 = 1;
@@ -31,6 +31,8 @@ struct Stored {
     templates: Vec<Box<Raw>>,
     prompts: Vec<Box<Raw>>,
     skipped: Vec<String>,
+    #[serde(default)]
+    versions: Versions,
     #[serde(default)]
     lists: Option<BTreeSet<String>>,
     /// There is a record of what was approved of it.
@@ -56,6 +58,7 @@ pub fn write(path: &Path, offer: &Offer, pinned: bool) -> std::io::Result<()> {
         templates: raws(&offer.templates),
         prompts: offer.prompts.clone(),
         skipped: offer.skipped.clone(),
+        versions: offer.versions.clone(),
         lists: Some(offer.lists.clone()),
         pinned,
     };
@@ -120,6 +123,7 @@ fn offer(stored: Stored) -> Offer {
         templates: entries(stored.templates, "uriTemplate"),
         prompts: stored.prompts,
         skipped: stored.skipped,
+        versions: stored.versions,
         lists: stored.lists.unwrap_or_else(|| fetch::LISTS.map(str::to_owned).into()),
         tokens: std::sync::OnceLock::new(),
     };
@@ -148,10 +152,12 @@ mod tests {
             skipped: vec!["b: no".into()],
             ..Offer::default()
         };
+        let written = Offer { versions: written.versions.followed_by(&written.tools, 7), ..written };
         written.tokens.set(7).unwrap();
         write(&path, &written, true).unwrap();
         let Kept { offer: back, pinned } = read(&path).unwrap().unwrap();
         assert!(pinned);
+        assert_eq!(back.version(&back.tools[0]).map(|version| version.first_ms), Some(7));
         assert_eq!((back.tools[0].raw.get(), back.tokens.get()), (tool, Some(&7)));
         assert_eq!(
             (back.resources[0].uri.as_str(), back.skipped.len(), back.title.as_deref()),

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     SUBJECTS, search,
     signature::{self, Signature},
+    versions::{Version, Versions},
 };
 use crate::model::ServerName;
 
@@ -42,6 +43,8 @@ pub struct Offer {
     pub lists: BTreeSet<String>,
     /// What was left out, each with a reason a person can read.
     pub skipped: Vec<String>,
+    /// Since when its tools are known, and when they changed.
+    pub versions: Versions,
     /// Tokens of all tool definitions as one list, counted later.
     pub tokens: OnceLock<usize>,
 }
@@ -61,6 +64,11 @@ impl Offer {
     /// A tool by its own name.
     pub fn tool(&self, name: &str) -> Option<&ToolEntry> {
         self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// Since when a tool is known, and when it changed, also where a rule has renamed it.
+    pub fn version(&self, tool: &ToolEntry) -> Option<&Version> {
+        self.versions.get(tool.own_name.as_ref().unwrap_or(&tool.name))
     }
 
     /// Whether it is the same to everybody who looks. Counts do not matter.

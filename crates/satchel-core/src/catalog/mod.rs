@@ -1,5 +1,6 @@
 //! What the servers offer, as last seen: an immutable value, replaced whole. Nothing here starts a server.
 
+mod annotate;
 pub mod answer;
 pub mod arguments;
 pub mod disk;
@@ -12,9 +13,10 @@ pub mod search;
 pub mod signature;
 pub mod tokens;
 pub mod validate;
+pub mod versions;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
@@ -91,6 +93,16 @@ impl Catalog {
 
     /// Tools that fit the query, best first. An empty query means all.
     pub fn find(&self, query: &str, server: Option<&str>) -> Vec<(&ServerName, &ToolEntry)> {
+        self.find_by_habit(query, server, None)
+    }
+
+    /// The same, with an eye on what was used after similar searches.
+    pub fn find_by_habit(
+        &self,
+        query: &str,
+        server: Option<&str>,
+        habits: Option<&search::Habits>,
+    ) -> Vec<(&ServerName, &ToolEntry)> {
         let wanted = |(name, tool): &(&ServerName, &ToolEntry)| {
             tool.for_models && server.is_none_or(|server| name.as_str() == server)
         };
@@ -98,14 +110,36 @@ impl Catalog {
             return self.tools().filter(wanted).collect();
         }
         let all: Vec<_> = self.tools().collect();
-        self.index().ranked(query, |at| wanted(&all[at])).into_iter().map(|hit| all[hit.at]).collect()
+        let lifts = self.lifts(query, habits);
+        let hits = self.index().lifted(query, |at| wanted(&all[at]), &lifts);
+        hits.into_iter().map(|hit| all[hit.at]).collect()
     }
 
     /// Why a tool fits the query, or how little; `None` where there is no such tool.
-    pub fn explain(&self, query: &str, path: &ToolPath) -> Option<search::Explanation> {
-        let is_meant =
-            |(server, tool): (&ServerName, &ToolEntry)| *server == path.server && tool.name == path.tool;
-        self.index().explain(query, self.tools().position(is_meant)?)
+    pub fn explain(
+        &self,
+        query: &str,
+        path: &ToolPath,
+        habits: Option<&search::Habits>,
+    ) -> Option<search::Explanation> {
+        let at = self.position(path)?;
+        let learned = self.lifts(query, habits).get(&at).copied();
+        Some(search::Explanation { learned, ..self.index().explain(query, at)? })
+    }
+
+    /// What habits add to the tools at which positions.
+    fn lifts(&self, query: &str, habits: Option<&search::Habits>) -> HashMap<usize, search::Lift> {
+        let Some(habits) = habits.filter(|habits| !habits.is_empty()) else { return HashMap::new() };
+        let lifts = habits.lifts(query, self.index());
+        let at = |(path, lift): (&str, search::Lift)| Some((self.position(&path.parse().ok()?)?, lift));
+        lifts.into_iter().filter_map(at).collect()
+    }
+
+    /// Where a tool stands among all.
+    fn position(&self, path: &ToolPath) -> Option<usize> {
+        let before = self.servers.range::<ServerName, _>(..&path.server).map(|(_, offer)| offer.tools.len());
+        let own = self.servers.get(&path.server)?.tools.iter().position(|tool| tool.name == path.tool)?;
+        Some(before.sum::<usize>() + own)
     }
 
     /// Built at the first search after a change, not at every change: lists change more often than people search.

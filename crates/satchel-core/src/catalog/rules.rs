@@ -8,7 +8,7 @@ use super::{Offer, ToolEntry};
 use crate::{config::rules::ToolRule, model::ServerName};
 
 /// The key of a tool's `_meta` for its category.
-const CATEGORY: &str = "dev.satchel/category";
+pub(super) const CATEGORY: &str = "dev.satchel/category";
 
 /// What clients see of an offer; the offer itself where no rule is for any of its tools.
 pub fn applied(server: &ServerName, offer: &Arc<Offer>, rules: &[ToolRule]) -> Arc<Offer> {

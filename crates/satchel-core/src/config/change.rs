@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, file::HISTORY};
 use crate::model::{
     ServerName,
     control::{Change, Target},
@@ -102,6 +102,9 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                 }
             })?)
         }
+        Change::SetLearning { learn } => Ok(config.edited_in(HISTORY, |history| {
+            history.insert("learn".into(), Value::Bool(*learn));
+        })?),
     }
 }
 
@@ -155,6 +158,17 @@ mod tests {
         let config = Config::parse(r#"{"mcpServers":{"a":{"command":"x","disabled":true}}}"#).unwrap();
         let on = apply(&config, &Change::SetEnabled { name: "a".into(), enabled: true }).unwrap();
         assert!(on.servers()["a"].enabled);
+    }
+
+    #[test]
+    fn learning_is_a_switch_of_the_history() {
+        let config = Config::parse(r#"{"history":{"days":7,"other":1},"mcpServers":{}}"#).unwrap();
+        assert!(config.history().learn && Config::default().history().learn);
+        let off = apply(&config, &Change::SetLearning { learn: false }).unwrap();
+        assert_eq!((off.history().learn, off.history().days), (false, 7));
+        assert!(off.to_text().contains("\"other\": 1"));
+        assert!(apply(&off, &Change::SetLearning { learn: true }).unwrap().history().learn);
+        assert!(!apply(&Config::default(), &Change::SetLearning { learn: false }).unwrap().history().learn);
     }
 
     #[test]

@@ -8,7 +8,10 @@ use serde_json::{Map, Value};
 use super::rules::ToolRule;
 use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
-    server::{DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REQUEST_TIMEOUT, REQUEST_TIMEOUT_FLOOR},
+    server::{
+        DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REFRESH_INTERVAL, REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT,
+        REQUEST_TIMEOUT_FLOOR,
+    },
 };
 
 /// The block's key.
@@ -62,6 +65,8 @@ pub struct Config {
 pub struct History {
     /// Are calls recorded at all?
     pub record: bool,
+    /// Does ranking learn from which tools were used after which searches? Never where calls are not recorded.
+    pub learn: bool,
     /// Single calls are kept for so many days; sums for ever.
     pub days: u32,
     /// The ledger is kept smaller than this, in bytes.
@@ -70,7 +75,7 @@ pub struct History {
 
 impl Default for History {
     fn default() -> Self {
-        Self { record: true, days: 30, bytes: 200 * 1024 * 1024 }
+        Self { record: true, learn: true, days: 30, bytes: 200 * 1024 * 1024 }
     }
 }
 
@@ -198,14 +203,23 @@ impl Config {
 
     /// A copy with the entries of `mcpServers` edited as JSON, read again so that it is valid or refused.
     pub(super) fn edited(&self, edit: impl FnOnce(&mut Map<String, Value>)) -> Result<Self, ConfigError> {
+        self.edited_in(SERVERS, edit)
+    }
+
+    /// The same for another block of the document.
+    pub(super) fn edited_in(
+        &self,
+        block: &str,
+        edit: impl FnOnce(&mut Map<String, Value>),
+    ) -> Result<Self, ConfigError> {
         let mut document = self.document.clone();
         if !document.is_object() {
             document = Value::Object(Map::new());
         }
         if let Some(root) = document.as_object_mut() {
-            let block = root.entry(SERVERS).or_insert_with(|| Value::Object(Map::new()));
-            if let Some(servers) = block.as_object_mut() {
-                edit(servers);
+            let block = root.entry(block).or_insert_with(|| Value::Object(Map::new()));
+            if let Some(fields) = block.as_object_mut() {
+                edit(fields);
             }
         }
         Self::parse(&serde_json::to_string_pretty(&document).expect("a JSON value always serializes"))
@@ -317,6 +331,9 @@ impl<'a> Reader<'a> {
             discovery_timeout: duration("discoveryTimeout")?
                 .unwrap_or(DISCOVERY_TIMEOUT)
                 .max(REQUEST_TIMEOUT_FLOOR),
+            refresh_interval: duration("refreshInterval")?
+                .unwrap_or(REFRESH_INTERVAL)
+                .max(REFRESH_INTERVAL_FLOOR),
             idle_timeout: duration("idleTimeout")?.unwrap_or(IDLE_TIMEOUT),
             request_timeout: duration("requestTimeout")?
                 .unwrap_or(REQUEST_TIMEOUT)
@@ -356,6 +373,7 @@ impl<'a> Reader<'a> {
             };
             match key.as_str() {
                 "record" => history.record = self.switch(&key, value)?,
+                "learn" => history.learn = self.switch(&key, value)?,
                 "days" => history.days = number()?,
                 "megabytes" => history.bytes = u64::from(number()?) * 1024 * 1024,
                 // Kept as it is, as every field that a later version may know.
@@ -529,6 +547,14 @@ mod tests {
         let wrong =
             Config::parse(r#"{"mcpServers": {"x": {"command": "x", "toolTimeouts": {"a": "soon"}}}}"#);
         assert!(wrong.unwrap_err().message.contains("\"a\" must be a number of seconds"));
+    }
+
+    #[test]
+    fn how_often_lists_are_read_again_has_a_usual_value_and_a_floor() {
+        let interval = |field: &str| server(&format!(r#"{{"command": "x"{field}}}"#)).refresh_interval;
+        assert_eq!(interval(""), Duration::from_secs(600));
+        assert_eq!(interval(r#", "refreshInterval": "1h""#), Duration::from_secs(3600));
+        assert_eq!(interval(r#", "refreshInterval": 0"#), REFRESH_INTERVAL_FLOOR);
     }
 
     #[test]

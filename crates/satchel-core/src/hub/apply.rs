@@ -154,6 +154,7 @@ fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
     hub.reconcile(config);
     if let Change::Remove { name } = change {
         hub.forget_approvals(name);
+        hub.forget_habits_of(name);
     }
     Ok(())
 }

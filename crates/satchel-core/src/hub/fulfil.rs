@@ -95,6 +95,10 @@ impl Hub {
             Wish::CallDetail { id } => Ok(json!(self.call_detail(id).await?)),
             Wish::RunAgain { id, arguments } => self.run_again(id, arguments).await,
             Wish::DeleteHistory { sums } => self.forget(sums).await,
+            Wish::ForgetHabits => {
+                self.forget_habits().await?;
+                Ok(json!({}))
+            }
             Wish::Approvals { server } => Ok(json!(self.approvals(server.as_deref())?)),
             Wish::Approve { server, items } => self.decide(&server, &items, true),
             Wish::KeepHeld { server, items } => self.decide(&server, &items, false),
@@ -114,18 +118,28 @@ impl Hub {
             return Err(unknown_server(server));
         }
         let catalog = self.catalog();
-        let found = catalog.find(query, server);
+        let habits = self.habits();
+        let found = catalog.find_by_habit(query, server, habits.as_deref());
         let why = |server: &crate::model::ServerName, tool: &crate::catalog::ToolEntry| {
             let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
-            let explained = catalog.explain(query, &path).filter(|_| !query.trim().is_empty());
+            let explained =
+                catalog.explain(query, &path, habits.as_deref()).filter(|_| !query.trim().is_empty());
             explained.map(|explanation| explanation.to_string())
         };
-        let line = |(server, tool): &(&crate::model::ServerName, &crate::catalog::ToolEntry)| ToolLine {
-            tool_path: format!("{server}:{}", tool.name),
-            description: tool.summary(DESCRIPTION),
-            signature: tool.signature().to_owned(),
-            tokens: tool.tokens.get().copied(),
-            why: why(server, tool),
+        let line = |(server, tool): &(&crate::model::ServerName, &crate::catalog::ToolEntry)| {
+            let version = catalog.offer(server.as_str()).and_then(|offer| offer.version(tool));
+            ToolLine {
+                tool_path: format!("{server}:{}", tool.name),
+                description: tool.summary(DESCRIPTION),
+                signature: tool.signature().to_owned(),
+                tokens: tool.tokens.get().copied(),
+                category: tool.category(),
+                complexity: tool.complexity(),
+                version: version.map_or(0, |version| version.number),
+                first_seen_ms: version.map(|version| version.first_ms),
+                changed_ms: version.and_then(|version| version.changed_ms),
+                why: why(server, tool),
+            }
         };
         Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
     }

@@ -10,12 +10,13 @@ use tokio::sync::broadcast;
 
 use super::{Hub, view};
 use crate::{
-    catalog::Offer,
+    catalog::{Offer, versions::Diff},
     model::{
         ServerName, TransportConfig,
         control::Refusal,
         happening::{DebugServer, DebugStatus, Discovery, Happening},
     },
+    trust::clean,
 };
 
 /// A listener that is further behind misses what is older.
@@ -70,21 +71,32 @@ impl Hub {
 
     /// What is different between two offers of a server.
     pub(super) fn tell_tools(&self, server: &ServerName, before: Option<&Offer>, now: &Offer) {
-        let name = |tool: &str| (server.to_string(), tool.to_owned());
-        for tool in &now.tools {
-            let (server, name) = name(&tool.name);
-            match before.and_then(|before| before.tool(&tool.name)) {
-                None => self.tell(Happening::ToolRegistered { server, tool: name }),
-                Some(known) if known.raw.get() != tool.raw.get() => {
-                    self.tell(Happening::ToolChanged { server, tool: name });
-                }
-                Some(_) => {}
-            }
+        let diff = Diff::of(before.map(|before| before.tools.as_slice()).unwrap_or_default(), &now.tools);
+        if diff.is_empty() {
+            return;
         }
-        let gone =
-            before.into_iter().flat_map(|before| &before.tools).filter(|tool| now.tool(&tool.name).is_none());
-        for tool in gone {
-            let (server, tool) = name(&tool.name);
+        {
+            let mut discoveries =
+                self.inner.happenings.discoveries.lock().unwrap_or_else(PoisonError::into_inner);
+            let discovery = discoveries.entry(server.clone()).or_default();
+            discovery.added += diff.added.len() as u64;
+            discovery.removed += diff.removed.len() as u64;
+            discovery.changed += diff.changed.len() as u64;
+        }
+        // The first list is no change.
+        if before.is_some()
+            && let Some(registered) = self.servers().get(server)
+        {
+            registered.upstream.log().hub(&clean::visible(&format!("its tools changed: {diff}")));
+        }
+        let name = |tool: &&str| (server.to_string(), (*tool).to_owned());
+        for (server, tool) in diff.added.iter().map(name) {
+            self.tell(Happening::ToolRegistered { server, tool });
+        }
+        for (server, tool) in diff.changed.iter().map(name) {
+            self.tell(Happening::ToolChanged { server, tool });
+        }
+        for (server, tool) in diff.removed.iter().map(name) {
             self.tell(Happening::ToolRemoved { server, tool });
         }
     }

@@ -10,6 +10,7 @@ mod call;
 mod clients;
 mod execute;
 mod fulfil;
+mod habits;
 mod happenings;
 mod import;
 mod keep;
@@ -109,6 +110,7 @@ struct Inner {
     view: view::Sources,
     measured: usage::Measured,
     ledger: ledger::Ledger,
+    learned: habits::Learned,
     happenings: happenings::Happenings,
     compose: Notify,
     learning: Semaphore,
@@ -160,6 +162,7 @@ impl Hub {
         });
         let (changes, asked) = mpsc::channel(16);
         let (ledger, records) = ledger::Ledger::new();
+        let (learned, learned_trouble) = habits::Learned::open(&habits::habits_file(&options.places));
         let inner = Arc::new(Inner {
             around,
             tokens,
@@ -176,6 +179,7 @@ impl Hub {
             view: view::Sources::default(),
             measured: usage::Measured::default(),
             ledger,
+            learned,
             happenings: happenings::Happenings::default(),
             compose: Notify::new(),
             learning: Semaphore::new(LEARNING),
@@ -193,7 +197,7 @@ impl Hub {
             options,
         });
         let hub = Self { inner, tally: None, viewer: None };
-        for trouble in [trouble, edits_trouble].into_iter().flatten() {
+        for trouble in [trouble, edits_trouble, learned_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
         keep::open_vault(&hub).await;
@@ -212,6 +216,10 @@ impl Hub {
         });
         self.inner.tracker.spawn(async move {
             kept("measuring", async || measuring.keep_measuring().await).await;
+        });
+        let learning = self.clone();
+        self.inner.tracker.spawn(async move {
+            kept("learning from searches", async || learning.keep_habits().await).await;
         });
         self.inner.tracker.spawn(ledger::run(self.clone(), records));
     }

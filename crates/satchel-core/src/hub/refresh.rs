@@ -13,7 +13,11 @@ use tokio_util::sync::CancellationToken;
 use super::Hub;
 use crate::{
     catalog::{Offer, disk, fetch, rules, tokens},
-    model::{ServerName, happening::Happening, server::DISCOVERY_TIMEOUT},
+    model::{
+        ServerName,
+        happening::Happening,
+        server::{DISCOVERY_TIMEOUT, REFRESH_INTERVAL},
+    },
     tasks::{kept, may_fail_here},
     upstream::{
         Dirty, Hello, Link, News, Upstream,
@@ -27,8 +31,6 @@ const DEBOUNCE: Duration = Duration::from_millis(250);
 const SLOWEST: Duration = Duration::from_secs(15);
 /// Tools are on offer at the latest so long after they were read, whatever the other lists take.
 const OTHER_LISTS: Duration = Duration::from_secs(5);
-/// How long lists are believed of a server that is awake and says nothing of changes.
-const FRESH: Duration = Duration::from_secs(10 * 60);
 /// How long after a failure the lists are asked for again, unless the breaker says longer.
 const AGAIN: Duration = Duration::from_secs(2);
 /// How long a caller waits for a server's first lists.
@@ -91,7 +93,7 @@ impl Reader {
         loop {
             tokio::select! {
                 () = self.upstream.dirty().marked() => {}
-                () = tokio::time::sleep(FRESH) => {
+                () = tokio::time::sleep(self.hub.refresh_interval(&self.name)) => {
                     // Nobody is woken to be asked.
                     if self.upstream.seen().connected.is_some() {
                         self.upstream.dirty().mark(Dirty::ALL);
@@ -183,14 +185,16 @@ impl Reader {
         error.map_or(Ok(()), |error| Err((failed, error)))
     }
 
-    fn install(&self, offer: Offer) {
+    fn install(&self, mut offer: Offer) {
         let known = self.hub.offers().get(&self.name).cloned();
         if let Some(known) = known.as_deref() {
-            if known.is_same(&offer) {
+            // One that was kept by an earlier version does not say since when its tools are known.
+            if known.is_same(&offer) && known.versions.cover(&known.tools) {
                 return;
             }
             offer.take_counts(known);
         }
+        offer.versions = offer.versions.followed_by(&offer.tools, super::view::now_ms());
         self.hub.tell_tools(&self.name, known.as_deref(), &offer);
         for reason in &offer.skipped {
             self.upstream.log().hub(&format!("left out {reason}"));
@@ -303,6 +307,11 @@ impl Hub {
 
     fn discovery_timeout(&self, name: &ServerName) -> Duration {
         self.servers().get(name).map_or(DISCOVERY_TIMEOUT, |known| known.config.discovery_timeout)
+    }
+
+    /// How long the lists of a server are believed that is awake and says nothing of changes.
+    fn refresh_interval(&self, name: &ServerName) -> Duration {
+        self.servers().get(name).map_or(REFRESH_INTERVAL, |known| known.config.refresh_interval)
     }
 
     /// Waits until a server's lists have been read once; false where that takes too long.

@@ -606,6 +606,7 @@ fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: &[bool]) -> Arc<Offer> 
         prompts,
         lists: offer.lists.clone(),
         skipped: offer.skipped.clone(),
+        versions: offer.versions.clone(),
         tokens: OnceLock::new(),
     })
 }

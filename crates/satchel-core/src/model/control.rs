@@ -113,12 +113,14 @@ pub enum Wish {
         #[serde(default)]
         arguments: Option<serde_json::Value>,
     },
-    /// Deletes the history for good. Sums stay, unless `sums` says that they go too.
+    /// Deletes the history for good, and what was learned from searches. Sums stay, unless `sums` says that they go too.
     DeleteHistory {
         /// Everything, sums included.
         #[serde(default)]
         sums: bool,
     },
+    /// Forgets what was learned from searches, and nothing else.
+    ForgetHabits,
     /// What there is to look at before clients may use it. Answer: [`super::approvals::ApprovalList`].
     Approvals {
         /// Only of this server.
@@ -196,6 +198,11 @@ pub enum Change {
         /// The wish.
         keep: bool,
     },
+    /// Ranks tools by what was used after similar searches, and remembers that, or neither.
+    SetLearning {
+        /// The wish.
+        learn: bool,
+    },
 }
 
 /// Where a server added by a face is.
@@ -240,6 +247,30 @@ pub struct ToolList {
     pub total: usize,
 }
 
+/// How much a caller has to know to call a tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Complexity {
+    /// A few plain values.
+    #[default]
+    Simple,
+    /// Several values, or an object within.
+    Moderate,
+    /// Many values, objects within objects, or rules that a signature cannot say.
+    Complex,
+}
+
+impl Complexity {
+    /// As it is written in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Complexity::Simple => "simple",
+            Complexity::Moderate => "moderate",
+            Complexity::Complex => "complex",
+        }
+    }
+}
+
 /// One tool as faces list it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolLine {
@@ -251,6 +282,22 @@ pub struct ToolLine {
     pub signature: String,
     /// Tokens (o200k_base) of its definition; `None` until counted.
     pub tokens: Option<usize>,
+    /// What it does: `reading`, `searching`, `writing`, `deleting`, `sending`, `running`, `converting` or `other`; or
+    /// what a rule of the configuration says. Told by its definition, checked by nobody.
+    #[serde(default)]
+    pub category: String,
+    /// How much a caller has to know to call it.
+    #[serde(default)]
+    pub complexity: Complexity,
+    /// How many definitions it has had since it is known; 0 where that is not known.
+    #[serde(default)]
+    pub version: u32,
+    /// When it was first seen, in milliseconds since the Unix epoch.
+    #[serde(default)]
+    pub first_seen_ms: Option<u64>,
+    /// When its definition last changed.
+    #[serde(default)]
+    pub changed_ms: Option<u64>,
     /// Why it was found, where something was looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,

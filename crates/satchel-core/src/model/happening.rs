@@ -119,6 +119,15 @@ pub struct Discovery {
     pub last_ms: Option<u64>,
     /// How long that took, in milliseconds.
     pub last_took_ms: Option<u64>,
+    /// Tools that were there for the first time, of all lists together; the first list is all of them.
+    #[serde(default)]
+    pub added: u64,
+    /// Tools that were gone.
+    #[serde(default)]
+    pub removed: u64,
+    /// Tools with another definition.
+    #[serde(default)]
+    pub changed: u64,
     /// Why it last failed.
     pub last_error: Option<String>,
 }

@@ -351,6 +351,12 @@ pub struct LedgerView {
     pub failures_hour: u64,
     /// Tokens kept back today, by the sessions that began today; may be negative.
     pub net_today: i64,
+    /// Are calls recorded?
+    #[serde(default)]
+    pub records: bool,
+    /// Are tools found sooner that were used after similar searches?
+    #[serde(default)]
+    pub learns: bool,
 }
 
 impl Report {

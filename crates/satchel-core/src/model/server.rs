@@ -10,6 +10,10 @@ pub const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 pub const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(45);
 /// How long a request may take without progress, unless the entry says otherwise.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long the lists of a server that is awake are believed, unless its entry says otherwise.
+pub const REFRESH_INTERVAL: Duration = Duration::from_secs(10 * 60);
+/// The shortest time for that.
+pub const REFRESH_INTERVAL_FLOOR: Duration = Duration::from_secs(1);
 /// The shortest request timeout that is obeyed.
 pub const REQUEST_TIMEOUT_FLOOR: Duration = Duration::from_secs(5);
 
@@ -77,6 +81,8 @@ pub struct ServerConfig {
     pub era: Era,
     /// How long it may take to say what it is, without any sign of life, and then for each page of its lists.
     pub discovery_timeout: Duration,
+    /// How often its lists are read again while it is awake, whether it says that they changed or not.
+    pub refresh_interval: Duration,
     /// How long it may be unused before it is stopped.
     pub idle_timeout: Duration,
     /// How long a request may take without progress.

@@ -391,6 +391,8 @@ impl Recorder {
             calls_hour: self.state.minutes.iter().map(|(_, minute)| minute.calls).sum(),
             failures_hour: self.state.minutes.iter().map(|(_, minute)| minute.failures).sum(),
             net_today,
+            // The configuration's to say.
+            ..LedgerView::default()
         })
     }
 
@@ -418,6 +420,8 @@ impl Recorder {
     /// [`StoreError`]; then it may still be there.
     pub fn delete_history(&mut self, sums: bool) -> Result<(), StoreError> {
         keep::delete(&self.connection, sums)?;
+        // A ledger that was damaged once has a history too.
+        crate::files::remove_asides(&self.path)?;
         self.state.minutes.clear();
         // What is owed to a deleted call has nobody to go to; sums still want theirs.
         self.state.dues.retain(|due| !sums && !matches!(due.what, What::Tokens { .. }));

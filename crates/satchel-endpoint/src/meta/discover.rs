@@ -4,13 +4,14 @@ use satchel_core::{
     catalog::answer::Asked,
     hub::Hub,
     model::{Place, ServerView},
+    stats::event::Visit,
 };
 use satchel_mcp::{Raw, RawObject};
 
 use super::{LIMIT, MOST, fault, text};
 
 /// Tools that fit, or why there are none.
-pub(crate) fn discover(hub: &Hub, arguments: &RawObject) -> Box<Raw> {
+pub(crate) fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject) -> Box<Raw> {
     let Some(query) = arguments.text("query") else {
         return fault("discover_mcp_tools needs a query: what the tool should do, in a few words");
     };
@@ -22,8 +23,8 @@ pub(crate) fn discover(hub: &Hub, arguments: &RawObject) -> Box<Raw> {
     {
         return fault;
     }
-    let asked = Asked { query: &query, server: server.as_deref(), limit, full };
-    let mut answer = hub.catalog().answer(&asked);
+    let asked = Asked { query: &query, server: server.as_deref(), limit, full, habits: None };
+    let mut answer = hub.search(visit, &asked);
     if answer.tools.is_empty() {
         answer.hint = Some(nothing_found(hub, server.as_deref()));
     }

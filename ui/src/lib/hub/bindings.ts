@@ -157,6 +157,7 @@ export type Wish =
   | { do: "call_detail"; id: number }
   | { do: "run_again"; id: number; arguments: unknown }
   | { do: "delete_history"; sums: boolean }
+  | { do: "forget_habits" }
   | { do: "approvals"; server: string | null }
   | { do: "approve"; server: string; items: Seen[] }
   | { do: "looked_at"; server: string }
@@ -225,7 +226,8 @@ export type Change =
   | { change: "add"; name: string; target: Target; startup: Startup | null; era?: "auto" | "legacy" | "modern"; replace: boolean }
   | { change: "remove"; name: string }
   | { change: "set_enabled"; name: string; enabled: boolean }
-  | { change: "set_keep_calls"; name: string; keep: boolean };
+  | { change: "set_keep_calls"; name: string; keep: boolean }
+  | { change: "set_learning"; learn: boolean };
 
 /** By what a report is divided. */
 export type By = "client" | "server" | "tool" | "day";
@@ -383,6 +385,10 @@ export interface LedgerView {
   calls_hour: number;
   failures_hour: number;
   net_today: number;
+  /** Are calls recorded? */
+  records: boolean;
+  /** Are tools found sooner that were used after similar searches? */
+  learns: boolean;
 }
 
 export type Target =
@@ -399,6 +405,13 @@ export interface ToolLine {
   description: string;
   signature: string;
   tokens: number | null;
+  /** What it does, by its own words or a rule of the configuration. */
+  category: string;
+  complexity: "simple" | "moderate" | "complex";
+  /** How many definitions it has had; 0 where that is not known. */
+  version: number;
+  first_seen_ms: number | null;
+  changed_ms: number | null;
   why?: string;
 }
 

@@ -49,7 +49,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
 }
 
 export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): Snapshot {
-  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0 }, paused: null, ...more };
+  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true }, paused: null, ...more };
 }
 
 /** A hub that serves. */
@@ -106,6 +106,10 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         switch (wish.change) {
           case "set_enabled":
             change(wish.name, { enabled: wish.enabled, ...(wish.enabled ? { state: "asleep" } : { state: "off" }) });
+            return {};
+          case "set_learning":
+            if (state.hub === "open")
+              become(open({ ...state.snapshot, version: state.snapshot.version + 1, ledger: { ...state.snapshot.ledger, learns: wish.learn } }));
             return {};
           case "remove":
             rearrange((servers) => servers.filter((one) => one.name !== wish.name));
@@ -186,6 +190,11 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           description: `${name.replaceAll("_", " ").replace(/^./, (c) => c.toUpperCase())}.`,
           signature: `${name}(owner: string, repo: string)`,
           tokens: 142 + at * 31,
+          category: ["searching", "writing", "reading", "reading", "other"][at] ?? "other",
+          complexity: at === 1 ? ("moderate" as const) : ("simple" as const),
+          version: at === 3 ? 2 : 1,
+          first_seen_ms: Date.now() - 9 * 86_400_000,
+          changed_ms: at === 3 ? Date.now() - 2 * 86_400_000 : null,
         }));
         return { tools, total: tools.length } satisfies ToolList;
       }
@@ -209,6 +218,8 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return { names: ["GITHUB_TOKEN"], store: "keychain" };
       case "use_vault":
       case "unlock_vault":
+      case "delete_history":
+      case "forget_habits":
       case "set_secret":
       case "remove_secret":
         return {};

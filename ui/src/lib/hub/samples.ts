@@ -290,7 +290,9 @@ export const hubStates: hub.HubState[] = [
         "newest": 1,
         "calls_hour": 2,
         "failures_hour": 3,
-        "net_today": -4
+        "net_today": -4,
+        "records": true,
+        "learns": true
       }
     },
     "refused": {
@@ -321,7 +323,9 @@ export const hubStates: hub.HubState[] = [
         "newest": 0,
         "calls_hour": 0,
         "failures_hour": 0,
-        "net_today": 0
+        "net_today": 0,
+        "records": false,
+        "learns": false
       }
     },
     "refused": null
@@ -516,6 +520,14 @@ export const wishes: hub.Wish[] = [
     "sums": false
   },
   {
+    "do": "forget_habits"
+  },
+  {
+    "do": "change",
+    "change": "set_learning",
+    "learn": true
+  },
+  {
     "do": "approvals",
     "server": "github"
   },
@@ -613,13 +625,23 @@ export const tools: hub.ToolList = {
       "tool_path": "github:search_issues",
       "description": "Find issues.",
       "signature": "search_issues(query: string)",
-      "tokens": 12
+      "tokens": 12,
+      "category": "searching",
+      "complexity": "simple",
+      "version": 2,
+      "first_seen_ms": 1,
+      "changed_ms": 2
     },
     {
       "tool_path": "github:search_issues",
       "description": "Find issues.",
       "signature": "search_issues(query: string)",
-      "tokens": null
+      "tokens": null,
+      "category": "searching",
+      "complexity": "simple",
+      "version": 2,
+      "first_seen_ms": null,
+      "changed_ms": null
     }
   ],
   "total": 2

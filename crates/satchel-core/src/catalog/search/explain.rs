@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{
+    habits::Lift,
     index::{Among, Index},
     query::{Query, Variant},
 };
@@ -18,6 +19,8 @@ pub struct Explanation {
     pub name: f32,
     /// What it added, or took away, that the tool does what the query says.
     pub verb: f32,
+    /// What it added that the tool was used after similar searches.
+    pub learned: Option<Lift>,
 }
 
 /// A word of the query and the word that stands for it in the tool.
@@ -56,12 +59,13 @@ impl Index {
             }
         }
         words.sort_by(|a, b| b.worth.total_cmp(&a.worth).then_with(|| a.said.cmp(&b.said)));
-        Some(Explanation { words, server: self.server_share(&query, server), name, verb })
+        Some(Explanation { words, server: self.server_share(&query, server), name, verb, learned: None })
     }
 }
 
 impl fmt::Display for Explanation {
-    /// `ticket → issu 4.1, new 1.2; name 2.0, verb 0.7, server 0.3`
+    /// `ticket → issu 4.1, new 1.2; name 2.0, verb 0.7, server 0.3`, and where something was learned
+    /// `; all of it +15 %, used 2 times after similar searches`
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (number, Met { said, found, worth }) in self.words.iter().enumerate() {
             let joint = if number == 0 { "" } else { ", " };
@@ -71,7 +75,12 @@ impl fmt::Display for Explanation {
                 write!(f, "{joint}{said} → {found} {worth:.1}")?;
             }
         }
-        write!(f, "; name {:.1}, verb {:.1}, server {:.1}", self.name, self.verb, self.server)
+        write!(f, "; name {:.1}, verb {:.1}, server {:.1}", self.name, self.verb, self.server)?;
+        if let Some(Lift { share, uses }) = self.learned {
+            let times = if uses == 1 { "once".to_owned() } else { format!("{uses} times") };
+            write!(f, "; all of it +{:.0} %, used {times} after similar searches", 100.0 * share)?;
+        }
+        Ok(())
     }
 }
 

@@ -2,11 +2,13 @@
 //! description and parameters, weighed by how rare they are. Deterministic; needs no network and no model.
 //!
 //! `words` splits texts and identifiers, `index` keeps where words stand, `query` reads what is asked for, `rank` adds
-//! up the evidence. `thesaurus` knows verbs and synonyms, `spelling` finds words that are nearly right.
+//! up the evidence. `thesaurus` knows verbs and synonyms, `spelling` finds words that are nearly right, `habits` knows what
+//! was used after similar searches.
 
 mod explain;
 #[cfg(test)]
 mod floor;
+mod habits;
 mod index;
 mod query;
 mod rank;
@@ -25,6 +27,7 @@ use index::{Segment, Text};
 use weights::Weights;
 
 pub use explain::{Explanation, Met};
+pub use habits::{Habits, Lift};
 pub use index::Index;
 pub use rank::Hit;
 
@@ -125,6 +128,16 @@ pub fn subject(name: &str, server: &str) -> Option<(String, String)> {
     let joined =
         |part: fn(&words::Word) -> &str| things.iter().map(|word| part(word)).collect::<Vec<_>>().join(" ");
     (!things.is_empty()).then(|| (joined(|word| &word.written), joined(|word| &word.stem)))
+}
+
+/// What a tool does to things, by the verb of its name, else by the first word of its description.
+pub fn kind(name: &str, description: &str) -> &'static str {
+    let verb = |words: Vec<words::Word>| {
+        let actions = words.into_iter().map(|word| thesaurus::actions(&word.stem));
+        actions.into_iter().find(|actions| !actions.is_empty())
+    };
+    let first = || verb(words::words(description).into_iter().take(1).collect());
+    verb(words::words(name)).or_else(first).map_or("other", thesaurus::Actions::kind)
 }
 
 /// How far two words are apart, from 0; `None` where they are not alike.

@@ -117,11 +117,35 @@ impl Query {
         self.clauses.push(clause);
     }
 
+    /// Everything it says or may mean, with how likely.
+    pub(super) fn meant(&self) -> HashMap<Term, f32> {
+        let mut meant: HashMap<Term, f32> = HashMap::new();
+        let variants =
+            self.clauses.iter().flat_map(|clause| &clause.tokens).flat_map(|token| &token.variants);
+        for Variant { term, likeness, .. } in variants {
+            let known = meant.entry(*term).or_default();
+            *known = known.max(*likeness);
+        }
+        meant
+    }
+
     fn mention(&mut self, term: &str, text: &str, word: &Word, index: &Index) {
         if index.knows(term) {
             *self.mentions.entry(self::term(term)).or_default() |= follows_a_place_word(text, word.at);
         }
     }
+}
+
+/// The words of a query that say what is wanted: without what is only to be handed on, and words of conversation.
+pub(super) fn telling(text: &str) -> Vec<Word> {
+    let values = values(text);
+    let mut words = words::words(text);
+    words.retain(|word| {
+        !values.iter().any(|value| value.span.contains(&word.at))
+            && !words::is_chatter(&word.written)
+            && !asks_for_an_answer(text, word)
+    });
+    words
 }
 
 /// "Tell me", "let us know": how the answer is wanted, not what.

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use super::{
+    habits::Lift,
     index::{Among, Index, Term, Tool},
     query::{Clause, Query, Variant},
 };
@@ -24,6 +25,14 @@ struct Close {
     fits: Vec<f32>,
 }
 
+impl Close {
+    fn lift(&mut self, lift: Option<&Lift>) {
+        let Some(Lift { share, .. }) = lift else { return };
+        self.fits.iter_mut().for_each(|fit| *fit *= 1.0 + share);
+        self.share *= 1.0 + share;
+    }
+}
+
 /// A tool that fits: its position in the list the index was made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
@@ -41,6 +50,16 @@ impl Index {
 
     /// The tools among the `wanted` that fit, best first.
     pub fn ranked(&self, query: &str, wanted: impl Fn(usize) -> bool) -> Vec<Hit> {
+        self.lifted(query, wanted, &HashMap::new())
+    }
+
+    /// The same, where the tools at some positions fit better by a share of how they fit.
+    pub fn lifted(
+        &self,
+        query: &str,
+        wanted: impl Fn(usize) -> bool,
+        lifts: &HashMap<usize, Lift>,
+    ) -> Vec<Hit> {
         let query = Query::read(query, self);
         let fits: Vec<Vec<f32>> =
             query.clauses.iter().map(|clause| self.scores(clause, Among::Tools)).collect();
@@ -68,6 +87,10 @@ impl Index {
             })
             .collect();
         self.lift_kin(&mut close);
+        // Last, so that what was learned of one tool says nothing of its server's others.
+        for tool in &mut close {
+            tool.lift(lifts.get(&tool.at));
+        }
         let mut hits = self.one_after_another(&mut close, query.clauses.len());
         hits.extend(rest);
         hits

@@ -86,6 +86,21 @@ impl Actions {
         self.meets(Self::of(action))
     }
 
+    /// What they come to, in a word. Of several, the one that says most.
+    pub(super) fn kind(self) -> &'static str {
+        let kinds: [(&[Action], &str); 7] = [
+            (&[Action::Delete], "deleting"),
+            (&[Action::Search], "searching"),
+            (&[Action::Run, Action::Stop], "running"),
+            (&[Action::Get, Action::List, Action::Check], "reading"),
+            (&[Action::Create, Action::Add, Action::Update], "writing"),
+            (&[Action::Send], "sending"),
+            (&[Action::Convert], "converting"),
+        ];
+        let is_one = |(actions, _): &&(&[Action], &str)| actions.iter().any(|action| self.has(*action));
+        kinds.iter().find(is_one).map_or("other", |(_, kind)| kind)
+    }
+
     /// Whether one of these cannot be meant where the other is said: who wants to see something does not want it
     /// deleted.
     pub(super) fn contradict(self, other: Self) -> bool {

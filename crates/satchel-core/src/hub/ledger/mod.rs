@@ -230,7 +230,11 @@ impl Hub {
     }
 
     pub(super) fn tell_step(&self, step: &Step) {
-        self.tally.iter().for_each(|tally| tally.step(step));
+        let Some(tally) = &self.tally else { return };
+        tally.step(step);
+        if let Some((visit, tool)) = tally.used() {
+            self.tell_used(&visit, &tool);
+        }
     }
 
     /// A lease, and how long it took.

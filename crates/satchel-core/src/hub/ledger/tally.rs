@@ -219,6 +219,15 @@ impl Tally {
         }
     }
 
+    /// Who used which tool, once that went well.
+    pub(in crate::hub) fn used(&self) -> Option<(Arc<Visit>, ToolPath)> {
+        let draft = self.draft();
+        let called = draft.called.as_ref()?;
+        let is_over = draft.ended && called.kind == CallKind::Call && called.end.outcome == "ok";
+        let server = called.server.parse().ok().filter(|_| is_over)?;
+        Some((called.visit.clone(), ToolPath { server, tool: called.tool.clone() }))
+    }
+
     /// The hub could not do it.
     pub(in crate::hub) fn failed(&self, failure: &CallFailure) {
         let outcome = match failure.outcome {

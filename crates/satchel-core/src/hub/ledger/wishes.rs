@@ -67,7 +67,10 @@ impl Hub {
     }
 
     pub(in crate::hub) async fn forget(&self, sums: bool) -> Result<Value, Refusal> {
-        self.delete_history(sums).await.map_err(unreadable)?;
+        let deleted = self.delete_history(sums).await.map_err(unreadable);
+        // Each is deleted where the other cannot be.
+        self.forget_habits().await?;
+        deleted?;
         Ok(json!({}))
     }
 
@@ -81,7 +84,8 @@ impl Hub {
     }
 
     pub(in crate::hub) fn ledger_view(&self) -> LedgerView {
-        self.inner.ledger.view.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let view = self.inner.ledger.view.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        LedgerView { records: self.is_recording(), learns: self.learns(), ..view }
     }
 }
 

@@ -1,0 +1,238 @@
+//! What was searched for and then used on this computer: a tool that served similar words before comes a little sooner.
+//! Bounded in size and in effect, and for the same habits the same answer: no clock and no disk in here.
+//!
+//! Words are kept as the numbers that stand for them ([`Term`]), never as they were written.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    index::{Index, Term, term},
+    query::{Query, telling},
+};
+use crate::model::ToolPath;
+
+/// So many pairs of words and tool are remembered; the one that was not used for longest gives way.
+const REMEMBERED: usize = 500;
+/// Words of one search that are remembered.
+const WORDS: usize = 16;
+/// Uses beyond these add nothing.
+const USES: u32 = 5;
+/// By how much of itself a tool's fit grows at most: enough to pass one that fits nearly as well, and no other.
+const MOST: f32 = 0.2;
+/// Words are similar when they share so much of what both have together.
+const SIMILAR: f32 = 0.5;
+/// What a word counts that only means the same, compared with the word itself.
+const SYNONYM: f32 = 0.8;
+
+/// Which tools served which words, the one used last at the end.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Habits {
+    habits: Vec<Habit>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Habit {
+    /// In order, each once.
+    words: Vec<Term>,
+    tool: String,
+    uses: u32,
+    /// The day it was last used, counted from the Unix epoch.
+    day: u32,
+}
+
+/// What habits add to a tool.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lift {
+    /// The share of its own fit by which it fits better.
+    pub share: f32,
+    /// How often it was used after a search for similar words, as far as that counts.
+    pub uses: u32,
+}
+
+impl Habits {
+    /// Is nothing remembered?
+    pub fn is_empty(&self) -> bool {
+        self.habits.is_empty()
+    }
+
+    /// A tool was used after it had been found by these words.
+    pub fn used(&mut self, query: &str, tool: &ToolPath, day: u32) {
+        let words = terms(query);
+        if words.is_empty() {
+            return;
+        }
+        let tool = tool.to_string();
+        let known = self.habits.iter().position(|habit| habit.tool == tool && habit.words == words);
+        let uses = known.map_or(0, |at| self.habits.remove(at).uses);
+        self.habits.push(Habit { words, tool, uses: (uses + 1).min(USES), day });
+        self.shorten();
+    }
+
+    /// Forgets what was not used since that day.
+    pub fn forget_before(&mut self, day: u32) {
+        self.habits.retain(|habit| habit.day >= day);
+    }
+
+    /// Forgets the tools of a server.
+    pub fn forget_server(&mut self, server: &str) {
+        let is_its = |tool: &str| tool.parse::<ToolPath>().is_ok_and(|path| path.server.as_str() == server);
+        self.habits.retain(|habit| !is_its(&habit.tool));
+    }
+
+    /// Puts in order what was read from a file that anybody may have written.
+    #[must_use]
+    pub fn checked(mut self) -> Self {
+        for habit in &mut self.habits {
+            habit.words.sort_unstable();
+            habit.words.dedup();
+            habit.words.truncate(WORDS);
+            habit.uses = habit.uses.clamp(1, USES);
+        }
+        self.habits.retain(|habit| !habit.words.is_empty() && habit.tool.parse::<ToolPath>().is_ok());
+        self.shorten();
+        self
+    }
+
+    fn shorten(&mut self) {
+        self.habits.drain(..self.habits.len().saturating_sub(REMEMBERED));
+    }
+
+    /// What these habits add to which tools for a query, by their paths.
+    pub(in crate::catalog) fn lifts(&self, query: &str, index: &Index) -> HashMap<&str, Lift> {
+        let mut lifts: HashMap<&str, Lift> = HashMap::new();
+        let asked = terms(query);
+        if self.habits.is_empty() || asked.is_empty() {
+            return lifts;
+        }
+        let meant = Query::read(query, index).meant();
+        for habit in &self.habits {
+            let alike = habit.alike(&asked, &meant);
+            if alike < SIMILAR {
+                continue;
+            }
+            // The first use says most: half of what can be said, the second half of the rest.
+            let sure = 1.0 - 0.5f32.powi(habit.uses.min(USES).cast_signed());
+            let lift = Lift { share: MOST * alike * sure, uses: habit.uses };
+            let known = lifts.entry(&habit.tool).or_insert(lift);
+            if lift.share > known.share {
+                *known = lift;
+            }
+        }
+        lifts
+    }
+}
+
+impl Habit {
+    /// How much of the words of both is in common, from 0 to 1.
+    fn alike(&self, asked: &[Term], meant: &HashMap<Term, f32>) -> f32 {
+        let common = |word: &Term| match asked.binary_search(word) {
+            Ok(_) => 1.0,
+            Err(_) => meant.get(word).map_or(0.0, |likeness| SYNONYM * likeness.clamp(0.0, 1.0)),
+        };
+        let common = self.words.iter().map(common).sum::<f32>().min(asked.len() as f32);
+        common / (self.words.len() as f32 + asked.len() as f32 - common)
+    }
+}
+
+/// The words of a query that tell what is wanted, in order.
+fn terms(query: &str) -> Vec<Term> {
+    let mut terms: Vec<Term> = telling(query).iter().take(WORDS).map(|word| term(&word.stem)).collect();
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{index::Text, weights::Weights};
+    use super::*;
+
+    fn path(path: &str) -> ToolPath {
+        path.parse().unwrap()
+    }
+
+    fn index() -> Index {
+        let text = |name, description| Text { server: "tracker", name, description, ..Text::default() };
+        let tools = [
+            text("create_issue", "Create an issue in a project."),
+            text("create_ticket", "Create a ticket."),
+            text("list_users", "List the users."),
+        ];
+        Index::read(Weights::default(), tools.into_iter())
+    }
+
+    fn share(habits: &Habits, query: &str, tool: &str) -> f32 {
+        habits.lifts(query, &index()).get(tool).map_or(0.0, |lift| lift.share)
+    }
+
+    #[test]
+    fn similar_words_lift_what_they_led_to_and_others_do_not() {
+        let mut habits = Habits::default();
+        habits.used("create an issue for the login page", &path("tracker:create_issue"), 1);
+        let same = share(&habits, "create an issue for the login page", "tracker:create_issue");
+        let near = share(&habits, "Create issues about login", "tracker:create_issue");
+        assert!(same > near && near > 0.0, "{same} {near}");
+        for other in ["list users", "create a calendar event", "", "please"] {
+            assert_eq!(share(&habits, other, "tracker:create_issue"), 0.0, "{other}");
+        }
+        assert_eq!(share(&habits, "create an issue", "tracker:create_ticket"), 0.0);
+    }
+
+    #[test]
+    fn what_means_the_same_is_similar() {
+        let mut habits = Habits::default();
+        habits.used("create ticket", &path("tracker:create_ticket"), 1);
+        assert!(share(&habits, "create issue", "tracker:create_ticket") > 0.0);
+    }
+
+    #[test]
+    fn the_effect_grows_and_ends() {
+        let mut habits = Habits::default();
+        let mut shares = vec![];
+        for _ in 0..100 {
+            habits.used("file a bug", &path("tracker:create_issue"), 1);
+            shares.push(share(&habits, "file a bug", "tracker:create_issue"));
+        }
+        assert!(shares[0] < shares[1] && shares[1] < shares[4], "{shares:?}");
+        assert!(shares.iter().all(|share| *share < MOST) && shares[4] == shares[99], "{shares:?}");
+    }
+
+    #[test]
+    fn only_so_much_is_remembered_and_the_oldest_goes_first() {
+        let mut habits = Habits::default();
+        for at in 0..2 * REMEMBERED {
+            habits.used(&format!("word{at}"), &path("s:t"), at as u32);
+            // Used again and again, it is never the oldest.
+            habits.used("kept", &path("s:t"), at as u32);
+        }
+        assert_eq!(habits.habits.len(), REMEMBERED);
+        assert!(share(&habits, "kept", "s:t") > 0.0 && share(&habits, "word1", "s:t") == 0.0);
+        habits.forget_before(2 * REMEMBERED as u32 - 10);
+        assert_eq!(habits.habits.len(), 11);
+        habits.forget_server("s");
+        assert!(habits.is_empty());
+        let long = (0..1_000).map(|at| format!("word{at} ")).collect::<String>();
+        habits.used(&long, &path("s:t"), 0);
+        assert_eq!(habits.habits[0].words.len(), WORDS);
+    }
+
+    #[test]
+    fn values_and_words_of_courtesy_are_not_remembered() {
+        let mut habits = Habits::default();
+        habits.used("please 'my secret plan' at https://example.com/private", &path("s:t"), 1);
+        assert!(habits.is_empty(), "{habits:?}");
+    }
+
+    #[test]
+    fn a_file_that_somebody_wrote_cannot_say_more_than_a_habit() {
+        let read: Habits = serde_json::from_str(
+            r#"{"habits":[{"words":[3,1,3],"tool":"s:t","uses":4000000000,"day":1},
+                {"words":[],"tool":"s:t","uses":1,"day":1},{"words":[1],"tool":"nothing","uses":1,"day":1}]}"#,
+        )
+        .unwrap();
+        let checked = read.checked();
+        assert_eq!(checked.habits, [Habit { words: vec![1, 3], tool: "s:t".into(), uses: USES, day: 1 }]);
+    }
+}

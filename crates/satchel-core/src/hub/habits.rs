@@ -1,0 +1,353 @@
+//! What clients of this computer searched for and then used, so that the next similar search has it a little sooner.
+//! Nothing of it leaves the computer; `history.learn` switches it off, and deleting the history deletes it.
+//!
+//! Theory of operation: searches are kept in memory until one of the tools they showed is used with success; then their
+//! words and the tool become a habit ([`Habits`]). One task writes the habits to a file of their own, a moment after
+//! they changed and once more at the end; whoever forgets them takes the file away, and holds off the task meanwhile.
+
+use std::{
+    collections::VecDeque,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+use tokio::{sync::Notify, time::Instant};
+
+use super::{Hub, view::now_ms};
+use crate::{
+    catalog::{
+        answer::{Answer, Asked},
+        search::Habits,
+    },
+    files,
+    model::{ToolPath, control::Refusal},
+    stats::event::Visit,
+    tasks::may_fail_here,
+};
+
+const FORMAT: u32 = 1;
+/// Searches that wait for one of their tools to be used, of all clients.
+const SEARCHES: usize = 256;
+/// A search is forgotten after this time: what is used later was found otherwise.
+const LATELY: Duration = Duration::from_secs(30 * 60);
+/// Uses that one search stands for at most.
+const CREDIT: u32 = 3;
+/// Bytes of a search that are kept until then.
+const QUERY: usize = 1_000;
+/// A habit that was not used for so long is none.
+const DAYS: u32 = 90;
+/// Changes within this time are written as one.
+const MOMENT: Duration = Duration::from_secs(2);
+
+/// The habits, and the searches that may become some.
+#[derive(Debug)]
+pub(super) struct Learned {
+    habits: Mutex<Arc<Habits>>,
+    searches: Mutex<VecDeque<Search>>,
+    changed: Notify,
+    /// Whether the file is behind.
+    unwritten: AtomicBool,
+    /// Held while the file is written or taken away.
+    file: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Search {
+    by: Searcher,
+    query: String,
+    shown: Vec<String>,
+    at: Instant,
+    credit: u32,
+}
+
+/// Who searched: a session, or in the revision without sessions a client's program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Searcher {
+    session: Option<u64>,
+    client: String,
+    program: String,
+}
+
+impl Searcher {
+    fn of(visit: &Visit) -> Self {
+        Self { session: visit.session, client: visit.client.clone(), program: visit.program.clone() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    format: u32,
+    #[serde(flatten)]
+    habits: Habits,
+}
+
+impl Learned {
+    /// Reads what was learned before. A file that cannot be read is moved aside, and its new place returned.
+    pub(super) fn open(path: &std::path::Path) -> (Self, Option<String>) {
+        let (habits, trouble) = match read(path) {
+            Ok(habits) => (habits, None),
+            Err(trouble) => (Habits::default(), Some(trouble)),
+        };
+        let learned = Self {
+            habits: Mutex::new(Arc::new(habits)),
+            searches: Mutex::default(),
+            changed: Notify::new(),
+            unwritten: AtomicBool::new(false),
+            file: Mutex::default(),
+        };
+        (learned, trouble)
+    }
+
+    fn habits(&self) -> MutexGuard<'_, Arc<Habits>> {
+        self.habits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn searches(&self) -> MutexGuard<'_, VecDeque<Search>> {
+        self.searches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn searched(&self, visit: &Visit, query: &str, shown: Vec<String>) {
+        let query = crate::stats::keep::cut(query, QUERY);
+        let search = Search { by: Searcher::of(visit), query, shown, at: Instant::now(), credit: CREDIT };
+        let mut searches = self.searches();
+        searches.push_back(search);
+        while searches.len() > SEARCHES || searches.front().is_some_and(|first| first.at.elapsed() > LATELY) {
+            searches.pop_front();
+        }
+    }
+
+    /// The latest search of this client that showed the tool is what it was found by.
+    fn used(&self, visit: &Visit, tool: &ToolPath) {
+        let (by, path) = (Searcher::of(visit), tool.to_string());
+        let mut searches = self.searches();
+        let mut latest = searches.iter_mut().rev().take_while(|search| search.at.elapsed() <= LATELY);
+        let Some(search) = latest.find(|search| search.by == by && search.shown.contains(&path)) else {
+            return;
+        };
+        if search.credit == 0 {
+            return;
+        }
+        search.credit -= 1;
+        let query = search.query.clone();
+        drop(searches);
+        let today = today();
+        self.change(|habits| {
+            habits.used(&query, tool, today);
+            habits.forget_before(today.saturating_sub(DAYS));
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Habits)) {
+        change(Arc::make_mut(&mut self.habits()));
+        self.unwritten.store(true, Ordering::Release);
+        self.changed.notify_one();
+    }
+
+    fn write(&self, path: &std::path::Path) {
+        let _file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.unwritten.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        let stored = Stored { format: FORMAT, habits: Habits::clone(&self.habits()) };
+        let written =
+            serde_json::to_vec(&stored).map_err(Into::into).and_then(|bytes| files::replace(path, &bytes));
+        if let Err(error) = written {
+            // Tried again with the next change, and at the end.
+            self.unwritten.store(true, Ordering::Release);
+            tracing::warn!(%error, "what was learned from searches cannot be kept");
+        }
+    }
+
+    fn forget(&self, path: &std::path::Path) -> std::io::Result<()> {
+        let _file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        self.searches().clear();
+        *self.habits() = Arc::default();
+        self.unwritten.store(false, Ordering::Release);
+        files::remove_with_asides(path)
+    }
+}
+
+/// Days since the Unix epoch.
+fn today() -> u32 {
+    u32::try_from(now_ms() / (24 * 3600 * 1000)).unwrap_or(u32::MAX)
+}
+
+fn read(path: &std::path::Path) -> Result<Habits, String> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Habits::default()),
+        Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+    };
+    match serde_json::from_slice::<Stored>(&bytes) {
+        Ok(stored) if stored.format == FORMAT => Ok(stored.habits.checked()),
+        // Another version's; it is learned anew.
+        Ok(_) => Ok(Habits::default()),
+        Err(error) => {
+            let place = match files::set_aside(path) {
+                Ok(aside) => format!("set aside as {}", aside.display()),
+                Err(error) => format!("could not be set aside ({error})"),
+            };
+            Err(format!("what was learned from searches was damaged ({error}) and {place}"))
+        }
+    }
+}
+
+impl Hub {
+    /// Where it is kept.
+    pub(super) fn habits_file(&self) -> PathBuf {
+        habits_file(&self.inner.options.places)
+    }
+
+    /// Answers a search of a client, and remembers it until one of the tools is used.
+    pub fn search(&self, visit: &Visit, asked: &Asked<'_>) -> Answer {
+        let habits = self.habits();
+        let answer = self.catalog().answer(&Asked { habits: habits.as_deref(), ..*asked });
+        if habits.is_some() && !visit.face && !asked.query.trim().is_empty() {
+            let path = |tool: &serde_json::Value| Some(tool.get("tool")?.as_str()?.to_owned());
+            self.inner.learned.searched(visit, asked.query, answer.tools.iter().filter_map(path).collect());
+        }
+        answer
+    }
+
+    /// A client used a tool, and it went well.
+    pub(super) fn tell_used(&self, visit: &Visit, tool: &ToolPath) {
+        if self.learns() && !visit.face {
+            self.inner.learned.used(visit, tool);
+        }
+    }
+
+    /// What ranking may use; `None` where that is switched off.
+    pub(super) fn habits(&self) -> Option<Arc<Habits>> {
+        self.learns().then(|| self.inner.learned.habits().clone())
+    }
+
+    pub(super) fn learns(&self) -> bool {
+        let history = self.inner.config.borrow().history();
+        history.record && history.learn
+    }
+
+    /// Forgets everything, on disk too.
+    pub(super) async fn forget_habits(&self) -> Result<(), Refusal> {
+        let (hub, path) = (self.clone(), self.habits_file());
+        let forgotten = tokio::task::spawn_blocking(move || hub.inner.learned.forget(&path)).await;
+        let forgotten = forgotten.map_err(std::io::Error::other).and_then(|forgotten| forgotten);
+        forgotten.map_err(|error| {
+            let message = format!("what was learned from searches could not be deleted: {error}");
+            Refusal::new("unwritable", message, "")
+        })
+    }
+
+    /// A person removed this server.
+    pub(super) fn forget_habits_of(&self, server: &str) {
+        self.inner.learned.change(|habits| habits.forget_server(server));
+    }
+
+    /// Keeps the file up to date for as long as the hub lives.
+    pub(super) async fn keep_habits(&self) {
+        loop {
+            let ending = tokio::select! {
+                () = self.inner.learned.changed.notified() => false,
+                () = self.inner.end.cancelled() => true,
+            };
+            may_fail_here("learning");
+            if !ending {
+                tokio::select! {
+                    () = tokio::time::sleep(MOMENT) => {}
+                    () = self.inner.end.cancelled() => {}
+                }
+            }
+            let (hub, path) = (self.clone(), self.habits_file());
+            let written = tokio::task::spawn_blocking(move || hub.inner.learned.write(&path)).await;
+            if written.is_err() {
+                tracing::error!("what was learned from searches could not be written");
+            }
+            if ending {
+                return;
+            }
+        }
+    }
+}
+
+/// Where habits are kept.
+pub(super) fn habits_file(places: &files::Places) -> PathBuf {
+    places.data.join("habits.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visit(client: &str, session: Option<u64>) -> Visit {
+        Visit {
+            session,
+            client: client.into(),
+            program: "p".into(),
+            version: "1".into(),
+            era: "2025-11-25".into(),
+            only: String::new(),
+            face: false,
+        }
+    }
+
+    fn fresh() -> (tempfile::TempDir, PathBuf, Learned) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("habits.json");
+        let (learned, trouble) = Learned::open(&path);
+        assert_eq!(trouble, None);
+        (dir, path, learned)
+    }
+
+    #[test]
+    fn only_what_the_same_session_was_shown_is_learned_and_each_search_counts_a_few_times() {
+        let (_dir, _, learned) = fresh();
+        let (one, other) = (visit("a", Some(1)), visit("a", Some(2)));
+        let tool: ToolPath = "s:t".parse().unwrap();
+        learned.searched(&one, "create issue", vec!["s:t".into()]);
+        learned.used(&other, &tool);
+        learned.used(&one, &"s:unseen".parse().unwrap());
+        assert!(learned.habits().is_empty());
+        let mut before = learned.habits().clone();
+        for use_number in 1..=CREDIT + 2 {
+            learned.used(&one, &tool);
+            let after = learned.habits().clone();
+            assert_eq!(after != before, use_number <= CREDIT, "{use_number}");
+            before = after;
+        }
+    }
+
+    #[test]
+    fn what_was_learned_comes_back_and_what_is_forgotten_does_not() {
+        let (dir, path, learned) = fresh();
+        learned.searched(&visit("a", None), "create issue", vec!["s:t".into()]);
+        learned.used(&visit("a", None), &"s:t".parse().unwrap());
+        learned.write(&path);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("issu") && !text.contains("creat"), "words are not kept as such: {text}");
+        let (again, _) = Learned::open(&path);
+        assert_eq!(*again.habits(), *learned.habits());
+        assert!(!again.habits().is_empty());
+        std::fs::write(dir.path().join("habits.json.damaged-1"), "{").unwrap();
+        again.change(|_| {});
+        again.forget(&path).unwrap();
+        // The task was about to write.
+        again.write(&path);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        assert!(again.habits().is_empty());
+    }
+
+    #[test]
+    fn a_damaged_file_is_set_aside() {
+        let (dir, path, _) = fresh();
+        std::fs::write(&path, r#"{"format":1,"habits":[{"words"#).unwrap();
+        let (learned, trouble) = Learned::open(&path);
+        assert!(
+            learned.habits().is_empty() && trouble.is_some_and(|said| said.contains("habits.json.damaged-"))
+        );
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}
