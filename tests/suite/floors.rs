@@ -58,7 +58,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("hyper*", &["crates/satchel-endpoint/"]),
     ("jsonc_parser", &["crates/satchel-core/src/clients/edit/json.rs"]),
     ("jaq_*", &["crates/satchel-toolbox/src/tools/query/"]),
-    ("jiff", &["crates/satchel-toolbox/src/tools/time.rs"]),
+    ("jiff", &["crates/satchel-toolbox/src/tools/time.rs", "src-tauri/src/tray/mod.rs"]),
     ("jsonschema", &["crates/satchel-core/src/catalog/arguments/"]),
     ("keyring*", &[CORE_KEYCHAIN]),
     ("md5", &["crates/satchel-toolbox/src/tools/hash.rs"]),
