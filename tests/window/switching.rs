@@ -69,6 +69,27 @@ async fn a_call_is_seen_in_the_window_and_the_tray() {
 }
 
 #[tokio::test]
+async fn a_pause_in_the_tray_refuses_calls_until_it_is_ended_there() {
+    let desktop = Desktop::new().await;
+    let panel = desktop.panel().await;
+    let _app = desktop.start(&["--hidden"]).await;
+    let icon = panel.icon().await;
+    let client = desktop.client("editor").await;
+    until_offered(&client, "toolbox", true).await;
+    icon.line("Satchel is on").await;
+    icon.click("Until Tomorrow").await;
+    icon.line("Satchel is paused").await;
+    let refused = client.execute("toolbox:generate_uuid", json!({})).await;
+    assert!(refused.complaint().contains("paused"), "{refused:?}");
+    assert!(!icon.text().await.contains("Until Tomorrow"), "{}", icon.text().await);
+
+    icon.click("Resume").await;
+    icon.line("Satchel is on").await;
+    let made = client.execute("toolbox:generate_uuid", json!({})).await;
+    assert_ne!(made.value()["isError"], true, "{}", made.text());
+}
+
+#[tokio::test]
 async fn the_menu_grows_and_shrinks_in_place() {
     let home = Home::empty();
     let servers: serde_json::Map<_, _> = (0..14)

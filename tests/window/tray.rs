@@ -150,15 +150,20 @@ impl Panel {
 }
 
 impl Icon {
-    /// The menu from top to bottom, as it is now.
+    /// The menu from top to bottom, as it is now; a menu within it below its line.
     pub(crate) async fn lines(&self) -> Vec<Line> {
         // A panel announces that it opens the menu; some menus are filled only then.
         let _ = self.menu.about_to_show(0).await;
         let (_, (_, _, children)) = self.menu.get_layout(0, -1, &[]).await.expect("the menu can be read");
-        children
-            .into_iter()
-            .map(|child| line(Layout::try_from(child).expect("a child is a layout")))
-            .collect()
+        let mut all = Vec::new();
+        for child in children {
+            let (id, properties, inside) = Layout::try_from(child).expect("a child is a layout");
+            all.push(line((id, properties, vec![])));
+            all.extend(
+                inside.into_iter().map(|child| line(Layout::try_from(child).expect("a child is a layout"))),
+            );
+        }
+        all
     }
 
     /// The menu as a person reads it.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tauri::{
     AppHandle, Wry,
-    menu::{CheckMenuItem, IsMenuItem, Menu, MenuItem, PredefinedMenuItem},
+    menu::{CheckMenuItem, IsMenuItem, Menu, MenuItem, PredefinedMenuItem, Submenu},
 };
 
 use super::{
@@ -18,6 +18,7 @@ use crate::state::HubState;
 pub(crate) struct Entries {
     menu: Menu<Wry>,
     status: MenuItem<Wry>,
+    saved: MenuItem<Wry>,
     needs_line: PredefinedMenuItem<Wry>,
     needs_title: MenuItem<Wry>,
     needs: Vec<MenuItem<Wry>>,
@@ -28,6 +29,8 @@ pub(crate) struct Entries {
     more_servers: MenuItem<Wry>,
     copy_line: PredefinedMenuItem<Wry>,
     copy: MenuItem<Wry>,
+    pause: Submenu<Wry>,
+    resume: MenuItem<Wry>,
     last_line: PredefinedMenuItem<Wry>,
     open: MenuItem<Wry>,
     settings: MenuItem<Wry>,
@@ -49,9 +52,10 @@ pub(crate) enum Click {
     Open,
     /// Show all servers.
     List,
-    /// Show one server.
+    /// Show one server, or what of it is held back.
     Look {
         server: String,
+        held: bool,
     },
     /// Let clients use a server, or not.
     Switch {
@@ -59,9 +63,26 @@ pub(crate) enum Click {
         enabled: bool,
     },
     Copy,
+    Pause(Until),
+    Resume,
     Settings,
     Quit,
 }
+
+/// How long a pause lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    AnHour,
+    Tomorrow,
+    Resumed,
+}
+
+/// What can be chosen for a pause, by the ids of the items.
+const PAUSES: [(&str, &str, Until); 3] = [
+    ("pause-hour", WORDS.hour, Until::AnHour),
+    ("pause-tomorrow", WORDS.tomorrow, Until::Tomorrow),
+    ("pause-open", WORDS.until_resumed, Until::Resumed),
+];
 
 type Items<'entries> = Vec<&'entries dyn IsMenuItem<Wry>>;
 
@@ -71,10 +92,15 @@ impl Entries {
         let item = |id: String, text: &str, enabled| MenuItem::with_id(app, id, text, enabled, None::<&str>);
         let tick = |at| CheckMenuItem::with_id(app, format!("server-{at}"), "", true, false, None::<&str>);
         let line = || PredefinedMenuItem::separator(app);
+        let pause = Submenu::with_id(app, "pause", WORDS.pause, true)?;
+        for (id, text, _) in PAUSES {
+            pause.append(&item(id.into(), text, true)?)?;
+        }
         let model = MenuModel::of(&HubState::Opening);
         let entries = Self {
             menu: Menu::new(app)?,
             status: item("status".into(), &model.status, false)?,
+            saved: item("saved".into(), "", false)?,
             needs_line: line()?,
             needs_title: item("needs-title".into(), WORDS.needs_you, false)?,
             needs: (0..NEEDS).map(|at| item(format!("need-{at}"), "", true)).collect::<Result<_, _>>()?,
@@ -85,6 +111,8 @@ impl Entries {
             more_servers: item("more-servers".into(), "", true)?,
             copy_line: line()?,
             copy: item("copy".into(), WORDS.copy, false)?,
+            pause,
+            resume: item("resume".into(), WORDS.resume, true)?,
             last_line: line()?,
             open: item("open".into(), WORDS.open, true)?,
             settings: item("settings".into(), WORDS.settings, true)?,
@@ -126,14 +154,20 @@ impl Entries {
     pub(crate) fn meaning(&self, id: &str) -> Option<Click> {
         let now = self.now();
         if let Some(slot) = number(id, "need-") {
-            return Some(Click::Look { server: now.needs.server(slot)?.to_owned() });
+            let server = now.needs.server(slot)?;
+            let need = now.model.needs.iter().find(|need| need.server == server)?;
+            return Some(Click::Look { server: server.to_owned(), held: need.held });
         }
         if let Some(slot) = number(id, "server-") {
             let server = now.servers.server(slot)?;
             let line = now.model.servers.iter().find(|line| line.server == server)?;
             return Some(Click::Switch { server: server.to_owned(), enabled: !line.enabled });
         }
+        if let Some((_, _, until)) = PAUSES.iter().find(|(own, _, _)| *own == id) {
+            return Some(Click::Pause(*until));
+        }
         Some(match id {
+            "resume" => Click::Resume,
             "open" => Click::Open,
             "more-needs" | "more-servers" => Click::List,
             "copy" => Click::Copy,
@@ -149,6 +183,7 @@ impl Entries {
 
     fn rename(&self, now: &Now) -> tauri::Result<()> {
         self.status.set_text(plain(&now.model.status))?;
+        self.saved.set_text(now.model.saved.as_deref().unwrap_or_default())?;
         for need in &now.model.needs {
             if let Some(slot) = now.needs.of(&need.server) {
                 self.needs[slot].set_text(plain(&need.label))?;
@@ -168,6 +203,7 @@ impl Entries {
     /// The items of this menu, from top to bottom.
     fn in_order(&self, now: &Now) -> Items<'_> {
         let mut items: Items<'_> = vec![&self.status];
+        items.extend(now.model.saved.iter().map(|_| &self.saved as &dyn IsMenuItem<Wry>));
         if !now.model.needs.is_empty() {
             items.push(&self.needs_line);
             items.push(&self.needs_title);
@@ -182,8 +218,13 @@ impl Entries {
             items.extend(slots.map(|slot| &self.servers[slot] as &dyn IsMenuItem<Wry>));
             items.extend(now.model.more_servers.iter().map(|_| &self.more_servers as &dyn IsMenuItem<Wry>));
         }
-        let last: [&dyn IsMenuItem<Wry>; 6] =
-            [&self.copy_line, &self.copy, &self.last_line, &self.open, &self.settings, &self.quit];
+        items.push(&self.copy_line);
+        items.push(&self.copy);
+        items.extend(now.model.paused.map(|paused| match paused {
+            true => &self.resume as &dyn IsMenuItem<Wry>,
+            false => &self.pause,
+        }));
+        let last: [&dyn IsMenuItem<Wry>; 4] = [&self.last_line, &self.open, &self.settings, &self.quit];
         items.extend(last);
         items
     }

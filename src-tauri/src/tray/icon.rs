@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use satchel_core::model::ServerState;
+use satchel_core::model::{ServerState, ServerView};
 use tauri::{image::Image, include_image};
 use tokio::time::Instant;
 
@@ -20,7 +20,7 @@ pub(crate) enum Glyph {
     Busy,
     /// A dot cut into the corner.
     NeedsYou,
-    /// A slash: the hub does not serve.
+    /// A slash: the hub does not serve, or is paused.
     Off,
 }
 
@@ -34,7 +34,9 @@ impl Glyph {
             };
         };
         let any = |is: fn(&ServerState) -> bool| snapshot.servers.iter().any(|server| is(&server.state));
-        if any(ServerState::needs_you) {
+        if snapshot.paused.is_some() {
+            Glyph::Off
+        } else if snapshot.servers.iter().any(ServerView::needs_you) {
             Glyph::NeedsYou
         } else if any(|state| matches!(state, ServerState::Ready { in_flight: 1.., .. })) {
             Glyph::Busy

@@ -16,6 +16,10 @@ pub(crate) const NEEDS: usize = 4;
 pub(crate) struct MenuModel {
     /// The hub's state in words.
     pub(crate) status: String,
+    /// What clients did not have to read today.
+    pub(crate) saved: Option<String>,
+    /// Does the hub pause? `None` where there is no hub to pause.
+    pub(crate) paused: Option<bool>,
     /// What needs a person; leads to the window, never acts.
     pub(crate) needs: Vec<Need>,
     /// How many more need a person.
@@ -33,6 +37,8 @@ pub(crate) struct MenuModel {
 pub(crate) struct Need {
     pub(crate) server: String,
     pub(crate) label: String,
+    /// It is about what the server offers.
+    pub(crate) held: bool,
 }
 
 /// A server that can be switched.
@@ -48,6 +54,11 @@ pub(crate) struct Words {
     pub(crate) needs_you: &'static str,
     pub(crate) servers: &'static str,
     pub(crate) copy: &'static str,
+    pub(crate) pause: &'static str,
+    pub(crate) hour: &'static str,
+    pub(crate) tomorrow: &'static str,
+    pub(crate) until_resumed: &'static str,
+    pub(crate) resume: &'static str,
     pub(crate) open: &'static str,
     pub(crate) settings: &'static str,
     pub(crate) quit: &'static str,
@@ -59,6 +70,11 @@ pub(crate) const WORDS: Words = if cfg!(windows) {
         needs_you: "Needs you",
         servers: "Servers",
         copy: "Copy endpoint address",
+        pause: "Pause",
+        hour: "For one hour",
+        tomorrow: "Until tomorrow",
+        until_resumed: "Until I resume",
+        resume: "Resume",
         open: "Open Satchel",
         settings: "Settings",
         quit: "Exit",
@@ -68,6 +84,11 @@ pub(crate) const WORDS: Words = if cfg!(windows) {
         needs_you: "Needs you",
         servers: "Servers",
         copy: "Copy Endpoint Address",
+        pause: "Pause",
+        hour: "For One Hour",
+        tomorrow: "Until Tomorrow",
+        until_resumed: "Until I Resume",
+        resume: "Resume",
         open: "Open Satchel",
         settings: "Settings…",
         quit: "Quit Satchel",
@@ -79,6 +100,8 @@ impl MenuModel {
     pub(crate) fn of(state: &HubState) -> Self {
         let none = Self {
             status: String::new(),
+            saved: None,
+            paused: None,
             needs: vec![],
             more_needs: None,
             servers: vec![],
@@ -108,6 +131,7 @@ impl MenuModel {
                 true => format!("{}: {}…", server.name, need(&server.state, server.place)),
                 false => format!("{}: {}…", server.name, held(server.held)),
             },
+            held: !server.state.needs_you(),
         });
         let servers = snapshot.servers.iter().take(SERVERS).map(|server| Line {
             server: server.name.clone(),
@@ -115,6 +139,8 @@ impl MenuModel {
             enabled: server.enabled,
         });
         Self {
+            saved: saved(snapshot.ledger.net_today),
+            paused: Some(snapshot.paused.is_some()),
             needs: needs.collect(),
             more_needs: more(needing.len(), NEEDS).map(|count| format!("{count} more…")),
             servers: servers.collect(),
@@ -130,6 +156,9 @@ fn more(all: usize, shown: usize) -> Option<usize> {
 }
 
 fn status(snapshot: &Snapshot) -> String {
+    if snapshot.paused.is_some() {
+        return "Satchel is paused".into();
+    }
     if snapshot.servers.is_empty() {
         return "Satchel is on · no servers yet".into();
     }
@@ -141,6 +170,15 @@ fn status(snapshot: &Snapshot) -> String {
         0 => format!("Satchel is on · {awake} awake, {asleep} asleep"),
         1 => format!("Satchel is on · {awake} awake, {asleep} asleep, 1 needs you"),
         many => format!("Satchel is on · {awake} awake, {asleep} asleep, {many} need you"),
+    }
+}
+
+/// Nothing is said of a day that saved nothing yet.
+fn saved(net: i64) -> Option<String> {
+    match net {
+        ..=0 => None,
+        1..1_000 => Some(format!("{net} tokens kept back today")),
+        _ => Some(format!("{} k tokens kept back today", net / 1_000)),
     }
 }
 
@@ -209,6 +247,9 @@ fn severity(state: &ServerState) -> u8 {
 impl fmt::Display for MenuModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  {}", self.status)?;
+        for saved in self.saved.iter() {
+            writeln!(f, "  {saved}")?;
+        }
         if !self.needs.is_empty() {
             writeln!(f, "---\n  {}", WORDS.needs_you)?;
         }
@@ -228,13 +269,18 @@ impl fmt::Display for MenuModel {
             writeln!(f, "  {more}")?;
         }
         writeln!(f, "---\n  {}{}", WORDS.copy, if self.can_copy { "" } else { " (disabled)" })?;
+        match self.paused {
+            Some(true) => writeln!(f, "  {}", WORDS.resume)?,
+            Some(false) => writeln!(f, "  {} ▸", WORDS.pause)?,
+            None => {}
+        }
         writeln!(f, "---\n  {}\n  {}\n  {}", WORDS.open, WORDS.settings, WORDS.quit)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use satchel_core::model::Startup;
+    use satchel_core::model::{Paused, Startup};
 
     use super::*;
 
@@ -286,6 +332,27 @@ mod tests {
     #[test]
     fn an_empty_hub_says_so() {
         check(vec![], "  Satchel is on · no servers yet\n");
+    }
+
+    #[test]
+    fn a_pause_is_said_and_can_be_ended() {
+        let snapshot = Snapshot { paused: Some(Paused { until_ms: None }), ..Snapshot::default() };
+        let menu = |snapshot: Snapshot| {
+            MenuModel::of(&HubState::Open { snapshot: snapshot.into(), refused: None }).to_string()
+        };
+        let paused = menu(snapshot);
+        assert!(paused.starts_with("  Satchel is paused\n") && paused.contains("\n  Resume\n"), "{paused}");
+        let on = menu(Snapshot::default());
+        assert!(on.contains("\n  Pause ▸\n") && !on.contains("Resume"), "{on}");
+    }
+
+    #[test]
+    fn only_a_gain_is_told() {
+        let told = |net| saved(net).unwrap_or_default();
+        assert_eq!(
+            [told(-5), told(0), told(999), told(83_400)],
+            ["", "", "999 tokens kept back today", "83 k tokens kept back today"]
+        );
     }
 
     #[test]

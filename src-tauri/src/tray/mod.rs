@@ -16,7 +16,7 @@ use tauri::{
 use tokio::time::Instant;
 
 use self::{
-    entries::{Click, Entries},
+    entries::{Click, Entries, Until},
     icon::{Glyph, Ink, Shown},
     menu::MenuModel,
 };
@@ -100,13 +100,20 @@ fn act(app: &AppHandle, entries: &Arc<Entries>, event: &MenuEvent) {
     match click {
         Click::Open => tasks.spawn(async move { window::show(&app, None) }),
         Click::List => tasks.spawn(async move { window::show(&app, Some("/servers")) }),
-        Click::Look { server } => tasks.spawn(async move { window::show(&app, Some(&place_of(&server))) }),
+        Click::Look { server, held } => {
+            let place = place_of(&server) + if held { "/tools" } else { "" };
+            tasks.spawn(async move { window::show(&app, Some(&place)) });
+        }
         Click::Settings => tasks.spawn(async move { window::show(&app, Some("/settings")) }),
         Click::Switch { server, enabled } => {
             warn(entries.restore_ticks());
             tasks.spawn(switch(app, serving, server, enabled));
         }
         Click::Copy => copy_address(&app, &serving),
+        Click::Pause(until) => {
+            tasks.spawn(do_or_show(app, serving, Wish::Pause { until_ms: until_ms(until) }))
+        }
+        Click::Resume => tasks.spawn(do_or_show(app, serving, Wish::Resume)),
         Click::Quit => tasks.spawn(async move { serving.quit().await }),
     }
 }
@@ -119,6 +126,33 @@ async fn switch(app: AppHandle, serving: Serving, server: String, enabled: bool)
         tracing::warn!("the switch in the tray did not move: {refusal}");
         window::show(&app, Some(&place));
     }
+}
+
+/// The same for what is about the hub itself.
+async fn do_or_show(app: AppHandle, serving: Serving, wish: Wish) {
+    if let Err(refusal) = serving.fulfil(wish).await {
+        tracing::warn!("what was chosen in the tray did not happen: {refusal}");
+        window::show(&app, None);
+    }
+}
+
+/// A pause until tomorrow ends at this hour, on this computer's clock.
+const MORNING: i8 = 9;
+
+/// When the pause ends by itself, in milliseconds since the Unix epoch.
+fn until_ms(until: Until) -> Option<u64> {
+    let now = jiff::Zoned::now();
+    let end = match until {
+        Until::Resumed => return None,
+        Until::AnHour => now.timestamp().as_millisecond().saturating_add(3_600_000),
+        Until::Tomorrow => {
+            let morning = now.date().tomorrow().map(|day| day.at(MORNING, 0, 0, 0));
+            let morning = morning.and_then(|morning| morning.to_zoned(now.time_zone().clone()));
+            // At the end of time there is no tomorrow.
+            morning.map_or_else(|_| now.timestamp(), |morning| morning.timestamp()).as_millisecond()
+        }
+    };
+    u64::try_from(end).ok()
 }
 
 fn copy_address(app: &AppHandle, serving: &Serving) {
@@ -155,6 +189,19 @@ fn warn<T>(done: tauri::Result<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pause_until_tomorrow_ends_in_the_morning() {
+        let now = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap();
+        let hour = 3_600_000;
+        assert_eq!(until_ms(Until::Resumed), None);
+        assert!((now..=now + 2 * hour).contains(&until_ms(Until::AnHour).unwrap()));
+        let end = until_ms(Until::Tomorrow).unwrap();
+        // From midnight to nine the next day, and an hour for the day on which clocks go back.
+        assert!((now + 8 * hour..=now + 34 * hour).contains(&end));
+        let end = jiff::Timestamp::from_millisecond(end.try_into().unwrap()).unwrap();
+        assert_eq!(end.to_zoned(jiff::tz::TimeZone::system()).hour(), MORNING);
+    }
 
     #[test]
     fn any_name_leads_to_its_place() {

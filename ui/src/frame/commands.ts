@@ -2,6 +2,7 @@
 import { computeCommandScore } from "bits-ui";
 import type { HubState } from "../lib/hub/bindings";
 import { at, path, type Screen } from "../lib/route.svelte";
+import { firstTab } from "../servers/groups";
 import { sentence } from "../servers/sentence";
 import { words } from "../words";
 
@@ -67,7 +68,7 @@ export function itemsOf(state: HubState, now: number, dark: boolean, keys: (key:
         label: server.name,
         beside: sentence(server, now).spoken,
         also: [server.title ?? "", server.runs],
-        run: () => doing.go(path(server.name)),
+        run: () => doing.go(path(server.name, firstTab(server))),
       }),
     ),
     ...(snapshot

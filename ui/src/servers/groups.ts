@@ -1,5 +1,6 @@
 // Which group a server is listed under, and when it may move.
 import type { ServerView } from "../lib/hub/bindings";
+import type { Tab } from "../lib/route.svelte";
 
 export type Group = "needs-you" | "awake" | "asleep" | "off";
 export const groups: readonly Group[] = ["needs-you", "awake", "asleep", "off"];
@@ -21,6 +22,12 @@ export function groupOf(server: ServerView): Group {
     case "needs_credential":
       return "needs-you";
   }
+}
+
+/** Where to look first at a server: at what it offers, where a person is wanted for nothing else. */
+export function firstTab(server: ServerView | undefined): Tab {
+  const troubled = server && ["backing_off", "broken", "needs_credential"].includes(server.state);
+  return server && !troubled && server.enabled && server.held > 0 ? "tools" : "overview";
 }
 
 const severity: Partial<Record<ServerView["state"], number>> = { broken: 0, backing_off: 1, needs_credential: 2 };
