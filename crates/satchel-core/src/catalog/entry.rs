@@ -244,7 +244,9 @@ pub fn shorten(text: &str, chars: usize) -> String {
     }
     // One character is kept for the mark that something follows.
     let room = text.char_indices().nth(chars.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
-    let words = text[..=room.min(text.len() - 1)].rfind(' ').unwrap_or(room);
+    // A blank right after the room ends a word too.
+    let next = text[room..].chars().next().map_or(room, |next| room + next.len_utf8());
+    let words = text[..next].rfind(' ').unwrap_or(room);
     format!("{}…", text[..words].trim_end_matches([',', ';', ':', '-', '–', '(', ' ']))
 }
 
@@ -306,8 +308,19 @@ mod tests {
             ("Go. Do not stop at two letters where more fits in", 30, "Go. Do not stop at two…"),
             ("天气查询。返回城市的天气预报和空气质量", 8, "天气查询。"),
             ("Unbrokenandverylongwordwithoutblanks", 10, "Unbrokena…"),
+            ("One word “and more of them”", 10, "One word…"),
+            ("", 0, ""),
         ] {
             assert_eq!(shorten(text, chars), expected);
+        }
+    }
+
+    #[test]
+    fn a_text_of_any_script_is_cut_anywhere() {
+        let text = "Größe – ein “Wort” 天气查询 💥💥 e\u{301}  İstanbul ﬀ… Ende.";
+        for chars in 0..60 {
+            let short = shorten(text, chars);
+            assert!(short.chars().count() <= chars.max(1), "{chars}: {short}");
         }
     }
 }
