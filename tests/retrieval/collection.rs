@@ -124,9 +124,7 @@ impl Crowd {
         let mut names = HashMap::new();
         let mut offers: BTreeMap<ServerName, Offer> = BTreeMap::new();
         for tool in tools {
-            let allowed = tool.server.replace([':', '|', '/', '\\'], " ");
-            let allowed: String = allowed.trim().chars().take(60).collect();
-            let server: ServerName = allowed.trim().parse().expect("the name was made to fit");
+            let server = tool.server_name();
             names.insert(server.as_str().to_owned(), tool.server.clone());
             let offer = offers.entry(server).or_default();
             offer.instructions = Some(tool.about.clone());
@@ -144,7 +142,14 @@ impl Crowd {
 }
 
 impl Tool {
-    fn entry(&self) -> ToolEntry {
+    /// Its server's name as the hub takes it.
+    pub(crate) fn server_name(&self) -> ServerName {
+        let allowed = self.server.replace([':', '|', '/', '\\'], " ");
+        let allowed: String = allowed.trim().chars().take(60).collect();
+        allowed.trim().parse().expect("the name was made to fit")
+    }
+
+    pub(crate) fn entry(&self) -> ToolEntry {
         let definition = serde_json::json!({
             "name": self.name, "description": self.description, "inputSchema": self.schema
         });

@@ -26,12 +26,22 @@ fn main() -> ExitCode {
         eprintln!("RETRIEVAL_DIR is not set. It names the directory with tools.jsonl and dev/queries.jsonl.");
         return ExitCode::FAILURE;
     };
+    // Cargo gives options of its own along.
+    let parts: Vec<String> = std::env::args().skip(1).filter(|part| !part.starts_with('-')).collect();
+    let wanted = |part: &str| parts.is_empty() || parts.iter().any(|named| named == part);
     match Collection::read(&directory) {
         Ok(collection) => {
-            report(&collection, &directory);
-            println!();
-            skeletons::report(&collection);
-            println!();
+            if wanted("recall") {
+                report(&collection, &directory);
+                println!();
+            }
+            if wanted("skeletons") {
+                skeletons::report(&collection);
+                println!();
+            }
+            if !wanted("costs") {
+                return ExitCode::SUCCESS;
+            }
             let beside = || directory.parent().map(|parent| parent.join("tools")).unwrap_or_default();
             let lists = std::env::var_os("TOOLS_DIR").map_or_else(beside, PathBuf::from);
             if let Err(error) = costs::report(&lists, &collection.queries) {

@@ -47,8 +47,13 @@ pub(crate) fn report(collection: &Collection) {
         let share = 100.0 * good as f64 / all.max(1) as f64;
         println!("{:<38}{good:>8} of {all:>6} {share:>8.2} %", format!("first {depth}"));
     }
+    for tool in &collection.tools {
+        let path = format!("{}/{}:{}", tool.corpus, tool.server_name(), tool.name);
+        known.entry(path).or_insert_with(|| tried(&tool.entry()));
+    }
+    let good = known.values().filter(|outcome| matches!(outcome, Outcome::Fits)).count();
+    println!("{:<38}{good:>8} of {:>6}", "every tool of the collection", known.len());
     let unreadable = known.values().filter(|outcome| matches!(outcome, Outcome::Unreadable)).count();
-    println!("{:<38}{:>8}", "different tools", known.len());
     println!("{:<38}{unreadable:>8}", "whose schema cannot be read");
     causes(&known);
 }
