@@ -12,7 +12,7 @@ use satchel_core::model::{
     control::{Change, Complexity, Refusal, Target, ToolLine, ToolList, Wish},
     ledger::{
         ActivityAsk, ActivityPage, By, CallDetail, CallLine, LedgerView, Minute, Report, ReportAsk,
-        ReportLine, Savings, SessionLine, Spent, Took, Totals,
+        ReportLine, Savings, SessionLine, Sharing, Spent, Took, Totals,
     },
     server::Era,
     snapshot::{Avoided, ClientView, Usage},
@@ -257,7 +257,16 @@ fn report() -> Report {
     let spent = Spent { definitions: 1, find: 2, describe: 3, wrapping: 4 };
     let line = ReportLine { name: "github".into(), totals: totals.clone(), net: -1, ..ReportLine::default() };
     let savings = Savings { percent: Some(1.5), break_even_searches: Some(2.5), spent, ..Savings::default() };
-    Report { by: By::Server, totals, savings, lines: vec![line], how: vec!["so".into()], ..Report::default() }
+    let sharing = Sharing { measured_hours: 1.5, processes: 2.5, memory_bytes: 3, ..Sharing::default() };
+    Report {
+        by: By::Server,
+        totals,
+        savings,
+        sharing,
+        lines: vec![line],
+        how: vec!["so".into()],
+        ..Report::default()
+    }
 }
 
 /// Every optional value is there in half of the samples and missing in the others.

@@ -34,3 +34,29 @@ async fn a_running_servers_whole_tree_is_measured() {
     let status = hub.status().await;
     assert!(status["avoided"]["formula"].as_str().is_some_and(|formula| !formula.is_empty()), "{status}");
 }
+
+#[tokio::test]
+async fn what_sharing_saved_is_kept() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake").with("startup", json!("keep-alive"));
+    home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
+    let hub = home.start_hub().await;
+    for name in ["one", "two", "three"] {
+        hub.client(name).await.execute("fake:echo", json!({ "text": "x" })).await.text();
+    }
+    let sharing = eventually("it was measured for a while", async || {
+        let sharing = home.satchel(&["stats", "--json"]).await.json()["sharing"].clone();
+        (sharing["most_processes"].as_u64() >= Some(2)).then_some(sharing)
+    })
+    .await;
+    // Two of the three clients would have a copy of their own.
+    let (saved, used) = (sharing["processes"].as_f64(), sharing["used_processes"].as_f64());
+    assert!(saved >= used.map(|used| used * 1.5) && used > Some(0.5), "{sharing}");
+    assert!(sharing["measured_hours"].as_f64() > Some(0.0), "{sharing}");
+    assert!(sharing["memory_bytes"].as_u64() > Some(0), "{sharing}");
+    let words = home.satchel(&["stats"]).await.succeeded().stdout.clone();
+    assert!(words.contains("Sharing saved "), "{words}");
+    hub.terminate().await;
+    let kept = home.satchel(&["stats", "--json"]).await.json()["sharing"].clone();
+    assert_eq!(kept["most_processes"], sharing["most_processes"]);
+}

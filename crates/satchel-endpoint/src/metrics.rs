@@ -79,6 +79,18 @@ pub(crate) fn text(report: &Report, snapshot: &Snapshot) -> String {
     );
     let bytes = [(String::new(), avoided.memory_bytes as f64)];
     text.gauge("satchel_memory_avoided_bytes", "Memory that is not used.", bytes);
+    let sharing = &report.sharing;
+    let seconds = sharing.measured_hours * 3600.0;
+    text.counter(
+        "satchel_process_seconds_avoided_total",
+        "Processes that did not run, times the seconds they did not.",
+        [(String::new(), (sharing.processes * seconds).round())],
+    );
+    text.counter(
+        "satchel_memory_byte_seconds_avoided_total",
+        "Memory that was not used, times the seconds it was not.",
+        [(String::new(), (sharing.memory_bytes as f64 * seconds).round())],
+    );
     text.0
 }
 

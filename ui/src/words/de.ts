@@ -440,8 +440,10 @@ export const de: Words = {
     days: "Tage sind Kalendertage dieses Computers.",
     empty: "Noch nichts zu vergleichen",
     emptyText: "Sobald eine App Satchel benutzt, steht hier, was ihre Sitzungen kosteten und ohne Satchel gekostet hätten.",
-    avoided: "In diesem Augenblick",
-    avoidedText: (processes, memory) => `${processes} Prozesse und ${memory} Speicher weniger, als wenn jede App ihre eigenen Server startete.`,
+    sharing: "Durch gemeinsame Server",
+    sharingText: (processes, memory, time, most) =>
+      `Im Mittel ${processes} Prozesse und ${memory} Speicher weniger, in ${time}, in denen Server liefen. Höchstens ${most} Prozesse weniger.`,
+    avoidedText: (processes, memory) => `In diesem Augenblick ${processes} Prozesse und ${memory} Speicher weniger, als wenn jede App ihre eigenen Server startete.`,
   },
 
   clients: {

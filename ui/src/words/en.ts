@@ -441,8 +441,10 @@ export const en = {
     days: "Days are calendar days of this computer.",
     empty: "Nothing to compare yet",
     emptyText: "When an app uses Satchel, this shows what its sessions cost and what they would have cost without it.",
-    avoided: "At this moment",
-    avoidedText: (processes: string, memory: string) => `${processes} fewer processes and ${memory} less memory than if every app ran its own servers.`,
+    sharing: "By sharing servers",
+    sharingText: (processes: string, memory: string, time: string, most: string) =>
+      `${processes} fewer processes and ${memory} less memory on average, over ${time} in which servers ran. At most ${most} fewer processes.`,
+    avoidedText: (processes: string, memory: string) => `At this moment ${processes} fewer processes and ${memory} less memory than if every app ran its own servers.`,
   },
 
   clients: {

@@ -6,10 +6,11 @@ use satchel_core::{
     files::Places,
     model::{
         control::Wish,
-        ledger::{Report, ReportLine, Savings},
+        ledger::{Report, ReportLine, Savings, Sharing},
     },
 };
 
+use super::status::megabytes;
 use crate::{
     args::Stats,
     output::{say, say_json, shortened, table},
@@ -38,6 +39,7 @@ fn in_words(report: &Report, how: bool) -> String {
         totals.calls, totals.failures, totals.searches, totals.took.median_ms, totals.took.p95_ms
     )];
     parts.push(subtraction(&report.savings));
+    parts.extend(sharing(&report.sharing));
     if !report.lines.is_empty() {
         let heading = match report.by {
             satchel_core::model::ledger::By::Client => "CLIENT",
@@ -86,6 +88,20 @@ fn subtraction(savings: &Savings) -> String {
         ));
     }
     text
+}
+
+/// `None` where no server was shared.
+fn sharing(sharing: &Sharing) -> Option<String> {
+    (sharing.most_processes > 0).then(|| {
+        format!(
+            "Sharing saved {:.1} processes and {} on average, at most {} and {}, over {:.1} hours in which servers ran.",
+            sharing.processes,
+            megabytes(sharing.memory_bytes),
+            sharing.most_processes,
+            megabytes(sharing.most_memory_bytes),
+            sharing.measured_hours
+        )
+    })
 }
 
 fn row(line: &ReportLine) -> [String; 8] {

@@ -129,7 +129,7 @@ fn server_row(server: &ServerView, now_ms: u64) -> [String; 7] {
     ]
 }
 
-fn megabytes(bytes: u64) -> String {
+pub(super) fn megabytes(bytes: u64) -> String {
     format!("{} MB", bytes.div_ceil(1024 * 1024))
 }
 

@@ -6,10 +6,15 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use super::Hub;
+use tokio::time::Instant;
+
+use super::{Hub, view::now_ms};
 use crate::{
     model::{Avoided, snapshot::ClientView},
-    stats::usage::{Meter, Tree},
+    stats::{
+        sharing::{self, Use},
+        usage::{Meter, Tree},
+    },
     tasks::may_fail_here,
 };
 
@@ -35,8 +40,13 @@ impl Measured {
 impl Hub {
     /// Measures for as long as the hub lives and a server runs.
     pub(super) async fn keep_measuring(&self) {
+        let mut before: Option<Instant> = None;
         loop {
             let mut snapshot = self.watch();
+            if !snapshot.borrow().servers.iter().any(|server| server.pid.is_some()) {
+                // Nothing runs until the next one is started.
+                before = None;
+            }
             let awake =
                 snapshot.wait_for(|snapshot| snapshot.servers.iter().any(|server| server.pid.is_some()));
             tokio::select! {
@@ -45,11 +55,34 @@ impl Hub {
             }
             may_fail_here("measuring");
             self.measure().await;
+            let now = Instant::now();
+            self.tell_measured(before.replace(now).map_or(Duration::ZERO, |before| now - before));
             tokio::select! {
                 () = tokio::time::sleep(EVERY) => {}
                 () = self.inner.end.cancelled() => return,
             }
         }
+    }
+
+    /// Has it recorded what was just measured; it has been so for this long.
+    fn tell_measured(&self, lasted: Duration) {
+        if lasted.is_zero() {
+            return;
+        }
+        let trees: Vec<Tree> = {
+            let trees = self.inner.measured.trees.lock().unwrap_or_else(PoisonError::into_inner);
+            trees.values().copied().collect()
+        };
+        let clients = self.view().clients();
+        let used = Use {
+            processes: trees.iter().map(|tree| tree.processes as u64).sum(),
+            memory_bytes: trees.iter().map(|tree| tree.memory_bytes).sum(),
+        };
+        let saved = avoided(&clients, trees.into_iter(), SystemTime::now());
+        let avoided = Use { processes: saved.processes as u64, memory_bytes: saved.memory_bytes };
+        // A computer that slept meanwhile saved nothing.
+        let lasted = lasted.min(EVERY * 2);
+        self.record_measured(sharing::Measured { at_ms: now_ms(), lasted, used, avoided });
     }
 
     /// Measures now.

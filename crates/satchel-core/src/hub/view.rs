@@ -49,6 +49,10 @@ impl Live {
         *self.calls.entry(server.clone()).or_default() += 1;
     }
 
+    pub(super) fn clients(&self) -> Vec<ClientView> {
+        self.clients.values().cloned().collect()
+    }
+
     pub(super) fn client_seen(&mut self, client: &str, call: Option<&str>) {
         let view = self.clients.entry(client.to_owned()).or_insert_with(|| ClientView {
             id: client.to_owned(),

@@ -45,6 +45,9 @@ pub struct Report {
     pub totals: Totals,
     /// What was saved in the sessions that began in this time.
     pub savings: Savings,
+    /// What sharing servers saved in this time.
+    #[serde(default)]
+    pub sharing: Sharing,
     /// The same, divided, biggest first; days in order.
     pub lines: Vec<ReportLine>,
     /// How this is counted, one sentence each.
@@ -132,6 +135,25 @@ impl Spent {
     pub fn sum(&self) -> i64 {
         self.definitions + self.find + self.describe + self.wrapping
     }
+}
+
+/// What sharing servers saved, in means over the time in which servers ran.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sharing {
+    /// So long servers ran and were measured, in hours.
+    pub measured_hours: f64,
+    /// Processes that did not run.
+    pub processes: f64,
+    /// Memory that was not used, in bytes.
+    pub memory_bytes: u64,
+    /// The most processes that did not run at one time.
+    pub most_processes: u64,
+    /// The most memory that was not used at one time.
+    pub most_memory_bytes: u64,
+    /// Processes that ran.
+    pub used_processes: f64,
+    /// Memory they used, in bytes.
+    pub used_memory_bytes: u64,
 }
 
 /// One line of a report.

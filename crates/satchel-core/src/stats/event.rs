@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use super::sharing::Measured;
 use crate::model::ledger::CallKind;
 
 /// Who asks, for as long as one session lasts.
@@ -54,6 +55,8 @@ pub enum Event {
     },
     /// A client called something, and it is over.
     Called(Box<Called>),
+    /// Servers ran, and clients shared them.
+    Measured(Measured),
 }
 
 /// A call that is over. Bodies are empty where nothing is to be counted.

@@ -8,8 +8,9 @@ use super::{
     event::{Body, Called, End, Event, Offered, Offers, Split, Visit},
     recorder::{PAUSE, Recorder},
     report,
+    sharing::{Measured, Use},
 };
-use crate::model::ledger::{ActivityAsk, By, CallKind, Report, ReportAsk, ReportLine, Spent};
+use crate::model::ledger::{ActivityAsk, By, CallKind, Report, ReportAsk, ReportLine, Sharing, Spent};
 
 /// Noon, so that it is the same day nearly everywhere.
 const NOON: u64 = 1_795_262_400_000;
@@ -274,6 +275,40 @@ fn a_persons_own_calls_neither_cost_nor_save() {
     count(&mut recorder);
     let report = ask(&path, By::Client);
     assert_eq!((report.totals.calls, report.savings.sessions, report.savings.without), (1, 0, 0));
+}
+
+#[test]
+fn what_sharing_saved_is_weighed_by_time_and_kept_until_the_sums_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    assert_eq!(ask(&path, By::Server).sharing, Sharing::default());
+    let measured = |at_ms, seconds, processes: u64, mb: u64| {
+        let used = Use { processes: 2, memory_bytes: 100_000_000 };
+        let avoided = Use { processes, memory_bytes: mb * 1_000_000 };
+        Event::Measured(Measured { at_ms, lasted: Duration::from_secs(seconds), used, avoided })
+    };
+    // An hour earlier than the others: a quarter of the time with nothing saved.
+    let hour = 3_600_000;
+    recorder.record(&[measured(NOON - 2 * hour, 900, 0, 0), measured(NOON, 1800, 4, 200)]).unwrap();
+    recorder.record(&[measured(NOON, 900, 8, 400)]).unwrap();
+    let sharing = ask(&path, By::Server).sharing;
+    let expected = Sharing {
+        measured_hours: 1.0,
+        processes: 4.0,
+        memory_bytes: 200_000_000,
+        most_processes: 8,
+        most_memory_bytes: 400_000_000,
+        used_processes: 2.0,
+        used_memory_bytes: 100_000_000,
+    };
+    assert_eq!(sharing, expected);
+    let last = ReportAsk { by: By::Server, days: None, hours: Some(1) };
+    assert_eq!(report::report(&path, &last, NOON).unwrap().sharing.measured_hours, 0.75);
+    recorder.delete_history(false).unwrap();
+    assert_eq!(ask(&path, By::Server).sharing, expected, "sums stay");
+    recorder.delete_history(true).unwrap();
+    assert_eq!(ask(&path, By::Server).sharing, Sharing::default());
 }
 
 #[test]

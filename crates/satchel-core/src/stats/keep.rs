@@ -195,7 +195,7 @@ pub(super) fn retain(connection: &Connection, now_ms: u64, days: u32, bytes: u64
 pub(super) fn delete(connection: &Connection, sums: bool) -> Result<(), StoreError> {
     connection.execute_batch("BEGIN; DELETE FROM calls; DELETE FROM texts;")?;
     let rest = "DELETE FROM sessions; DELETE FROM tool_costs; DELETE FROM tool_costs_days; DELETE FROM hours;
-                DELETE FROM days; DELETE FROM baselines;
+                DELETE FROM days; DELETE FROM baselines; DELETE FROM sharing;
                 DELETE FROM baseline_tools; DELETE FROM facts;";
     if sums {
         connection.execute_batch(rest)?;

@@ -14,6 +14,7 @@ pub mod keep;
 pub mod recorder;
 pub mod report;
 mod schema;
+pub mod sharing;
 pub mod trace;
 pub mod usage;
 

@@ -15,6 +15,7 @@ use super::{
     event::{Called, Event, Offers, Visit},
     keep,
     schema::{self, Damaged, StoreError},
+    sharing,
 };
 use crate::model::{
     ToolPath,
@@ -451,6 +452,7 @@ impl State {
                 self.listed(transaction, visit, *at_ms, definitions, offers)
             }
             Event::Called(called) => self.called(transaction, called),
+            Event::Measured(measured) => sharing::record(transaction, measured),
         }
     }
 

@@ -11,6 +11,7 @@ use rusqlite::{Connection, params};
 use super::{
     recorder::{hour, sql},
     schema::{self, StoreError},
+    sharing,
 };
 use crate::model::ledger::{By, Report, ReportAsk, ReportLine, Savings, Took, Totals};
 
@@ -41,6 +42,7 @@ const HOW: &[&str] = &[
     "Results of servers are on neither side, and neither are instructions. Nothing is multiplied by turns.",
     "A session is one initialize with at least one list or call. In the revision without initialize it is everything one client asks with pauses of at most 30 minutes. It belongs to the hour in which it began.",
     "The split by server and tool is an allocation: without by the size of the definitions, searches by the size of each result; what is left belongs to the Router.",
+    "Processes and memory are measured every 15 seconds while a server runs: the resident memory of each server's processes, once for every client but one that asked something in the last half hour. Shown are means over the time that was measured.",
     "Days are calendar days of this computer's time zone.",
 ];
 
@@ -80,8 +82,9 @@ pub fn report(path: &Path, ask: &ReportAsk, now_ms: u64) -> Result<Report, Store
             lines.sort_by(|a, b| (b.net, b.totals.calls, &a.name).cmp(&(a.net, a.totals.calls, &b.name)));
         }
     }
+    let sharing = sharing::since(&connection, from)?;
     let how = HOW.iter().map(|line| line.replace("{tokenizer}", &tokenizer)).collect();
-    Ok(Report { by: ask.by, from: moment(from), tokenizer, totals, savings, lines, how })
+    Ok(Report { by: ask.by, from: moment(from), tokenizer, totals, savings, sharing, lines, how })
 }
 
 fn span(connection: &Connection, ask: &ReportAsk, now_ms: u64) -> Result<Span, StoreError> {

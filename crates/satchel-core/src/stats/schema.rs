@@ -46,7 +46,8 @@ pub struct Damaged {
 }
 
 /// Every change of the schema, in order; the database's `user_version` says how many it has.
-const MIGRATIONS: &[&str] = &[include_str!("schema/0001.sql"), include_str!("schema/0002.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("schema/0001.sql"), include_str!("schema/0002.sql"), include_str!("schema/0003.sql")];
 
 /// Opens the ledger for writing, made where there is none. A damaged one is set aside.
 ///

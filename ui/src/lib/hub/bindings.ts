@@ -246,6 +246,7 @@ export interface Report {
   tokenizer: string;
   totals: Totals;
   savings: Savings;
+  sharing: Sharing;
   lines: ReportLine[];
   how: string[];
 }
@@ -272,6 +273,17 @@ export interface Took {
 }
 
 /** `net = without - with`; `percent` is null while it is too early to judge. */
+/** What sharing servers saved, in means over the time in which servers ran. */
+export interface Sharing {
+  measured_hours: number;
+  processes: number;
+  memory_bytes: number;
+  most_processes: number;
+  most_memory_bytes: number;
+  used_processes: number;
+  used_memory_bytes: number;
+}
+
 export interface Savings {
   sessions: number;
   left_out: number;

@@ -133,6 +133,7 @@ export function report(by: By, days: number, now: number): Report {
     from: "",
     tokenizer: "o200k_base",
     totals: { ...none, calls: sessions * 9, failures: 12, searches: sessions * 2 },
+    sharing: { measured_hours: 41, processes: 5.5, memory_bytes: 410_000_000, most_processes: 12, most_memory_bytes: 940_000_000, used_processes: 4, used_memory_bytes: 320_000_000 },
     savings: {
       left_out: 0,
       break_even_searches: 14,
@@ -151,6 +152,7 @@ export function report(by: By, days: number, now: number): Report {
 
 export const noReport = (by: By): Report => ({
   ...report(by, 0, 0),
+  sharing: { measured_hours: 0, processes: 0, memory_bytes: 0, most_processes: 0, most_memory_bytes: 0, used_processes: 0, used_memory_bytes: 0 },
   savings: { sessions: 0, left_out: 0, without: 0, with: 0, spent: nothing, net: 0, percent: null, break_even_searches: null, verdict: "" },
   lines: [],
 });

@@ -685,6 +685,15 @@ export const report: hub.Report = {
     "break_even_searches": 2.5,
     "verdict": ""
   },
+  "sharing": {
+    "measured_hours": 1.5,
+    "processes": 2.5,
+    "memory_bytes": 3,
+    "most_processes": 0,
+    "most_memory_bytes": 0,
+    "used_processes": 0.0,
+    "used_memory_bytes": 0
+  },
   "lines": [
     {
       "name": "github",

@@ -11,6 +11,7 @@ mod task;
 mod wishes;
 
 use std::{
+    collections::VecDeque,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -34,6 +35,7 @@ use crate::{
     },
     stats::{
         event::{Event, Offered, Offers, Visit},
+        sharing::Measured,
         trace::CallSpan,
     },
     upstream::{Lease, LeaseError},
@@ -41,6 +43,8 @@ use crate::{
 
 /// Events that wait to be written. More than any machine makes while one batch is written.
 const QUEUE: usize = 16 * 1024;
+/// Lists that clients could be given and that are remembered: there are few clients that do not see everything.
+const OFFERS: usize = 8;
 /// Spans that wait for a collector; more than that are dropped, and calls go on.
 const SPANS: usize = 4 * 1024;
 
@@ -52,7 +56,8 @@ pub(super) struct Ledger {
     sessions: AtomicU64,
     /// Where somebody collects traces.
     spans: OnceLock<mpsc::Sender<CallSpan>>,
-    offers: Mutex<Option<(Catalog, Vec<String>, Offers)>>,
+    /// What clients could be given, the one asked for last first: clients do not all see the same.
+    offers: Mutex<VecDeque<(Catalog, Vec<String>, Offers)>>,
     pub(super) view: Mutex<LedgerView>,
     /// Ends the task, after everything that might still have something to tell.
     pub(super) end: CancellationToken,
@@ -134,6 +139,13 @@ impl Hub {
         }
     }
 
+    /// Servers ran, and clients shared them.
+    pub(super) fn record_measured(&self, measured: Measured) {
+        if self.is_recording() {
+            self.inner.ledger.tell(Event::Measured(measured));
+        }
+    }
+
     /// Accompanies a call of a client, which wrote `request`: an object with a name and arguments. `None` where nothing
     /// is recorded.
     pub fn tally(&self, visit: &Arc<Visit>, kind: CallKind, tool: &str, request: &str) -> Option<Tally> {
@@ -186,12 +198,12 @@ impl Hub {
     fn offers_to_clients(&self) -> Offers {
         let (catalog, config) = (self.catalog(), self.inner.config.borrow().clone());
         let enabled = config.servers().iter().filter(|(_, server)| server.enabled);
-        let enabled: Vec<String> = enabled.map(|(name, _)| name.to_string()).collect();
+        let enabled: Vec<String> =
+            enabled.map(|(name, _)| name.to_string()).filter(|name| self.shows(name)).collect();
         let mut known = self.inner.ledger.offers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, names, offers)) = &*known
-            && of.is_same(&catalog)
-            && *names == enabled
-        {
+        let is_it =
+            |(of, names, _): &(Catalog, Vec<String>, Offers)| of.is_same(&catalog) && *names == enabled;
+        if let Some((_, _, offers)) = known.iter().find(|known| is_it(known)) {
             return offers.clone();
         }
         let offers = enabled.iter().map(|server| {
@@ -202,7 +214,8 @@ impl Hub {
             Offered { server: server.clone(), tools: offer.map(tools) }
         });
         let offers: Offers = Arc::new(offers.collect());
-        *known = Some((catalog, enabled, offers.clone()));
+        known.push_front((catalog, enabled, offers.clone()));
+        known.truncate(OFFERS);
         offers
     }
 
