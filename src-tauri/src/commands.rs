@@ -95,6 +95,9 @@ fn may(wish: &Wish) -> bool {
         | Wish::Clients(_)
         | Wish::Log { .. }
         | Wish::Approvals { .. }
+        | Wish::Asks { .. }
+        | Wish::AnswerAsk { .. }
+        | Wish::ReadingAsk { .. }
         | Wish::Approve { .. }
         | Wish::LookedAt { .. }
         | Wish::KeepHeld { .. }

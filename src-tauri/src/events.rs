@@ -8,8 +8,15 @@ use crate::{serving::Serving, tray::Tray, window};
 pub(crate) async fn carry(app: AppHandle, serving: Serving, tray: Option<Tray>) {
     let mut states = serving.state();
     let mut tray = tray;
+    let mut asked = 0;
     loop {
         let state = states.borrow_and_update().clone();
+        let newest = state.newest_ask();
+        if newest > asked {
+            // A call waits for a person; the window shows the question.
+            asked = newest;
+            window::show(&app, None);
+        }
         // An error means that no window is open.
         let _ = app.emit_to(window::LABEL, "hub-state", &state);
         if let Some(tray) = &mut tray {

@@ -9,11 +9,13 @@ use satchel_core::model::{
     approvals::{
         ApprovalItem, ApprovalList, Finding, Kind, Mark, Odd, Part, Seen, ServerApprovals, Unseen, Why,
     },
+    asks::{Ask, AskAnswer, AskArgument},
     control::{Change, Complexity, Refusal, Target, ToolLine, ToolList, Wish},
     ledger::{
         ActivityAsk, ActivityPage, By, CallDetail, CallLine, LedgerView, Minute, Report, ReportAsk,
         ReportLine, Savings, SessionLine, Sharing, Spent, Took, Totals,
     },
+    nature::{Effect, Nature, Permit, Safety},
     server::Era,
     snapshot::{Avoided, ClientView, Usage},
 };
@@ -86,6 +88,7 @@ fn hub_states() -> Vec<HubState> {
             learns: true,
         },
         paused: Some(Paused { until_ms: Some(5) }),
+        asks: asks(),
     };
     let refused =
         Refused { server: "github".into(), refusal: Refusal::new("config_invalid", "why", "what to do") };
@@ -207,7 +210,34 @@ fn wishes() -> Vec<Wish> {
         Wish::Approve { server: name(), items: seen() },
         Wish::LookedAt { server: name() },
         Wish::KeepHeld { server: name(), items: seen() },
+        Wish::Change(Change::SetPermit {
+            tool: "github:delete_*".into(),
+            client: Some("cursor".into()),
+            permit: Some(Permit::Ask),
+        }),
+        Wish::Change(Change::SetPermit { tool: "github:delete_*".into(), client: None, permit: None }),
+        Wish::ReadingAsk { id: 1 },
     ]
+    .into_iter()
+    .chain(AskAnswer::ALL.map(|answer| Wish::AnswerAsk { id: 1, answer }))
+    .collect()
+}
+
+fn asks() -> Vec<Ask> {
+    let of = |effect| Ask {
+        id: 1,
+        client: "cursor".into(),
+        server: "github".into(),
+        tool: "delete_branch".into(),
+        effect,
+        stated: effect == Effect::Deletes,
+        arguments: vec![AskArgument { title: "Branch".into(), value: "main".into() }],
+        json: r#"{"branch":"main"}"#.into(),
+        rule: "what deletes is asked".into(),
+        since_ms: 1,
+        until_ms: 2,
+    };
+    [Effect::Reads, Effect::Writes, Effect::Deletes, Effect::Unstated].map(of).into()
 }
 
 fn seen() -> Vec<Seen> {
@@ -246,6 +276,9 @@ fn tools() -> ToolList {
         first_seen_ms: tokens.map(|_| 1),
         changed_ms: tokens.map(|_| 2),
         why: None,
+        nature: Nature { safety: Safety::Safe, ..Nature::default() },
+        permit: if tokens.is_some() { Permit::Allow } else { Permit::Off },
+        rule: "what reads is allowed".into(),
     };
     ToolList { tools: vec![line(Some(12)), line(None)], total: 2 }
 }

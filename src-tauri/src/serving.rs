@@ -130,6 +130,8 @@ impl Task {
 
     async fn serve(&mut self, hub: Hub, endpoint: Endpoint) {
         self.hub.send_replace(Some(hub.clone()));
+        // Whatever a person is to be asked, the window shows it.
+        hub.set_attended(true);
         let mut snapshots = hub.watch();
         loop {
             let snapshot = snapshots.borrow_and_update().clone();

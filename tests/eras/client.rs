@@ -35,6 +35,8 @@ pub(crate) struct Client {
     session: Option<String>,
     ids: AtomicU64,
     capabilities: Value,
+    /// Says no to every form.
+    declines: bool,
 }
 
 /// How a request went.
@@ -109,13 +111,26 @@ impl Client {
             session: None,
             ids: AtomicU64::new(1),
             capabilities: capabilities(),
+            declines: false,
         }
+    }
+
+    /// The same client, whose user says no to everything.
+    pub(crate) fn that_declines(self) -> Self {
+        Self { declines: true, ..self }
     }
 
     /// The same client, which knows these extensions too.
     pub(crate) fn with_extensions(mut self, extensions: Value) -> Self {
         self.capabilities["extensions"] = extensions;
         self
+    }
+
+    fn answer_to(&self, question: &Value) -> Value {
+        match question["method"].as_str() {
+            Some("elicitation/create") if self.declines => json!({ "action": "decline" }),
+            _ => answer_to(question),
+        }
     }
 
     /// Begins a session, where the era has sessions; what the server says of itself.
@@ -158,7 +173,8 @@ impl Client {
                 return Told { outcome: Ok(result), ..told };
             }
             let requests = result["inputRequests"].as_object().cloned().unwrap_or_default();
-            let answers = requests.iter().map(|(key, question)| (key.clone(), answer_to(question))).collect();
+            let answers =
+                requests.iter().map(|(key, question)| (key.clone(), self.answer_to(question))).collect();
             told.questions.extend(requests.into_iter().map(|(_, question)| question));
             attempt = params.clone();
             attempt["inputResponses"] = Value::Object(answers);
@@ -285,7 +301,7 @@ impl Client {
                 (Some(_), None) => told.notes.push(message),
                 (Some(method), Some(id)) => {
                     let question = json!({ "method": method, "params": message["params"] });
-                    self.deliver(&json!({ "jsonrpc": "2.0", "id": id, "result": answer_to(&question) }))
+                    self.deliver(&json!({ "jsonrpc": "2.0", "id": id, "result": self.answer_to(&question) }))
                         .await;
                     told.questions.push(question);
                 }

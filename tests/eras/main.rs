@@ -12,6 +12,7 @@ mod changes;
 mod fidelity;
 mod hidden;
 mod hosted;
+mod permissions;
 mod questions;
 mod sse;
 mod surfaces;

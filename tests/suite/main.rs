@@ -16,6 +16,7 @@ mod learning;
 mod ledger;
 mod limits;
 mod mishaps;
+mod permissions;
 mod resources;
 mod results;
 mod secrets;

@@ -3,8 +3,10 @@
 use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 use satchel_core::model::{
     ServerName, Startup, ToolPath,
+    asks::AskAnswer,
     control::Target,
     ledger::{By, ReportAsk},
+    nature::Permit,
     server::Era,
 };
 
@@ -49,6 +51,22 @@ pub(crate) enum Command {
     },
     /// Let clients use what was held back, after a look at it
     Approve(Approve),
+    /// Show the calls that wait for your word
+    Asks {
+        /// Stay, and ask for each as it comes
+        #[arg(long)]
+        watch: bool,
+    },
+    /// Say whether a call that waits may be made
+    Answer {
+        /// Its number, as in `satchel asks`
+        id: u64,
+        /// The word
+        #[arg(value_enum)]
+        word: Word,
+    },
+    /// Say whether tools may be called, for all clients or one
+    Rule(Rule),
     /// Show what the hub and its servers are doing
     Status {
         /// Show the hub's inside instead: tools by transport, how lists were read, process states
@@ -127,6 +145,67 @@ pub(crate) struct Approve {
     /// A person has looked already
     #[arg(long, short)]
     pub(crate) yes: bool,
+}
+
+/// A person's word about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Word {
+    /// This once
+    Yes,
+    /// Not this time
+    No,
+    /// Every time for this client, until it has not used it for an hour
+    Session,
+    /// Every time for this client; writes a rule
+    Always,
+    /// No, and no more questions of this client about this server
+    Mute,
+}
+
+impl From<Word> for AskAnswer {
+    fn from(word: Word) -> Self {
+        match word {
+            Word::Yes => AskAnswer::Once,
+            Word::No => AskAnswer::No,
+            Word::Session => AskAnswer::Session,
+            Word::Always => AskAnswer::Always,
+            Word::Mute => AskAnswer::Mute,
+        }
+    }
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Rule {
+    /// `server:tool`, in which `*` stands for anything: `github:delete_*`
+    pub(crate) tool: String,
+    /// May it be called?
+    #[arg(value_enum)]
+    pub(crate) permit: Ruling,
+    /// Only for this client
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ruling {
+    Allow,
+    /// Ask a person first
+    Ask,
+    /// In no list, and refused
+    Off,
+    /// Take the rule away again
+    Usual,
+}
+
+impl From<Ruling> for Option<Permit> {
+    fn from(ruling: Ruling) -> Self {
+        match ruling {
+            Ruling::Allow => Some(Permit::Allow),
+            Ruling::Ask => Some(Permit::Ask),
+            Ruling::Off => Some(Permit::Off),
+            Ruling::Usual => None,
+        }
+    }
 }
 
 #[derive(Debug, Group)]
@@ -279,6 +358,9 @@ pub(crate) struct Tools {
     /// Also what each tool does, how hard it is to call, and since when it is known
     #[arg(long, short)]
     pub(crate) long: bool,
+    /// What each tool does and whether clients may call it, instead
+    #[arg(long, conflicts_with_all = ["explain", "long"])]
+    pub(crate) rules: bool,
 }
 
 #[derive(Debug, Group)]

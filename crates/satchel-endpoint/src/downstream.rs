@@ -73,6 +73,7 @@ pub(crate) async fn hello(hub: &Hub, surface: &Surface, modern: bool) -> Result<
 pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Option<&Raw>) -> Reply {
     let hub = &hub.seen_by(&asker.caller.client);
     hub.client_seen(&asker.caller.client, None);
+    let hub = &hub.seen_by(&asker.caller.client);
     let mut params = match params.map(RawObject::parse) {
         None => RawObject::new(),
         Some(Ok(params)) => params,
@@ -165,8 +166,8 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
                 hub.client_seen(&asker.caller.client, Some(&path));
                 started(hub.call_tool_for(&asker.caller, &path, params).await, Kind::Tool)
             }
-            None => match surface::held_back(hub, &named(&params)) {
-                Some(failure) => Reply::Result(meta::failure(&failure)),
+            None => match surface::hidden(hub, &named(&params)) {
+                Some(failure) => refused(hub, &failure),
                 None => bad(format!("Unknown tool: {}", named(&params))),
             },
         },
@@ -234,13 +235,13 @@ async fn server_itself(
         match hub.offer(server).await {
             Ok(offer) if offer.tool(&name).is_none() => {
                 let path = ToolPath { server: server.clone(), tool: name };
-                return match hub.refuse_held_tool(&path) {
-                    Err(failure) => Reply::Result(meta::failure(&failure)),
+                return match hub.refuse_hidden_tool(&path) {
+                    Err(failure) => refused(hub, &failure),
                     Ok(()) => bad(format!("Unknown tool: {}", path.tool)),
                 };
             }
             Ok(_) => {}
-            Err(failure) => return Reply::Result(meta::failure(&failure)),
+            Err(failure) => return refused(hub, &failure),
         }
         return started(hub.ask(&asker.caller, server, method, params).await, Kind::Tool);
     }
@@ -285,6 +286,12 @@ pub(crate) fn owner(hub: &Hub, surface: &Surface, uri: &str) -> Option<(ServerNa
         Surface::Direct => hub.catalog().flat().resource(uri),
         Surface::Server(server) => Some((server.clone(), uri.to_owned())),
     }
+}
+
+/// A tool that may not be called: to the client one that failed, whose words its model should read.
+fn refused(hub: &Hub, failure: &CallFailure) -> Reply {
+    hub.tell_failure(failure);
+    Reply::Result(meta::failure(failure))
 }
 
 fn started(started: Result<Running, CallFailure>, kind: Kind) -> Reply {

@@ -178,11 +178,11 @@ pub(crate) fn list_key(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Why a tool of this flat name is not on offer, where it is held back.
-pub(crate) fn held_back(hub: &Hub, name: &str) -> Option<CallFailure> {
+/// Why a tool of this flat name is not on offer, where it is held back or off.
+pub(crate) fn hidden(hub: &Hub, name: &str) -> Option<CallFailure> {
     let is_meant = |path: &ToolPath| flat::usual_name(&path.server, &path.tool) == name;
-    let path = hub.held_tools().into_iter().find(is_meant)?;
-    hub.refuse_held_tool(&path).err()
+    let path = hub.hidden_tools().into_iter().find(is_meant)?;
+    hub.refuse_hidden_tool(&path).err()
 }
 
 fn raw(value: &Value) -> Box<Raw> {

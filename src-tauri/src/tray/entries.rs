@@ -21,6 +21,7 @@ pub(crate) struct Entries {
     saved: MenuItem<Wry>,
     needs_line: PredefinedMenuItem<Wry>,
     needs_title: MenuItem<Wry>,
+    asks: MenuItem<Wry>,
     needs: Vec<MenuItem<Wry>>,
     more_needs: MenuItem<Wry>,
     servers_line: PredefinedMenuItem<Wry>,
@@ -103,6 +104,7 @@ impl Entries {
             saved: item("saved".into(), "", false)?,
             needs_line: line()?,
             needs_title: item("needs-title".into(), WORDS.needs_you, false)?,
+            asks: item("asks".into(), "", true)?,
             needs: (0..NEEDS).map(|at| item(format!("need-{at}"), "", true)).collect::<Result<_, _>>()?,
             more_needs: item("more-needs".into(), "", true)?,
             servers_line: line()?,
@@ -168,7 +170,7 @@ impl Entries {
         }
         Some(match id {
             "resume" => Click::Resume,
-            "open" => Click::Open,
+            "open" | "asks" => Click::Open,
             "more-needs" | "more-servers" => Click::List,
             "copy" => Click::Copy,
             "settings" => Click::Settings,
@@ -184,6 +186,7 @@ impl Entries {
     fn rename(&self, now: &Now) -> tauri::Result<()> {
         self.status.set_text(plain(&now.model.status))?;
         self.saved.set_text(now.model.saved.as_deref().unwrap_or_default())?;
+        self.asks.set_text(plain(now.model.asks.as_deref().unwrap_or_default()))?;
         for need in &now.model.needs {
             if let Some(slot) = now.needs.of(&need.server) {
                 self.needs[slot].set_text(plain(&need.label))?;
@@ -204,9 +207,10 @@ impl Entries {
     fn in_order(&self, now: &Now) -> Items<'_> {
         let mut items: Items<'_> = vec![&self.status];
         items.extend(now.model.saved.iter().map(|_| &self.saved as &dyn IsMenuItem<Wry>));
-        if !now.model.needs.is_empty() {
+        if !now.model.needs.is_empty() || now.model.asks.is_some() {
             items.push(&self.needs_line);
             items.push(&self.needs_title);
+            items.extend(now.model.asks.iter().map(|_| &self.asks as &dyn IsMenuItem<Wry>));
             let slots = now.model.needs.iter().filter_map(|need| now.needs.of(&need.server));
             items.extend(slots.map(|slot| &self.needs[slot] as &dyn IsMenuItem<Wry>));
             items.extend(now.model.more_needs.iter().map(|_| &self.more_needs as &dyn IsMenuItem<Wry>));

@@ -20,6 +20,8 @@ pub(crate) struct MenuModel {
     pub(crate) saved: Option<String>,
     /// Does the hub pause? `None` where there is no hub to pause.
     pub(crate) paused: Option<bool>,
+    /// Calls that wait for a person's word; leads to the window, too.
+    pub(crate) asks: Option<String>,
     /// What needs a person; leads to the window, never acts.
     pub(crate) needs: Vec<Need>,
     /// How many more need a person.
@@ -102,6 +104,7 @@ impl MenuModel {
             status: String::new(),
             saved: None,
             paused: None,
+            asks: None,
             needs: vec![],
             more_needs: None,
             servers: vec![],
@@ -138,9 +141,15 @@ impl MenuModel {
             label: label(server),
             enabled: server.enabled,
         });
+        let asks = match snapshot.asks.as_slice() {
+            [] => None,
+            [ask] => Some(format!("{} asks to call {}:{}…", ask.client, ask.server, ask.tool)),
+            many => Some(format!("{} calls wait for your answer…", many.len())),
+        };
         Self {
             saved: saved(snapshot.ledger.net_today),
             paused: Some(snapshot.paused.is_some()),
+            asks,
             needs: needs.collect(),
             more_needs: more(needing.len(), NEEDS).map(|count| format!("{count} more…")),
             servers: servers.collect(),
@@ -166,7 +175,7 @@ fn status(snapshot: &Snapshot) -> String {
         |is: fn(&ServerState) -> bool| snapshot.servers.iter().filter(|server| is(&server.state)).count();
     let awake = count(|state| matches!(state, ServerState::Ready { .. } | ServerState::Starting { .. }));
     let asleep = count(|state| matches!(state, ServerState::Asleep));
-    match snapshot.servers.iter().filter(|server| server.needs_you()).count() {
+    match snapshot.servers.iter().filter(|server| server.needs_you()).count() + snapshot.asks.len() {
         0 => format!("Satchel is on · {awake} awake, {asleep} asleep"),
         1 => format!("Satchel is on · {awake} awake, {asleep} asleep, 1 needs you"),
         many => format!("Satchel is on · {awake} awake, {asleep} asleep, {many} need you"),
@@ -250,8 +259,11 @@ impl fmt::Display for MenuModel {
         for saved in self.saved.iter() {
             writeln!(f, "  {saved}")?;
         }
-        if !self.needs.is_empty() {
+        if !self.needs.is_empty() || self.asks.is_some() {
             writeln!(f, "---\n  {}", WORDS.needs_you)?;
+        }
+        for asks in self.asks.iter() {
+            writeln!(f, "  {asks}")?;
         }
         for need in &self.needs {
             writeln!(f, "  {}", need.label)?;
@@ -280,7 +292,7 @@ impl fmt::Display for MenuModel {
 
 #[cfg(test)]
 mod tests {
-    use satchel_core::model::{Paused, Startup};
+    use satchel_core::model::{Paused, Startup, asks::Ask, nature::Effect};
 
     use super::*;
 
@@ -407,6 +419,38 @@ mod tests {
 ✓ sentry — does not answer
 ",
         );
+    }
+
+    #[test]
+    fn calls_that_wait_for_a_word_come_first() {
+        let ask = |id| Ask {
+            id,
+            client: "cursor".into(),
+            server: "git".into(),
+            tool: "push".into(),
+            effect: Effect::Deletes,
+            stated: true,
+            arguments: vec![],
+            json: String::new(),
+            rule: String::new(),
+            since_ms: 0,
+            until_ms: 0,
+        };
+        let shown = |asks| {
+            let servers = vec![server("git", ServerState::Asleep)];
+            let snapshot = Snapshot { servers, asks, ..Snapshot::default() }.into();
+            text(&HubState::Open { snapshot, refused: None })
+        };
+        let expected = "  Satchel is on · 0 awake, 1 asleep, 1 needs you
+---
+  Needs you
+  cursor asks to call git:push…
+---
+  Servers
+✓ git — asleep
+";
+        assert_eq!(shown(vec![ask(1)]), expected);
+        assert!(shown(vec![ask(1), ask(2)]).contains("  2 calls wait for your answer…\n"));
     }
 
     #[test]

@@ -10,6 +10,8 @@ export const examples: Record<string, Prompt> = {
     server: "github",
     tool: "delete_branch",
     claim: "deletes",
+    stated: true,
+    rule: "what deletes is asked",
     arguments: [
       { title: "Repository", value: "acme/api" },
       { title: "Branch", value: "fix/cors-2\u202e" },

@@ -1,4 +1,5 @@
-// What a person may be asked, and what may safely be shown of it. Pure. Later rooms feed it; until then a test door does.
+// What a person may be asked, and what may safely be shown of it. Pure.
+import type { Ask } from "../lib/hub/bindings";
 
 export type Prompt =
   | {
@@ -6,8 +7,11 @@ export type Prompt =
       client: string;
       server: string;
       tool: string;
-      /** What the server says of its tool. */
-      claim: "writes" | "deletes" | "unstated";
+      claim: "reads" | "writes" | "deletes" | "unstated";
+      /** The server says so itself; otherwise the tool's words suggest it. */
+      stated: boolean;
+      /** The rule that wants a person asked. */
+      rule: string;
       /** With the titles of its schema, in order. */
       arguments: { title: string; value: string }[];
       json: string;
@@ -33,6 +37,7 @@ export type Risk = "shell" | "code" | "download" | "path";
 /** Said once, and final. */
 export type Answer =
   | { answer: "allow"; again: boolean }
+  | { answer: "mute" }
   | { answer: "send"; values: Record<string, string | number | boolean> }
   | { answer: "open" }
   | { answer: "add" }
@@ -71,3 +76,16 @@ export function risksOf(command: string, args: string[]): Risk[] {
   if (/[/\\]/.test(command)) risks.add("path");
   return [...risks];
 }
+
+/** A call that waits, as a question. */
+export const promptOf = ({ client, server, tool, effect, stated, rule, arguments: given, json }: Ask): Prompt => ({
+  kind: "confirm",
+  client,
+  server,
+  tool,
+  claim: effect,
+  stated,
+  rule,
+  arguments: given,
+  json,
+});

@@ -1,6 +1,7 @@
 //! One file per thing a person can ask for. Each asks the hub and writes the answer; none keeps a state.
 
 pub(crate) mod approvals;
+pub(crate) mod asks;
 pub(crate) mod call;
 pub(crate) mod clients;
 pub(crate) mod connect;

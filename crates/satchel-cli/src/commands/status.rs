@@ -172,6 +172,7 @@ mod tests {
             avoided: Avoided { clients: 4, processes: 3, memory_bytes: 180 << 20, formula: String::new() },
             ledger: Default::default(),
             paused: None,
+            asks: vec![],
         };
         let expected = "\
 The hub listens at http://127.0.0.1:7411/mcp (process 99).

@@ -7,16 +7,17 @@ use satchel_core::{
     hub::Hub,
     model::{
         ServerView, Startup,
-        control::{ToolLine, ToolList, Wish},
+        control::{Change, ToolLine, ToolList, Wish},
+        nature::{Effect, Permit},
     },
 };
 use tokio::task::JoinSet;
 
-use super::{history::ago, now_ms};
+use super::{done, history::ago, now_ms};
 use crate::{
-    args::Tools,
+    args::{Rule, Tools},
     output::{count, say, say_json, shortened, table},
-    reach::{Reached, reach},
+    reach::{Reached, once, reach},
 };
 
 /// How many results a search gives when nothing else is said.
@@ -43,9 +44,39 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
     let list: ToolList = answer?;
     match json {
         true => say_json(&list)?,
+        false if tools.rules => say(ruled(&list)),
         false => say(listed(&list, tools.explain, tools.long.then(now_ms))),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn rule(places: &Places, rule: Rule, json: bool) -> anyhow::Result<ExitCode> {
+    let permit: Option<Permit> = rule.permit.into();
+    let said = match permit {
+        Some(permit) => format!("{}: {}.", rule.tool, permit.as_str()),
+        None => format!("{} is treated by what it does again.", rule.tool),
+    };
+    let change = Change::SetPermit { tool: rule.tool, client: rule.client, permit };
+    let answer = once(places, Wish::Change(change)).await?;
+    done(&said, &answer, json)
+}
+
+/// What tools do, and whether they may be called.
+fn ruled(list: &ToolList) -> String {
+    let row = |tool: &ToolLine| {
+        let does = match (tool.nature.effect, tool.nature.stated) {
+            (Effect::Reads, true) => "reads",
+            (Effect::Reads, false) => "reads?",
+            (Effect::Writes, true) => "writes",
+            (Effect::Writes, false) => "writes?",
+            (Effect::Deletes, true) => "deletes",
+            (Effect::Deletes, false) => "deletes?",
+            (Effect::Unstated, _) => "?",
+        };
+        [tool.tool_path.clone(), does.to_owned(), tool.permit.as_str().to_owned(), tool.rule.clone()]
+    };
+    let rows: Vec<_> = list.tools.iter().map(row).collect();
+    table(["TOOL", "DOES", "PERMIT", "RULE"], &rows)
 }
 
 /// Servers that were never started have told nobody what they offer. A running hub asks them by itself; here they
@@ -130,7 +161,7 @@ fn long(tool: &ToolLine, [path, tokens, description]: [String; 3], now_ms: u64) 
 
 #[cfg(test)]
 mod tests {
-    use satchel_core::model::control::Complexity;
+    use satchel_core::model::{control::Complexity, nature::Nature};
 
     use super::*;
 
@@ -146,6 +177,9 @@ mod tests {
             first_seen_ms: Some(1_000),
             changed_ms: None,
             why: None,
+            nature: Nature::default(),
+            permit: Permit::Ask,
+            rule: "what deletes is asked".into(),
         }
     }
 
@@ -178,6 +212,14 @@ TOOL        DOES     TO CALL  KNOWN SINCE  CHANGED              TOKENS  DESCRIPT
 git:log     reading  simple   2 min ago    –                    –       Logs.
 git:commit  writing  complex  2 min ago    1 s ago (version 3)  7       Commits.";
         assert_eq!(listed(&ToolList { tools, total: 2 }, false, Some(121_000)), expected);
+    }
+
+    #[test]
+    fn rules_are_listed_with_what_tools_do() {
+        let expected = "\
+TOOL     DOES  PERMIT  RULE
+git:log  ?     ask     what deletes is asked";
+        assert_eq!(ruled(&ToolList { tools: vec![tool("git:log", "", None)], total: 1 }), expected);
     }
 
     #[test]

@@ -16,7 +16,10 @@ use super::{
     signature::{self, Signature},
     versions::{Version, Versions},
 };
-use crate::model::ServerName;
+use crate::{
+    model::{ServerName, nature::Nature},
+    trust::nature,
+};
 
 /// Everything one server offers.
 #[derive(Debug, Clone, Default)]
@@ -149,6 +152,7 @@ pub struct ToolEntry {
     /// Tokens of its definition, counted later.
     pub tokens: OnceLock<usize>,
     signature: OnceLock<Signature>,
+    nature: OnceLock<Nature>,
 }
 
 impl ToolEntry {
@@ -165,7 +169,18 @@ impl ToolEntry {
             raw,
             tokens: OnceLock::new(),
             signature: OnceLock::new(),
+            nature: OnceLock::new(),
         }
+    }
+
+    /// What it does, as its server states it or its words suggest.
+    pub fn nature(&self) -> &Nature {
+        self.nature.get_or_init(|| nature::of(&self.raw))
+    }
+
+    /// Its name on its own server, which rules mean.
+    pub fn name_there(&self) -> &str {
+        self.own_name.as_deref().unwrap_or(&self.name)
     }
 
     /// The compact call signature.

@@ -2,11 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Config, ConfigError, file::HISTORY};
+use super::{
+    Config, ConfigError,
+    file::{HISTORY, TOOL_RULES},
+};
 use crate::model::{
     ServerName,
     control::{Change, Target},
     name::NameError,
+    nature::Permit,
 };
 
 /// Why a change was refused. The configuration is then as it was.
@@ -90,6 +94,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                 }
             })?)
         }
+        Change::SetPermit { tool, client, permit } => permitted(config, tool, client.as_deref(), *permit),
         Change::SetKeepCalls { name, keep } => {
             known(name)?;
             Ok(config.edited(|servers| {
@@ -106,6 +111,38 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             history.insert("learn".into(), Value::Bool(*learn));
         })?),
     }
+}
+
+/// With the rule at the end, where it counts, and without one that is for the same tool and client and only permits.
+fn permitted(
+    config: &Config,
+    tool: &str,
+    client: Option<&str>,
+    permit: Option<Permit>,
+) -> Result<Config, ChangeError> {
+    let mut wanted = Map::new();
+    wanted.insert("tool".into(), json!(tool));
+    if let Some(client) = client {
+        wanted.insert("client".into(), json!(client));
+    }
+    let replaced = |rule: &Value| {
+        let mut rule = rule.clone();
+        let permits = rule.as_object_mut().is_some_and(|fields| fields.shift_remove("permit").is_some());
+        permits && rule.as_object() == Some(&wanted)
+    };
+    Ok(config.edited_whole(|root| {
+        let block = root.entry(TOOL_RULES).or_insert_with(|| Value::Array(Vec::new()));
+        let Some(rules) = block.as_array_mut() else { return };
+        rules.retain(|rule| !replaced(rule));
+        if let Some(permit) = permit {
+            let mut rule = wanted.clone();
+            rule.insert("permit".into(), json!(permit));
+            rules.push(Value::Object(rule));
+        }
+        if rules.is_empty() {
+            root.shift_remove(TOOL_RULES);
+        }
+    })?)
 }
 
 fn entry_of(target: &Target) -> Map<String, Value> {
@@ -169,6 +206,27 @@ mod tests {
         assert!(off.to_text().contains("\"other\": 1"));
         assert!(apply(&off, &Change::SetLearning { learn: true }).unwrap().history().learn);
         assert!(!apply(&Config::default(), &Change::SetLearning { learn: false }).unwrap().history().learn);
+    }
+
+    #[test]
+    fn a_rule_about_a_tool_takes_the_place_of_the_one_before_it() {
+        let config = Config::parse(r#"{"toolRules":[{"tool":"a:b","hide":true}]}"#).unwrap();
+        let set = |config: &Config, client: Option<&str>, permit| {
+            let client = client.map(ToOwned::to_owned);
+            apply(config, &Change::SetPermit { tool: "a:b".into(), client, permit }).unwrap()
+        };
+        let asked = set(&set(&config, Some("x"), Some(Permit::Allow)), None, Some(Permit::Ask));
+        let off = set(&asked, None, Some(Permit::Off));
+        let permits = |config: &Config| -> Vec<_> {
+            config.tool_rules().iter().map(|rule| (rule.client.clone(), rule.permit)).collect()
+        };
+        assert_eq!(
+            permits(&off),
+            [(None, None), (Some("x".into()), Some(Permit::Allow)), (None, Some(Permit::Off))]
+        );
+        assert_eq!(set(&set(&off, None, None), Some("x"), None), config);
+        let from_nothing = set(&Config::default(), None, Some(Permit::Off));
+        assert_eq!(set(&from_nothing, None, None).tool_rules(), []);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use satchel_mcp::{Raw, limits, object::fields};
 use serde_json::{Map, Value};
 
-use super::rules::ToolRule;
+use super::rules::{Defaults, ToolRule};
 use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
     server::{
@@ -29,6 +29,8 @@ pub const DEBUG_STATUS: &str = "debugStatus";
 pub const RESULT_CAP: &str = "resultCap";
 /// Rules over tools: a list of [`ToolRule`]s.
 pub const TOOL_RULES: &str = "toolRules";
+/// What is done with tools that no rule is for: [`Defaults`].
+pub const TOOL_DEFAULTS: &str = "toolDefaults";
 /// What becomes of a new server's first lists before a person has looked at them: `"offer"` or `"hold"`.
 pub const NEW_SERVERS: &str = "newServers";
 /// About what the clients with the least room take in one piece.
@@ -58,6 +60,7 @@ pub struct Config {
     debug_status: bool,
     otlp_endpoint: Option<String>,
     rules: Vec<ToolRule>,
+    tool_defaults: Defaults,
 }
 
 /// What is recorded, and for how long: the block `history`.
@@ -89,6 +92,7 @@ impl Default for Config {
             debug_status: true,
             otlp_endpoint: None,
             rules: Vec::new(),
+            tool_defaults: Defaults::default(),
         }
     }
 }
@@ -116,6 +120,7 @@ impl Config {
         let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
         let (mut history, mut debug_status) = (History::default(), true);
         let (mut rules, mut otlp_endpoint) = (Vec::new(), None);
+        let mut tool_defaults = Defaults::default();
         for (key, value) in reader.object(text, "the configuration")? {
             if key == MAX_REQUEST {
                 request_bytes = reader.request_bytes(value)?;
@@ -135,6 +140,9 @@ impl Config {
             if key == TOOL_RULES {
                 rules = reader.rules(value)?;
             }
+            if key == TOOL_DEFAULTS {
+                tool_defaults = reader.tool_defaults(value)?;
+            }
             if key == NEW_SERVERS && !matches!(value.get(), "\"offer\"" | "\"hold\"") {
                 let message = format!("\"{NEW_SERVERS}\" must be \"offer\" or \"hold\"");
                 return Err(reader.at(value.get(), message));
@@ -148,7 +156,16 @@ impl Config {
                 servers.insert(parsed, reader.server(&name, entry)?);
             }
         }
-        Ok(Self { document, servers, request_bytes, history, debug_status, otlp_endpoint, rules })
+        Ok(Self {
+            document,
+            servers,
+            request_bytes,
+            history,
+            debug_status,
+            otlp_endpoint,
+            rules,
+            tool_defaults,
+        })
     }
 
     /// The configuration as it is written to disk.
@@ -188,6 +205,11 @@ impl Config {
         &self.rules
     }
 
+    /// What is done with tools that no rule is for.
+    pub fn tool_defaults(&self) -> &Defaults {
+        &self.tool_defaults
+    }
+
     /// Are the first lists of a new server held back until a person has looked at them?
     pub fn holds_new_servers(&self) -> bool {
         self.document.get(NEW_SERVERS).and_then(Value::as_str) == Some("hold")
@@ -212,15 +234,25 @@ impl Config {
         block: &str,
         edit: impl FnOnce(&mut Map<String, Value>),
     ) -> Result<Self, ConfigError> {
+        self.edited_whole(|root| {
+            let block = root.entry(block).or_insert_with(|| Value::Object(Map::new()));
+            if let Some(fields) = block.as_object_mut() {
+                edit(fields);
+            }
+        })
+    }
+
+    /// The same for the whole document.
+    pub(super) fn edited_whole(
+        &self,
+        edit: impl FnOnce(&mut Map<String, Value>),
+    ) -> Result<Self, ConfigError> {
         let mut document = self.document.clone();
         if !document.is_object() {
             document = Value::Object(Map::new());
         }
         if let Some(root) = document.as_object_mut() {
-            let block = root.entry(block).or_insert_with(|| Value::Object(Map::new()));
-            if let Some(fields) = block.as_object_mut() {
-                edit(fields);
-            }
+            edit(root);
         }
         Self::parse(&serde_json::to_string_pretty(&document).expect("a JSON value always serializes"))
     }
@@ -245,7 +277,22 @@ impl<'a> Reader<'a> {
                 self.at(raw.get(), format!("a rule of \"{TOOL_RULES}\" cannot be used: {why}"))
             })
         };
-        list.into_iter().map(rule).collect()
+        let sound = |raw: &'a Raw| {
+            let rule = rule(raw)?;
+            match rule.fault() {
+                Some(fault) => Err(self.at(raw.get(), fault.to_owned())),
+                None => Ok(rule),
+            }
+        };
+        list.into_iter().map(sound).collect()
+    }
+
+    fn tool_defaults(&self, value: &'a Raw) -> Result<Defaults, ConfigError> {
+        serde_json::from_str(value.get()).map_err(|error| {
+            let text = error.to_string();
+            let why = text.split(" at line").next().unwrap_or(&text).to_owned();
+            self.at(value.get(), format!("\"{TOOL_DEFAULTS}\" cannot be used: {why}"))
+        })
     }
 
     fn caps(&self, value: &'a Raw) -> Result<(), ConfigError> {

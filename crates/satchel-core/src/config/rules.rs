@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::model::nature::Permit;
+
 /// What becomes of the tools that `tool` names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -24,12 +26,78 @@ pub struct ToolRule {
     /// What kind of tool it is, in a word; stands in its `_meta` as `dev.satchel/category`.
     #[serde(default)]
     pub category: Option<String>,
+    /// Only for clients of this name, in which `*` and `?` stand for what they do in `tool`. Such a rule can only permit.
+    #[serde(default)]
+    pub client: Option<String>,
+    /// May it be called?
+    #[serde(default)]
+    pub permit: Option<Permit>,
 }
 
 impl ToolRule {
     /// Is it for the tool of this path?
     pub fn is_for(&self, path: &str) -> bool {
         matches(&self.tool, path)
+    }
+
+    /// Is it for this client? A person at a face is none.
+    pub fn is_for_client(&self, client: Option<&str>) -> bool {
+        match (&self.client, client) {
+            (None, _) => true,
+            (Some(pattern), Some(client)) => matches(pattern, client),
+            (Some(_), None) => false,
+        }
+    }
+
+    /// Is it for every tool that this server could have?
+    pub fn is_for_all_of(&self, server: &str) -> bool {
+        match self.tool.split_once(':') {
+            Some((of, "*")) => matches(of, server),
+            Some(_) => false,
+            None => self.tool == "*",
+        }
+    }
+
+    /// Could it be for a tool of this server?
+    pub fn may_be_for(&self, server: &str) -> bool {
+        self.tool.split_once(':').is_none_or(|(of, _)| matches(of, server))
+    }
+
+    /// What it says that makes no sense together.
+    pub fn fault(&self) -> Option<&'static str> {
+        let edits = self.hide
+            || self.rename.is_some()
+            || self.description.is_some()
+            || !self.annotations.is_empty()
+            || self.category.is_some();
+        (self.client.is_some() && edits)
+            .then_some("a rule with \"client\" can only have \"permit\" beside it")
+    }
+}
+
+/// What is done with tools that no rule is for, by what they do: the block `toolDefaults`. Without a value, reading and
+/// writing are allowed, and a person is asked about what is dangerous.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Defaults {
+    /// Those that change nothing.
+    #[serde(default)]
+    pub reads: Option<Permit>,
+    /// Those that add or change.
+    #[serde(default)]
+    pub writes: Option<Permit>,
+    /// Those that may delete.
+    #[serde(default)]
+    pub deletes: Option<Permit>,
+    /// Those that nobody knows.
+    #[serde(default)]
+    pub unstated: Option<Permit>,
+}
+
+impl Defaults {
+    /// Does any of them switch tools off?
+    pub fn hides(&self) -> bool {
+        [self.reads, self.writes, self.deletes, self.unstated].contains(&Some(Permit::Off))
     }
 }
 

@@ -1,5 +1,5 @@
-//! What one client sees of the servers: everything but what a person hid from it. What is hidden from a client does not
-//! exist for it, whichever way it asks.
+//! What one client sees of the servers: everything but what a person hid from it and what rules switch off for it. What
+//! is hidden from a client does not exist for it, whichever way it asks; what is off is refused with the rule.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,6 +9,7 @@ use std::{
 use super::Hub;
 use crate::{
     catalog::{Catalog, Offer},
+    config::Config,
     model::ServerName,
 };
 
@@ -18,6 +19,7 @@ pub(super) type Audiences = Mutex<BTreeMap<Arc<str>, Shown>>;
 #[derive(Debug)]
 pub(super) struct Shown {
     of: Catalog,
+    by: Arc<Config>,
     hidden: BTreeSet<String>,
     catalog: Catalog,
 }
@@ -34,6 +36,11 @@ impl Hub {
 
     /// May whoever looks through this handle see the server?
     pub fn shows(&self, server: &str) -> bool {
+        self.knows(server) && self.server_off(server).is_none()
+    }
+
+    /// Does the server exist for whoever looks through this handle? It may be switched off all the same.
+    pub(super) fn knows(&self, server: &str) -> bool {
         self.hidden().is_none_or(|hidden| !hidden.contains(server))
     }
 
@@ -46,10 +53,10 @@ impl Hub {
 
     /// What the enabled servers offer, as far as it may be seen through this handle.
     pub fn catalog(&self) -> Catalog {
-        let whole = self.inner.catalog.borrow().clone();
-        match (&self.viewer, self.hidden()) {
-            (Some(viewer), Some(hidden)) => self.shown(viewer, whole, hidden),
-            _ => whole,
+        let (whole, config) = (self.inner.catalog.borrow().clone(), self.inner.config.borrow().clone());
+        match self.hidden() {
+            None if !self.may_be_off(&config) => whole,
+            hidden => self.shown(whole, config, hidden.unwrap_or_default()),
         }
     }
 
@@ -59,15 +66,23 @@ impl Hub {
         (!hidden.is_empty()).then_some(hidden)
     }
 
-    fn shown(&self, viewer: &Arc<str>, whole: Catalog, hidden: BTreeSet<String>) -> Catalog {
+    fn shown(&self, whole: Catalog, config: Arc<Config>, hidden: BTreeSet<String>) -> Catalog {
+        // Nobody's name is a client's.
+        let viewer = self.viewer.clone().unwrap_or_default();
+        let viewer = if self.by_hand { Arc::default() } else { viewer };
         let mut audiences = self.inner.audiences.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = audiences.get(viewer);
-        if let Some(known) = known.filter(|known| known.of.is_same(&whole) && known.hidden == hidden) {
+        let known = audiences.get(&viewer);
+        let is_this = |known: &&Shown| {
+            known.of.is_same(&whole) && Arc::ptr_eq(&known.by, &config) && known.hidden == hidden
+        };
+        if let Some(known) = known.filter(is_this) {
             return known.catalog.clone();
         }
-        let offers = without(whole.servers(), &hidden);
+        let mut gone = self.off_in(&whole, &config);
+        gone.extend(hidden.iter().cloned());
+        let offers = without(whole.servers(), &gone);
         let catalog = known.map_or_else(Catalog::default, |known| known.catalog.clone()).followed_by(offers);
-        audiences.insert(viewer.clone(), Shown { of: whole, hidden, catalog: catalog.clone() });
+        audiences.insert(viewer, Shown { of: whole, by: config, hidden, catalog: catalog.clone() });
         catalog
     }
 }

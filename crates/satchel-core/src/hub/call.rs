@@ -19,7 +19,13 @@ use tokio::{
     time::Instant,
 };
 
-use super::{Hub, execute::Finish, registry::Registered, route::refused};
+use super::{
+    Hub,
+    execute::Finish,
+    permission::{Permission, Permitted, Word},
+    registry::Registered,
+    route::refused,
+};
 use crate::{
     bridge::{Caller, Question, Round, caller},
     catalog::ToolEntry,
@@ -109,7 +115,10 @@ pub struct Running {
     finish: Option<Finish>,
     quiet: Duration,
     deadline: Instant,
-    _permits: (OwnedSemaphorePermit, OwnedSemaphorePermit),
+    /// A person was asked, and allowed it.
+    allowed: bool,
+    /// Taken when it is sent; while a person is asked it is nobody's turn.
+    permits: Option<(OwnedSemaphorePermit, OwnedSemaphorePermit)>,
 }
 
 /// A task that we keep for a caller that knows none.
@@ -129,6 +138,8 @@ const TASK_TTL_MS: u64 = 30 * 60 * 1000;
 enum Stage {
     /// To be sent.
     Begin,
+    /// To be sent once a person has allowed it.
+    Permission(Box<Permission>),
     /// Sent.
     Sent(link::Call, Lease),
     /// A stateless server wants to know something first. The lease keeps it from being put to sleep meanwhile.
@@ -180,6 +191,7 @@ impl Hub {
         let (registered, path) = self.route_tool(path).await?;
         self.tell_route(&path, params.get("arguments"), &registered);
         self.permit_tool(&path)?;
+        let permission = self.permission(caller, &path, &params)?;
         let mut named = RawObject::new();
         let own_name = self.catalog().tool(&path).and_then(|tool| tool.own_name.clone());
         // Strings always serialize.
@@ -188,7 +200,8 @@ impl Hub {
             named.set(key, value.to_owned());
         }
         let quiet = patience(&named, &registered.config, &path.tool);
-        let mut running = self.run(caller, path.server.clone(), registered, "tools/call", named).await?;
+        let mut running =
+            self.run(caller, path.server.clone(), registered, "tools/call", named, permission).await?;
         // Why a server cannot be had is its lifecycle's to remember, not this tool's.
         running.tool = Some(path);
         running.quiet = quiet;
@@ -213,7 +226,7 @@ impl Hub {
         let hub = self.seen_by(&caller.client);
         let registered = hub.route_known_server(server)?;
         hub.refuse_held_request(server, method, &params)?;
-        hub.run(caller, server.clone(), registered, method, params).await
+        hub.run(caller, server.clone(), registered, method, params, Permitted::Freely).await
     }
 
     /// Refuses a tool that timed out or lost its server several times in a row.
@@ -259,7 +272,8 @@ impl Hub {
         let (registered, path) = hub.route_resource(path).inspect_err(|failure| hub.tell_failure(failure))?;
         hub.tell_resource(&path);
         let _ = params.put("uri", &path.uri);
-        let begun = hub.run(caller, path.server, registered, "resources/read", params).await;
+        let begun =
+            hub.run(caller, path.server, registered, "resources/read", params, Permitted::Freely).await;
         hub.tell_refusal(&begun);
         begun
     }
@@ -271,11 +285,9 @@ impl Hub {
         registered: Registered,
         method: &str,
         params: RawObject,
+        permission: Permitted,
     ) -> Result<Running, CallFailure> {
         self.refuse_while_paused(&server)?;
-        let permits = (permit(&self.inner.calls, &server)?, permit(&registered.calls, &server)?);
-        self.view().called(&server);
-        self.inner.compose.notify_one();
         let quiet = registered.config.request_timeout;
         let mut running = Running {
             hub: self.clone(),
@@ -296,9 +308,14 @@ impl Hub {
             finish: None,
             quiet,
             deadline: Instant::now() + link::LONGEST_CALL,
-            _permits: permits,
+            allowed: !matches!(permission, Permitted::Freely),
+            permits: None,
         };
-        running.begin().await?;
+        match permission {
+            // Nothing is started, and nothing is sent, before a person has said yes.
+            Permitted::Asking(permission) => running.stage = Stage::Permission(permission),
+            Permitted::Freely | Permitted::Again => running.begin().await?,
+        }
         Ok(running)
     }
 }
@@ -333,6 +350,12 @@ fn permit(semaphore: &Arc<Semaphore>, server: &ServerName) -> Result<OwnedSemaph
 
 impl Running {
     async fn begin(&mut self) -> Result<(), CallFailure> {
+        if self.permits.is_none() {
+            let calls = (&self.hub.inner.calls, &self.registered.calls);
+            self.permits = Some((permit(calls.0, &self.server)?, permit(calls.1, &self.server)?));
+            self.hub.view().called(&self.server);
+            self.hub.inner.compose.notify_one();
+        }
         let leased = self.hub.lease_of(&self.registered).await;
         let lease = leased.map_err(|error| refused(&self.server, &error))?;
         let modern = lease.link().is_modern();
@@ -446,6 +469,19 @@ impl Running {
                     let failure = CallFailure::not_sent(Some(&self.server), None, message, String::new());
                     return Step::End(Err(Failed::Hub(failure)));
                 }
+                Stage::Permission(permission) => match permission.next(&self.hub).await {
+                    Word::Ask(question) => return Step::Question(question),
+                    Word::Yes(rule, waited) => {
+                        self.hub.tell_rule(&rule, Some(waited));
+                        self.deadline += waited;
+                        self.stage = Stage::Begin;
+                        // Much may have happened while a person thought about it.
+                        if let Err(failure) = self.still_possible() {
+                            return self.end(Err(Failed::Hub(failure)));
+                        }
+                    }
+                    Word::No(failure) => return self.end(Err(Failed::Hub(failure))),
+                },
                 Stage::Begin => {
                     if let Err(failure) = self.begin().await {
                         return self.end(Err(Failed::Hub(failure)));
@@ -519,8 +555,21 @@ impl Running {
         }
     }
 
+    /// May it still be sent, now that a person has allowed it?
+    fn still_possible(&self) -> Result<(), CallFailure> {
+        self.hub.refuse_while_paused(&self.server)?;
+        self.hub.route_known_server(&self.server)?;
+        match &self.tool {
+            Some(tool) => self.hub.refuse_hidden_tool(tool),
+            None => Ok(()),
+        }
+    }
+
     fn ended(&mut self, result: Box<Raw>, modern: bool) -> Step {
         self.record(true, None);
+        if let Some(tool) = self.tool.as_ref().filter(|_| self.allowed && meta::asks_for_input(&result)) {
+            self.hub.remember_round(&self.caller, tool, &self.params);
+        }
         let failed = !self.lacking.is_empty()
             && self.caller.modern
             && RawObject::parse(&result).is_ok_and(|fields| fields.read("isError") == Some(true));
@@ -645,6 +694,10 @@ impl Running {
                 if !round.is_answered() && round.refusal().is_none() {
                     return;
                 }
+            }
+            Stage::Permission(permission) => {
+                permission.answered(&self.hub, outcome.ok().as_deref());
+                return;
             }
             Stage::Begin | Stage::Over => return,
         }

@@ -44,7 +44,8 @@ impl Hub {
     ) -> Result<Running, CallFailure> {
         let mut params = RawObject::new();
         params.set("arguments", arguments);
-        self.execute(&Caller::alone("satchel"), path, params, false).await
+        let hand = Self { by_hand: true, ..self.clone() };
+        hand.execute(&Caller::alone("satchel"), path, params, false).await
     }
 
     async fn execute(
@@ -57,7 +58,7 @@ impl Hub {
         let hub = self.seen_by(&caller.client);
         let mut corrected = Vec::new();
         let path = hub.meant(path, &mut corrected);
-        let (_, parsed) = hub.route_tool(&path).await?;
+        let (_, parsed) = hub.route_tool(&path).await.inspect_err(|failure| hub.tell_failure(failure))?;
         let arguments = params.get("arguments").map_or_else(|| RawObject::new().to_raw(), ToOwned::to_owned);
         match hub.catalog().tool(&parsed).map(|tool| tool.check(&arguments)) {
             Some(Ok(checked)) => {
@@ -75,8 +76,8 @@ impl Hub {
     fn meant(&self, path: &str, corrected: &mut Vec<String>) -> String {
         let catalog = self.catalog();
         let known = path.parse::<ToolPath>().is_ok_and(|path| catalog.tool(&path).is_some());
-        // What is held back is not taken for another tool of nearly the same name.
-        let held = path.parse::<ToolPath>().is_ok_and(|path| self.refuse_held_tool(&path).is_err());
+        // What is held back or off is not taken for another tool of nearly the same name.
+        let held = path.parse::<ToolPath>().is_ok_and(|path| self.refuse_hidden_tool(&path).is_err());
         match catalog.resolve(path).filter(|_| !known && !held) {
             Some(meant) => {
                 corrected.push(format!("tool_path: {path} was read as {meant}"));

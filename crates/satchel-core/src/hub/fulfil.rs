@@ -33,7 +33,7 @@ impl Hub {
             }
             Wish::Call { tool_path, arguments } => self.call_for_face(&tool_path, &arguments).await,
             Wish::Change(change) => {
-                self.apply(change).await?;
+                self.apply(self.by_own_name(change)).await?;
                 Ok(json!({}))
             }
             Wish::Restart { server } => {
@@ -103,6 +103,15 @@ impl Hub {
             Wish::Approve { server, items } => self.decide(&server, &items, true),
             Wish::KeepHeld { server, items } => self.decide(&server, &items, false),
             Wish::LookedAt { server } => self.looked_at(&server),
+            Wish::Asks { wait } => Ok(json!(self.asks(wait).await)),
+            Wish::AnswerAsk { id, answer } => {
+                self.answer_ask(id, answer).await?;
+                Ok(json!({}))
+            }
+            Wish::ReadingAsk { id } => {
+                self.reading_ask(id);
+                Ok(json!({}))
+            }
             Wish::DebugStatus => Ok(json!(self.debug_status()?)),
             Wish::Quit => {
                 self.inner.quit.cancel();
@@ -128,6 +137,8 @@ impl Hub {
         };
         let line = |(server, tool): &(&crate::model::ServerName, &crate::catalog::ToolEntry)| {
             let version = catalog.offer(server.as_str()).and_then(|offer| offer.version(tool));
+            let path = crate::model::ToolPath { server: (*server).clone(), tool: tool.name.clone() };
+            let crate::trust::rules::Decision { permit, rule } = self.decision(&path);
             ToolLine {
                 tool_path: format!("{server}:{}", tool.name),
                 description: tool.summary(DESCRIPTION),
@@ -139,6 +150,9 @@ impl Hub {
                 first_seen_ms: version.map(|version| version.first_ms),
                 changed_ms: version.and_then(|version| version.changed_ms),
                 why: why(server, tool),
+                nature: tool.nature().clone(),
+                permit,
+                rule,
             }
         };
         Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })

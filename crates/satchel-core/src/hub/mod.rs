@@ -5,6 +5,7 @@
 //! a server reads its lists when they changed; one task composes the snapshot. All end with [`Hub::shutdown`].
 
 mod apply;
+mod asking;
 mod audience;
 mod call;
 mod clients;
@@ -16,10 +17,12 @@ mod import;
 mod keep;
 mod ledger;
 mod pause;
+mod permission;
 mod refresh;
 mod registry;
 pub mod results;
 mod route;
+mod ruled;
 mod surface;
 mod trusted;
 mod usage;
@@ -84,6 +87,8 @@ pub struct Hub {
     tally: Option<Tally>,
     /// The client that looks through this handle, where it is one's.
     viewer: Option<Arc<str>>,
+    /// A person calls through it, and need not be asked.
+    by_hand: bool,
 }
 
 #[derive(Debug)]
@@ -105,6 +110,8 @@ struct Inner {
     offers: Mutex<BTreeMap<ServerName, Arc<Offer>>>,
     /// What was approved of every server, and what comes of it.
     trusted: trusted::Trusted,
+    /// Calls that wait for a person.
+    asking: asking::Asking,
     catalog: watch::Sender<Catalog>,
     snapshot: watch::Sender<Arc<Snapshot>>,
     view: view::Sources,
@@ -174,6 +181,7 @@ impl Hub {
             servers: RwLock::default(),
             offers: Mutex::default(),
             trusted: Mutex::default(),
+            asking: asking::Asking::default(),
             catalog: watch::Sender::new(Catalog::default()),
             snapshot: watch::Sender::new(Arc::default()),
             view: view::Sources::default(),
@@ -196,7 +204,7 @@ impl Hub {
             lock: Mutex::new(Some(lock)),
             options,
         });
-        let hub = Self { inner, tally: None, viewer: None };
+        let hub = Self { inner, tally: None, viewer: None, by_hand: false };
         for trouble in [trouble, edits_trouble, learned_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }

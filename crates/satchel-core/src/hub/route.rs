@@ -29,7 +29,7 @@ impl Hub {
             Err(None) => return Err(unknown(format!("there is no server \"{}\"", parsed.server))),
         };
         if self.catalog().tool(&parsed).is_none() {
-            self.refuse_held_tool(&parsed)?;
+            self.refuse_hidden_tool(&parsed)?;
             // A server that was just added: its tools are not known before it has told them.
             if self.catalog().offer(parsed.server.as_str()).is_none() {
                 let leased = self.lease_of(&server).await;
@@ -38,7 +38,7 @@ impl Hub {
                 drop(lease);
             }
             if self.catalog().tool(&parsed).is_none() {
-                self.refuse_held_tool(&parsed)?;
+                self.refuse_hidden_tool(&parsed)?;
                 return Err(unknown(format!("{} has no tool \"{}\"", parsed.server, parsed.tool)));
             }
         }
@@ -78,10 +78,11 @@ impl Hub {
 
     fn route_server(&self, name: &ServerName) -> Result<Registered, Option<CallFailure>> {
         let known = self.servers().get(name).cloned();
-        let Some(server) = known.filter(|_| self.shows(name.as_str())) else { return Err(None) };
+        let Some(server) = known.filter(|_| self.knows(name.as_str())) else { return Err(None) };
         if !server.config.enabled {
             return Err(Some(refused(name, &LeaseError::Off)));
         }
+        self.refuse_server_off(name).map_err(Some)?;
         Ok(server)
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::{broadcast, watch};
 use super::{CallFailure, Hub, call::ask_for_logs, route::refused};
 use crate::{
     catalog::{Catalog, Offer},
-    model::{Code, ServerName, ToolPath, approvals::Kind},
+    model::{Code, ServerName, approvals::Kind},
     upstream::{Lease, News, Upstream},
 };
 
@@ -36,18 +36,6 @@ impl Hub {
             let action = Code::HandshakeTimeout.action().to_owned();
             CallFailure::not_sent(Some(server), None, message, action)
         })
-    }
-
-    /// Says why a tool that is not on offer may not be used.
-    ///
-    /// # Errors
-    /// A [`CallFailure`] where it is held back.
-    pub fn refuse_held_tool(&self, path: &ToolPath) -> Result<(), CallFailure> {
-        // Of what a client does not see it does not hear either.
-        if !self.shows_tool(path.server.as_str(), &path.tool) {
-            return Ok(());
-        }
-        self.refuse_held(&path.server, Kind::Tool, &path.tool)
     }
 
     /// Follows what the enabled servers offer.

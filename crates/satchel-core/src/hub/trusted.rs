@@ -221,7 +221,7 @@ impl Hub {
     }
 
     /// The tools that are held back, by server: for whoever has to say why they are not there.
-    pub fn held_tools(&self) -> Vec<crate::model::ToolPath> {
+    pub(super) fn held_tools(&self) -> Vec<crate::model::ToolPath> {
         let trusted = self.trusted();
         let of = |(server, entry): (&ServerName, &Entry)| {
             let held = entry.judged.iter().flat_map(|judged| judged.held.keys());

@@ -122,6 +122,7 @@ impl Hub {
             avoided,
             ledger: self.ledger_view(),
             paused: view.paused,
+            asks: self.waiting_asks(),
         }
     }
 }

@@ -84,11 +84,13 @@ pub enum Code {
     HeldBack,
     /// What was approved of a server cannot be read any more.
     ApprovalsLost,
+    /// A rule or a person does not allow a call.
+    Denied,
 }
 
 impl Code {
     /// Every code, for tables and tests.
-    pub const ALL: [Code; 37] = [
+    pub const ALL: [Code; 38] = [
         Code::SpawnNotFound,
         Code::RuntimeMissing,
         Code::DockerDown,
@@ -126,6 +128,7 @@ impl Code {
         Code::LedgerUnusable,
         Code::HeldBack,
         Code::ApprovalsLost,
+        Code::Denied,
     ];
 
     /// The code as it is written in JSON, logs and documentation.
@@ -168,6 +171,7 @@ impl Code {
             Code::LedgerUnusable => "ledger_unusable",
             Code::HeldBack => "held_back",
             Code::ApprovalsLost => "approvals_lost",
+            Code::Denied => "denied",
         }
     }
 
@@ -231,6 +235,9 @@ impl Code {
             }
             Code::HeldBack => {
                 "A person has to look at it first, in Satchel's window or with `satchel approve`."
+            }
+            Code::Denied => {
+                "Do without it, or let the user do it or change the rule in \"toolRules\" of Satchel's configuration."
             }
             Code::ApprovalsLost => {
                 "Look at its tools again, in Satchel's window or with `satchel approve`; until then they are held back."

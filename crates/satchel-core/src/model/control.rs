@@ -146,6 +146,23 @@ pub enum Wish {
         /// What was looked at.
         items: Vec<super::approvals::Seen>,
     },
+    /// Calls that wait for a person's word. Answer: [`super::asks::AskList`].
+    Asks {
+        /// Answer when one waits, or after some seconds.
+        wait: bool,
+    },
+    /// A person's word about a call.
+    AnswerAsk {
+        /// Which.
+        id: u64,
+        /// The word.
+        answer: super::asks::AskAnswer,
+    },
+    /// Somebody is reading a question right now; it is not taken away meanwhile.
+    ReadingAsk {
+        /// Which.
+        id: u64,
+    },
     /// The hub's inside, for whoever looks for a fault. Answer: [`super::happening::DebugStatus`].
     DebugStatus,
     /// Ends the hub.
@@ -190,6 +207,16 @@ pub enum Change {
         name: String,
         /// The wish.
         enabled: bool,
+    },
+    /// Says whether a tool may be called, or leaves it to what it does.
+    SetPermit {
+        /// `server:tool`, in which `*` stands for anything and `?` for one character.
+        tool: String,
+        /// Only for clients of this name; all without one.
+        #[serde(default)]
+        client: Option<String>,
+        /// The wish; `None` takes the rule away.
+        permit: Option<super::nature::Permit>,
     },
     /// Keeps the arguments and results of a server's calls in the history from now on, or no longer.
     SetKeepCalls {
@@ -301,6 +328,12 @@ pub struct ToolLine {
     /// Why it was found, where something was looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What it does, as far as is known.
+    pub nature: super::nature::Nature,
+    /// Whether clients may call it.
+    pub permit: super::nature::Permit,
+    /// The rule that says so.
+    pub rule: String,
 }
 
 /// Why a wish was not fulfilled. Carried as JSON `{"code", "message", "action"}`.

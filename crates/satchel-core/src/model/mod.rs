@@ -1,6 +1,7 @@
 //! The words every other room speaks: names, settings, states, what faces show. No I/O, no clock.
 
 pub mod approvals;
+pub mod asks;
 pub mod clients;
 pub mod code;
 pub mod control;
@@ -8,6 +9,7 @@ pub mod happening;
 pub mod ledger;
 pub mod listing;
 pub mod name;
+pub mod nature;
 pub mod server;
 pub mod snapshot;
 

@@ -25,6 +25,9 @@ pub struct Snapshot {
     /// What was called lately and saved today.
     #[serde(default)]
     pub ledger: LedgerView,
+    /// Calls that wait for a person's word, in the order in which they are answered.
+    #[serde(default)]
+    pub asks: Vec<super::asks::Ask>,
 }
 
 /// A pause that a person asked for.

@@ -7,6 +7,8 @@ pub mod clean;
 pub mod diff;
 pub mod fingerprint;
 pub mod inspect;
+pub mod nature;
+pub mod rules;
 
 pub use approvals::{First, Item, Record, Verdict};
 pub use fingerprint::Fingerprint;

@@ -24,6 +24,41 @@ export interface Snapshot {
   avoided: Avoided;
   paused: Paused | null;
   ledger: LedgerView;
+  /** Calls that wait for a person's word, in the order in which they are answered. */
+  asks: Ask[];
+}
+
+export type Permit = "allow" | "ask" | "off";
+export type Effect = "reads" | "writes" | "deletes" | "unstated";
+
+/** A call that waits for a person's word. Hidden characters are written out in all of it. */
+export interface Ask {
+  id: number;
+  client: string;
+  server: string;
+  tool: string;
+  effect: Effect;
+  /** Its server says so itself. */
+  stated: boolean;
+  arguments: { title: string; value: string }[];
+  json: string;
+  rule: string;
+  since_ms: number;
+  until_ms: number;
+}
+
+export type AskAnswer = "once" | "session" | "always" | "no" | "mute";
+
+/** What is known of a tool before it is called. */
+export interface Nature {
+  effect: Effect;
+  stated: boolean;
+  safety: "safe" | "moderate" | "dangerous";
+  commands: boolean;
+  idempotent: boolean;
+  open_world: boolean;
+  needs_auth: boolean;
+  deprecated: boolean;
 }
 
 /** A pause that a person asked for; `null` means until a person ends it. */
@@ -135,7 +170,8 @@ export type Code =
   | "set_aside"
   | "ledger_unusable"
   | "held_back"
-  | "approvals_lost";
+  | "approvals_lost"
+  | "denied";
 
 /** What the window may wish for. The hub knows more wishes; the window has no business with them. */
 export type Wish =
@@ -161,7 +197,9 @@ export type Wish =
   | { do: "approvals"; server: string | null }
   | { do: "approve"; server: string; items: Seen[] }
   | { do: "looked_at"; server: string }
-  | { do: "keep_held"; server: string; items: Seen[] };
+  | { do: "keep_held"; server: string; items: Seen[] }
+  | { do: "answer_ask"; id: number; answer: AskAnswer }
+  | { do: "reading_ask"; id: number };
 
 export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside";
 export type Why = "changed" | "added" | "new" | "lost";
@@ -227,7 +265,8 @@ export type Change =
   | { change: "remove"; name: string }
   | { change: "set_enabled"; name: string; enabled: boolean }
   | { change: "set_keep_calls"; name: string; keep: boolean }
-  | { change: "set_learning"; learn: boolean };
+  | { change: "set_learning"; learn: boolean }
+  | { change: "set_permit"; tool: string; client: string | null; permit: Permit | null };
 
 /** By what a report is divided. */
 export type By = "client" | "server" | "tool" | "day";
@@ -425,6 +464,9 @@ export interface ToolLine {
   first_seen_ms: number | null;
   changed_ms: number | null;
   why?: string;
+  nature: Nature;
+  permit: Permit;
+  rule: string;
 }
 
 export interface Log {

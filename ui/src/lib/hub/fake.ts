@@ -1,5 +1,5 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
-import type { About, ApprovalList, HubState, Log, Refusal, Refused, ServerApprovals, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
+import type { About, ApprovalList, HubState, Log, Permit, Refusal, Refused, ServerApprovals, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
 import type { KnownClient, KnownClients, ProposedWish } from "./proposed";
@@ -49,7 +49,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
 }
 
 export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): Snapshot {
-  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true }, paused: null, ...more };
+  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true }, paused: null, asks: [], ...more };
 }
 
 /** A hub that serves. */
@@ -83,6 +83,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const wishes: (Wish | ProposedWish)[] = [];
   const refusals = new Map<(Wish | ProposedWish)["do"], Refusal>();
   const heardState = new Set<(state: HubState) => void>();
+  const permits = new Map<string, Permit>();
   let hidden = false;
   const heardClosing = new Set<() => void>();
   const heardGo = new Set<(path: string) => void>();
@@ -104,6 +105,10 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     switch (wish.do) {
       case "change":
         switch (wish.change) {
+          case "set_permit":
+            if (wish.permit) permits.set(wish.tool, wish.permit);
+            else permits.delete(wish.tool);
+            return {};
           case "set_enabled":
             change(wish.name, { enabled: wish.enabled, ...(wish.enabled ? { state: "asleep" } : { state: "off" }) });
             return {};
@@ -195,11 +200,19 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           version: at === 3 ? 2 : 1,
           first_seen_ms: Date.now() - 9 * 86_400_000,
           changed_ms: at === 3 ? Date.now() - 2 * 86_400_000 : null,
+          nature: pretend.nature(at === 1 || at === 4 ? "writes" : "reads"),
+          permit: permits.get(`${wish.server ?? "github"}:${name}`) ?? "allow",
+          rule: at === 1 || at === 4 ? "what writes is allowed" : "what reads is allowed",
         }));
         return { tools, total: tools.length } satisfies ToolList;
       }
       case "approvals":
         return { servers: (telling.approvals ?? []).filter((one) => wish.server === null || one.server === wish.server) } satisfies ApprovalList;
+      case "answer_ask":
+        if (state.hub === "open")
+          become(open({ ...state.snapshot, version: state.snapshot.version + 1, asks: state.snapshot.asks.filter((ask) => ask.id !== wish.id) }));
+        return {};
+      case "reading_ask":
       case "approve":
       case "keep_held":
       case "looked_at":

@@ -1,5 +1,5 @@
 // What the fake hub tells of calls, savings and clients. All of it is invented, always the same for the same moment.
-import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, Listed, Listing, Report, ReportLine, SessionLine, Totals } from "./bindings";
+import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, Effect, Listed, Listing, Nature, Report, ReportLine, SessionLine, Totals } from "./bindings";
 import type { ConnectPreview, FoundServers, KnownClient, KnownClients } from "./proposed";
 import { listing as sample } from "./samples";
 
@@ -231,4 +231,10 @@ export function listing(query: string): Listing {
   ];
   const wanted = query.trim().toLowerCase();
   return { ...sample, entries: entries.filter((entry) => `${entry.title} ${entry.about.en} ${entry.tools.map((tool) => tool.name).join(" ")}`.toLowerCase().includes(wanted)) };
+}
+
+/** What an invented tool does. */
+export function nature(effect: Effect): Nature {
+  const safety = effect === "reads" ? "safe" : effect === "writes" ? "moderate" : "dangerous";
+  return { effect, stated: true, safety, commands: false, idempotent: false, open_world: false, needs_auth: false, deprecated: false };
 }

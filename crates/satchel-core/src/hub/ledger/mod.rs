@@ -223,6 +223,11 @@ impl Hub {
         self.tally.iter().for_each(|tally| tally.routed(path, arguments, server));
     }
 
+    /// The rule that decides about it, and for how long a person was asked.
+    pub(super) fn tell_rule(&self, rule: &str, waited: Option<Duration>) {
+        self.tally.iter().for_each(|tally| tally.decided(rule, waited));
+    }
+
     pub(super) fn tell_resource(&self, path: &ResourcePath) {
         self.tally.iter().for_each(|tally| tally.routed_to_resource(path));
     }
@@ -233,7 +238,8 @@ impl Hub {
         }
     }
 
-    pub(super) fn tell_failure(&self, failure: &CallFailure) {
+    /// A call was refused before it was one.
+    pub fn tell_failure(&self, failure: &CallFailure) {
         self.tally.iter().for_each(|tally| tally.failed(failure));
     }
 

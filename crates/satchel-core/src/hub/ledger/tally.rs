@@ -140,8 +140,8 @@ impl Tally {
         self.draft().context.as_ref().map(ToString::to_string)
     }
 
-    /// The rule that allowed it, and whether a person was asked, for so long.
-    pub fn allowed(&self, rule: &str, waited: Option<Duration>) {
+    /// The rule that decides about it, and whether a person was asked, for so long.
+    pub(in crate::hub) fn decided(&self, rule: &str, waited: Option<Duration>) {
         self.write(|called| {
             called.rule = rule.to_owned();
             called.asked |= waited.is_some();

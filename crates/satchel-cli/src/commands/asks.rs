@@ -1,0 +1,108 @@
+//! `asks` and `answer`: calls that wait for a person's word.
+
+use std::{
+    io::{BufRead, IsTerminal, Write, stdin, stdout},
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use satchel_core::{
+    files::Places,
+    model::{
+        asks::{Ask, AskAnswer, AskList},
+        control::Wish,
+        nature::Effect,
+    },
+};
+
+use super::done;
+use crate::{
+    Usage,
+    args::Word,
+    output::{harmless, say, say_json},
+    reach::running,
+};
+
+pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Result<ExitCode> {
+    let hub = running(places).await?;
+    if watch && (json || !stdin().is_terminal()) {
+        return Err(Usage("--watch needs a person at a terminal".into()).into());
+    }
+    loop {
+        let list: AskList = hub.fulfil_as(Wish::Asks { wait: watch }).await?;
+        if json {
+            say_json(&list)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if !watch {
+            match list.asks.as_slice() {
+                [] => say("No call waits."),
+                asks => {
+                    asks.iter().for_each(|ask| say(shown(ask)));
+                    say("Answer with `satchel answer NUMBER yes|no|session|always|mute`.");
+                }
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        for ask in &list.asks {
+            say(shown(ask));
+            let wish = Wish::AnswerAsk { id: ask.id, answer: asked()? };
+            if let Err(refused) = hub.fulfil(wish).await {
+                say(format!("{refused:#}"));
+            }
+        }
+    }
+}
+
+pub(crate) async fn answer(places: &Places, id: u64, word: Word, json: bool) -> anyhow::Result<ExitCode> {
+    let hub = running(places).await?;
+    let answer = word.into();
+    let said = hub.fulfil(Wish::AnswerAsk { id, answer }).await?;
+    let words = match answer {
+        AskAnswer::Once => "Allowed, this once.",
+        AskAnswer::Session => "Allowed for this session.",
+        AskAnswer::Always => "Allowed from now on; the rule stands in the configuration.",
+        AskAnswer::No => "Not allowed.",
+        AskAnswer::Mute => "Not allowed, and no more questions of this client about this server.",
+    };
+    done(words, &said, json)
+}
+
+fn shown(ask: &Ask) -> String {
+    let does = match (ask.effect, ask.stated) {
+        (Effect::Deletes, true) => "its server says that it may delete or overwrite",
+        (Effect::Deletes, false) => "by its name it may delete",
+        (Effect::Reads, _) => "it reads",
+        (Effect::Writes, _) => "it writes",
+        (Effect::Unstated, _) => "nobody says what it does",
+    };
+    let mut lines = vec![format!(
+        "{}: {} wants to call {}:{} ({does})",
+        ask.id,
+        harmless(&ask.client),
+        ask.server,
+        harmless(&ask.tool)
+    )];
+    lines.extend(
+        ask.arguments
+            .iter()
+            .map(|argument| format!("   {}: {}", harmless(&argument.title), harmless(&argument.value))),
+    );
+    lines.push(format!("   asked because of: {}", harmless(&ask.rule)));
+    lines.join("\n")
+}
+
+/// Only a word is a yes; a line end is none.
+fn asked() -> anyhow::Result<AskAnswer> {
+    print!("   Allow it? yes (this once), session, always, mute, or no: [no] ");
+    stdout().flush().context("cannot write to the terminal")?;
+    let mut answer = String::new();
+    stdin().lock().read_line(&mut answer).context("cannot read from the terminal")?;
+    Ok(match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => AskAnswer::Once,
+        "session" => AskAnswer::Session,
+        "always" => AskAnswer::Always,
+        "mute" => AskAnswer::Mute,
+        _ => AskAnswer::No,
+    })
+}

@@ -1,0 +1,302 @@
+//! May this call be made? What the rules say, and a person's word where they want one: through the client that calls,
+//! where it can ask, else at one of Satchel's own faces.
+
+use std::{sync::Arc, time::Duration};
+
+use satchel_mcp::{Raw, RawObject};
+use serde_json::{Value, json, value::to_raw_value};
+use tokio::time::Instant;
+
+use super::{
+    CallFailure, Hub,
+    asking::{PATIENCE, SILENT, Ticket, denied},
+};
+use crate::{
+    bridge::{Caller, Question},
+    model::{
+        ToolPath,
+        asks::{Ask, AskAnswer, AskArgument},
+        nature::{Effect, Permit},
+    },
+    trust::{clean, rules::Decision},
+};
+
+/// A client shows questions in its own way and time.
+const CLIENT_PATIENCE: Duration = Duration::from_secs(120);
+/// Arguments are shown up to so many characters: in a client's question, each and all in our own.
+const IN_A_MESSAGE: usize = 500;
+const ONE_ARGUMENT: usize = 2_000;
+const ALL_ARGUMENTS: usize = 8_000;
+/// So many arguments are shown one by one.
+const SHOWN_ARGUMENTS: usize = 40;
+
+/// A call that waits for a person's word.
+#[derive(Debug)]
+pub(super) struct Permission {
+    client: Arc<str>,
+    path: ToolPath,
+    rule: String,
+    ask: Ask,
+    began: Instant,
+    asked: Asked,
+}
+
+#[derive(Debug)]
+enum Asked {
+    /// Its client asks its own user.
+    Client { question: Option<Question>, until: Instant },
+    /// Satchel's faces ask; not yet, where there is no ticket.
+    Faces(Option<Ticket>),
+    /// A word came, or the reason why none did.
+    Said(Result<AskAnswer, &'static str>),
+}
+
+/// What the rules say of a call.
+pub(super) enum Permitted {
+    /// It may be made, and nobody was asked.
+    Freely,
+    /// A person has allowed it already, and it comes back with an answer to its server.
+    Again,
+    /// Once a person has said so.
+    Asking(Box<Permission>),
+}
+
+/// What becomes of a call that a person is asked about.
+pub(super) enum Word {
+    /// Its client has to be asked.
+    Ask(Question),
+    /// It may be made, by this rule and after so long.
+    Yes(String, Duration),
+    /// It may not.
+    No(CallFailure),
+}
+
+impl Permission {
+    /// What is next. May be given up and called again.
+    pub(super) async fn next(&mut self, hub: &Hub) -> Word {
+        loop {
+            match &mut self.asked {
+                Asked::Client { question, until } => {
+                    if let Some(question) = question.take() {
+                        return Word::Ask(question);
+                    }
+                    tokio::time::sleep_until(*until).await;
+                    self.asked = Asked::Said(Err(SILENT));
+                }
+                Asked::Faces(None) => {
+                    self.asked = match hub.queue_ask(self.ask.clone(), &self.path) {
+                        Ok(ticket) => Asked::Faces(Some(ticket)),
+                        Err(why) => Asked::Said(Err(why)),
+                    };
+                }
+                Asked::Faces(Some(ticket)) => {
+                    let said = ticket.word().await;
+                    self.asked = Asked::Said(said);
+                }
+                Asked::Said(said) => {
+                    return match *said {
+                        Ok(answer) if answer.is_yes() => {
+                            Word::Yes(self.rule_after(answer), self.began.elapsed())
+                        }
+                        Ok(_) => Word::No(denied(&self.path, "the user did not allow it")),
+                        Err(why) => Word::No(denied(&self.path, why)),
+                    };
+                }
+            }
+        }
+    }
+
+    fn rule_after(&self, answer: AskAnswer) -> String {
+        let word = match answer {
+            AskAnswer::Session => "allowed for this session",
+            AskAnswer::Always => "allowed from now on",
+            AskAnswer::Once | AskAnswer::No | AskAnswer::Mute => "allowed once",
+        };
+        format!("{}; {word}", self.rule)
+    }
+
+    /// What the client answered. Only its user's consent is a yes; a client that cannot ask leaves it to us.
+    pub(super) fn answered(&mut self, hub: &Hub, result: Option<&Raw>) {
+        let Asked::Client { until, .. } = self.asked else { return };
+        let Some(result) = result else {
+            self.asked = Asked::Faces(None);
+            return;
+        };
+        let answer = if Instant::now() > until { Err(SILENT) } else { Ok(consent(result)) };
+        if answer == Ok(AskAnswer::Session) {
+            hub.grant(&self.client, &self.path);
+        }
+        self.asked = Asked::Said(answer);
+    }
+}
+
+/// `accept` is the user's explicit yes (`2025-11-25/client/elicitation.mdx#response-actions`).
+fn consent(result: &Raw) -> AskAnswer {
+    let fields = RawObject::parse(result).unwrap_or_default();
+    let content = fields.get("content").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+    match (fields.text("action").as_deref(), content.get("allow").map(Raw::get)) {
+        (Some("accept"), Some("\"session\"")) => AskAnswer::Session,
+        (Some("accept"), None | Some("\"once\"" | "true" | "null")) => AskAnswer::Once,
+        _ => AskAnswer::No,
+    }
+}
+
+impl Hub {
+    /// Decides about a call.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where it may not be made.
+    pub(super) fn permission(
+        &self,
+        caller: &Caller,
+        path: &ToolPath,
+        params: &RawObject,
+    ) -> Result<Permitted, CallFailure> {
+        let Decision { permit, rule } = self.decision(path);
+        self.tell_rule(&rule, None);
+        match permit {
+            Permit::Allow => return Ok(Permitted::Freely),
+            Permit::Off => return Err(denied(path, &format!("it is switched off ({rule})"))),
+            Permit::Ask => {}
+        }
+        let client = &caller.client;
+        // A person who calls a tool at a face has said so.
+        if self.by_hand {
+            self.tell_rule(&format!("{rule}; called by hand"), None);
+            return Ok(Permitted::Freely);
+        }
+        if self.is_granted(client, path) {
+            self.tell_rule(&format!("{rule}; allowed for this session"), None);
+            return Ok(Permitted::Freely);
+        }
+        let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
+        if answers && self.is_back(client, path, &arguments(params)) {
+            self.tell_rule(&format!("{rule}; allowed once"), None);
+            return Ok(Permitted::Again);
+        }
+        self.admit_question(client, path.server.as_str()).map_err(|why| denied(path, why))?;
+        let given = params.get("arguments").map_or("{}", Raw::get);
+        let ask = self.ask_about(client, path, given, &rule);
+        let question = question(&ask);
+        let asked = match caller.can_answer(&question.method, question.params.as_deref()) {
+            Ok(()) => Asked::Client { question: Some(question), until: Instant::now() + CLIENT_PATIENCE },
+            Err(_) => Asked::Faces(None),
+        };
+        let (client, path) = (client.clone(), path.clone());
+        let began = Instant::now();
+        Ok(Permitted::Asking(Box::new(Permission { client, path, rule, ask, began, asked })))
+    }
+
+    fn ask_about(&self, client: &str, path: &ToolPath, given: &str, rule: &str) -> Ask {
+        let catalog = self.catalog();
+        let tool = catalog.tool(path);
+        let schema: Value =
+            tool.and_then(|tool| serde_json::from_str(tool.input_schema()?.get()).ok()).unwrap_or_default();
+        let titled = |key: &str| {
+            let title = schema["properties"][key]["title"].as_str().filter(|title| !title.is_empty());
+            shown(title.unwrap_or(key), 100)
+        };
+        let fields: Value = serde_json::from_str(given).unwrap_or_default();
+        let arguments = fields.as_object().into_iter().flatten().take(SHOWN_ARGUMENTS);
+        let arguments = arguments.map(|(key, value)| AskArgument {
+            title: titled(key),
+            value: shown(&value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned), ONE_ARGUMENT),
+        });
+        let nature = tool.map(|tool| tool.nature());
+        Ask {
+            id: 0,
+            client: shown(client, 100),
+            server: path.server.to_string(),
+            tool: shown(&path.tool, 200),
+            effect: nature.map_or(Effect::Unstated, |nature| nature.effect),
+            stated: nature.is_some_and(|nature| nature.stated),
+            arguments: arguments.collect(),
+            json: shown(given, ALL_ARGUMENTS),
+            rule: rule.to_owned(),
+            since_ms: 0,
+            until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The call ended. Where its server answered with a question, it comes back and needs no other word.
+    pub(super) fn remember_round(&self, caller: &Caller, path: &ToolPath, params: &RawObject) {
+        self.expect_back(&caller.client, path, arguments(params));
+    }
+}
+
+fn arguments(params: &RawObject) -> Value {
+    params.read("arguments").unwrap_or_default()
+}
+
+/// With hidden characters written out, and no longer than this.
+fn shown(text: &str, most: usize) -> String {
+    let visible = clean::visible(text);
+    match visible.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &visible[..end]),
+        None => visible,
+    }
+}
+
+/// In our words; what others wrote stands in it with hidden characters written out.
+fn question(ask: &Ask) -> Question {
+    let does = match ask.effect {
+        Effect::Deletes => ", which may delete or overwrite something",
+        Effect::Reads | Effect::Writes => "",
+        Effect::Unstated => ", which may do anything",
+    };
+    let message = format!(
+        "Satchel asks: may {} call {}:{}{does}? Arguments: {}",
+        ask.client,
+        ask.server,
+        ask.tool,
+        shown(&ask.json, IN_A_MESSAGE)
+    );
+    let params = json!({
+        "message": message,
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "allow": {
+                    "type": "string",
+                    "title": "Allow it",
+                    "description": "once: only this call; session: all calls of this tool for now",
+                    "enum": ["once", "session"],
+                },
+            },
+        },
+    });
+    let params = to_raw_value(&params).ok();
+    Question { key: "satchel_permission".to_owned(), method: "elicitation/create".to_owned(), params }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_persons_consent_is_a_yes() {
+        for (answer, expected) in [
+            (r#"{"action":"accept","content":{"allow":"once"}}"#, AskAnswer::Once),
+            (r#"{"action":"accept","content":{"allow":"session"}}"#, AskAnswer::Session),
+            (r#"{"action":"accept","content":{}}"#, AskAnswer::Once),
+            (r#"{"action":"accept"}"#, AskAnswer::Once),
+            (r#"{"action":"accept","content":{"allow":"no"}}"#, AskAnswer::No),
+            (r#"{"action":"accept","content":{"allow":false}}"#, AskAnswer::No),
+            (r#"{"action":"accept","content":{"allow":true}}"#, AskAnswer::Once),
+            (r#"{"action":"decline","content":{"allow":"once"}}"#, AskAnswer::No),
+            (r#"{"action":"cancel"}"#, AskAnswer::No),
+            (r#"{"content":{"allow":"session"}}"#, AskAnswer::No),
+            ("{}", AskAnswer::No),
+            ("[]", AskAnswer::No),
+        ] {
+            assert_eq!(consent(&Raw::from_string(answer.to_owned()).unwrap()), expected, "{answer}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_hides_nothing_and_has_an_end() {
+        assert_eq!(shown("a\u{202e}b", 100), clean::visible("a\u{202e}b"));
+        assert!(!shown("a\u{202e}b", 100).contains('\u{202e}'));
+        assert_eq!(shown("abcdef", 3), "abc…");
+    }
+}

@@ -1,0 +1,127 @@
+//! What the rules say of a tool to whoever looks through a handle, and the words in which they refuse.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{CallFailure, Hub, asking::denied};
+use crate::{
+    catalog::{Catalog, ToolEntry},
+    config::Config,
+    model::{Code, ServerName, ToolPath, approvals::Kind, control::Change, nature::Permit},
+    trust::{
+        nature,
+        rules::{Decision, Rules},
+    },
+};
+
+impl Hub {
+    /// Whose rules count: a person who calls by hand is no client.
+    fn ruled(&self) -> Option<&str> {
+        self.viewer.as_deref().filter(|_| !self.by_hand)
+    }
+
+    fn config(&self) -> Arc<Config> {
+        self.inner.config.borrow().clone()
+    }
+
+    /// Could rules switch anything off for whoever looks through this handle?
+    pub(super) fn may_be_off(&self, config: &Config) -> bool {
+        rules(config).hide_from(self.ruled())
+    }
+
+    /// What is off, in these offers: servers, and tools as `server:tool`.
+    pub(super) fn off_in(&self, all: &Catalog, config: &Config) -> BTreeSet<String> {
+        let (rules, client) = (rules(config), self.ruled());
+        let is_off = |server: &&ServerName| rules.server_off(server.as_str(), client).is_some();
+        let servers: BTreeSet<String> =
+            all.servers().keys().filter(is_off).map(ToString::to_string).collect();
+        let tools = all.tools().filter(|(server, tool)| {
+            rules.decide(&own(server, tool), client, tool.nature()).permit == Permit::Off
+        });
+        let tools: Vec<String> = tools.map(|(server, tool)| format!("{server}:{}", tool.name)).collect();
+        servers.into_iter().chain(tools).collect()
+    }
+
+    /// Why the whole server is off, where it is.
+    pub(super) fn server_off(&self, server: &str) -> Option<String> {
+        rules(&self.config()).server_off(server, self.ruled())
+    }
+
+    /// Refuses a server that is switched off as a whole.
+    pub(super) fn refuse_server_off(&self, server: &ServerName) -> Result<(), CallFailure> {
+        self.server_off(server.as_str()).map_or(Ok(()), |rule| {
+            let message = format!("\"{server}\" cannot be used: it is switched off ({rule})");
+            let action = Code::Denied.action().to_owned();
+            Err(CallFailure::not_sent(Some(server), Some(Code::Denied), message, action))
+        })
+    }
+
+    /// Tools that there are and that are not on offer: held back, or off.
+    pub fn hidden_tools(&self) -> Vec<ToolPath> {
+        let all = self.inner.catalog.borrow().clone();
+        let off = self.off_in(&all, &self.config());
+        let path = |(server, tool): (&ServerName, &ToolEntry)| ToolPath {
+            server: server.clone(),
+            tool: tool.name.clone(),
+        };
+        let is_off = |path: &ToolPath| off.contains(path.server.as_str()) || off.contains(&path.to_string());
+        let off = all.tools().map(path).filter(is_off).collect::<Vec<_>>();
+        self.held_tools().into_iter().chain(off).collect()
+    }
+
+    /// Says why a tool that is not on offer may not be used.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where it is held back or switched off.
+    pub fn refuse_hidden_tool(&self, path: &ToolPath) -> Result<(), CallFailure> {
+        // Of what a client does not see it does not hear either.
+        if !self.shows_tool(path.server.as_str(), &path.tool) {
+            return Ok(());
+        }
+        self.refuse_held(&path.server, Kind::Tool, &path.tool)?;
+        let (config, all) = (self.config(), self.inner.catalog.borrow().clone());
+        let off = match all.tool(path) {
+            Some(tool) => {
+                let own = own(&path.server, tool);
+                let decision = rules(&config).decide(&own, self.ruled(), tool.nature());
+                (decision.permit == Permit::Off).then_some(decision.rule)
+            }
+            // Whether there is such a tool is nobody's business to whom it would be off.
+            None => rules(&config).off(path, self.ruled()),
+        };
+        off.map_or(Ok(()), |rule| Err(denied(path, &format!("it is switched off ({rule})"))))
+    }
+
+    /// What the rules say of a tool.
+    pub(super) fn decision(&self, path: &ToolPath) -> Decision {
+        let (config, all) = (self.config(), self.inner.catalog.borrow().clone());
+        match all.tool(path) {
+            Some(tool) => rules(&config).decide(&own(&path.server, tool), self.ruled(), tool.nature()),
+            None => {
+                let nothing = nature::of(&satchel_mcp::RawObject::new().to_raw());
+                rules(&config).decide(path, self.ruled(), &nothing)
+            }
+        }
+    }
+
+    /// Faces name a tool as clients see it; rules mean its own name.
+    pub(super) fn by_own_name(&self, change: Change) -> Change {
+        match change {
+            Change::SetPermit { tool, client, permit } => {
+                let all = self.inner.catalog.borrow().clone();
+                let named = tool.parse::<ToolPath>().ok();
+                let known = named.and_then(|path| Some(own(&path.server, all.tool(&path)?).to_string()));
+                Change::SetPermit { tool: known.unwrap_or(tool), client, permit }
+            }
+            other => other,
+        }
+    }
+}
+
+fn rules(config: &Config) -> Rules<'_> {
+    Rules { list: config.tool_rules(), defaults: config.tool_defaults() }
+}
+
+/// The path by the name it has on its own server.
+fn own(server: &ServerName, tool: &ToolEntry) -> ToolPath {
+    ToolPath { server: server.clone(), tool: tool.name_there().to_owned() }
+}

@@ -1,0 +1,204 @@
+//! May a tool be called? One table decides: the user's rules, and where none is for it, what the tool does.
+
+use crate::{
+    config::rules::{Defaults, ToolRule},
+    model::{
+        ToolPath,
+        nature::{Effect, Nature, Permit, Safety},
+    },
+};
+
+/// What becomes of a call, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Whether it may be made.
+    pub permit: Permit,
+    /// The rule that says so, as a person reads it.
+    pub rule: String,
+}
+
+/// The rules of a configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// In their order: the last one that is for a call counts.
+    pub list: &'a [ToolRule],
+    /// What is done where none is for it.
+    pub defaults: &'a Defaults,
+}
+
+impl Rules<'_> {
+    /// Decides about a call of the tool of this path, by its own name, for a client; `None` is a person at a face.
+    pub fn decide(&self, path: &ToolPath, client: Option<&str>, nature: &Nature) -> Decision {
+        let text = path.to_string();
+        let meant = self.list.iter().rev().filter(|rule| rule.is_for(&text) && rule.is_for_client(client));
+        match meant.filter_map(|rule| Some((rule, rule.permit?))).next() {
+            Some((rule, permit)) => Decision { permit, rule: said(rule, permit) },
+            None => self.usual(nature),
+        }
+    }
+
+    /// Is it switched off for this client, by a rule? Whether there is such a tool makes no difference.
+    pub fn off(&self, path: &ToolPath, client: Option<&str>) -> Option<String> {
+        let text = path.to_string();
+        let meant = self.list.iter().rev().filter(|rule| rule.is_for(&text) && rule.is_for_client(client));
+        let (rule, permit) = meant.filter_map(|rule| Some((rule, rule.permit?))).next()?;
+        (permit == Permit::Off).then(|| said(rule, permit))
+    }
+
+    /// Is a whole server switched off for this client: its tools, and with them everything else of it?
+    pub fn server_off(&self, server: &str, client: Option<&str>) -> Option<String> {
+        for rule in self.list.iter().rev().filter(|rule| rule.is_for_client(client)) {
+            match (rule.permit, rule.is_for_all_of(server)) {
+                (Some(Permit::Off), true) => return Some(said(rule, Permit::Off)),
+                (Some(Permit::Allow | Permit::Ask), _) if rule.may_be_for(server) => return None,
+                (Some(_), _) | (None, _) => {}
+            }
+        }
+        None
+    }
+
+    /// Could anything be switched off for this client?
+    pub fn hide_from(&self, client: Option<&str>) -> bool {
+        self.list.iter().any(|rule| rule.permit == Some(Permit::Off) && rule.is_for_client(client))
+            || self.defaults.hides()
+    }
+
+    fn usual(&self, nature: &Nature) -> Decision {
+        let (configured, what) = match nature.effect {
+            Effect::Reads => (self.defaults.reads, "what reads"),
+            Effect::Writes => (self.defaults.writes, "what writes"),
+            Effect::Deletes => (self.defaults.deletes, "what deletes"),
+            Effect::Unstated if nature.commands => (self.defaults.unstated, "what carries out commands"),
+            Effect::Unstated => (self.defaults.unstated, "what does not say whether it deletes"),
+        };
+        let permit = configured.unwrap_or(match nature.safety {
+            Safety::Dangerous => Permit::Ask,
+            // A server that says its tool writes and deletes nothing is believed as much as one that says the contrary.
+            Safety::Safe | Safety::Moderate => Permit::Allow,
+        });
+        let done = match permit {
+            Permit::Allow => "is allowed",
+            Permit::Ask => "is asked",
+            Permit::Off => "is off",
+        };
+        Decision { permit, rule: format!("{what} {done}") }
+    }
+}
+
+fn said(rule: &ToolRule, permit: Permit) -> String {
+    let of = rule.client.as_ref().map(|client| format!(" for {client}")).unwrap_or_default();
+    format!("{}{of}: {}", rule.tool, permit.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use satchel_mcp::Raw;
+    use serde_json::json;
+
+    use super::*;
+    use crate::trust::nature;
+
+    fn of(effect: Effect, safety: Safety) -> Nature {
+        let nothing = Raw::from_string("{}".to_owned()).unwrap();
+        Nature { effect, safety, ..nature::of(&nothing) }
+    }
+
+    #[test]
+    fn one_table_decides() {
+        use Effect::{Deletes, Reads, Unstated, Writes};
+        use Permit::{Allow, Ask, Off};
+        use Safety::{Dangerous, Moderate, Safe};
+        let rules: Vec<ToolRule> = serde_json::from_value(json!([
+            { "tool": "git:*", "permit": "ask" },
+            { "tool": "git:log", "permit": "allow" },
+            { "tool": "git:push", "permit": "off" },
+            { "tool": "git:push", "client": "cur*", "permit": "allow" },
+            { "tool": "*", "description": "nothing about permission" },
+            { "tool": "mail:*", "client": "zed", "permit": "off" },
+        ]))
+        .unwrap();
+        let (usual, strict) = (
+            Defaults::default(),
+            Defaults { writes: Some(Ask), deletes: Some(Off), unstated: Some(Ask), ..Defaults::default() },
+        );
+        for (path, client, defaults, nature, permit, rule) in [
+            ("git:log", Some("x"), &usual, (Deletes, Dangerous), Allow, "git:log: allow"),
+            ("git:status", Some("x"), &usual, (Reads, Safe), Ask, "git:*: ask"),
+            ("git:push", Some("x"), &usual, (Reads, Safe), Off, "git:push: off"),
+            ("git:push", Some("cursor"), &usual, (Deletes, Dangerous), Allow, "git:push for cur*: allow"),
+            ("git:push", None, &usual, (Deletes, Dangerous), Off, "git:push: off"),
+            ("mail:send", Some("zed"), &usual, (Writes, Moderate), Off, "mail:* for zed: off"),
+            ("mail:send", Some("cursor"), &usual, (Writes, Moderate), Allow, "what writes is allowed"),
+            ("a:b", Some("x"), &usual, (Reads, Safe), Allow, "what reads is allowed"),
+            ("a:b", Some("x"), &usual, (Writes, Moderate), Allow, "what writes is allowed"),
+            ("a:b", Some("x"), &usual, (Deletes, Dangerous), Ask, "what deletes is asked"),
+            ("a:b", None, &usual, (Deletes, Dangerous), Ask, "what deletes is asked"),
+            (
+                "a:b",
+                Some("x"),
+                &usual,
+                (Unstated, Dangerous),
+                Ask,
+                "what does not say whether it deletes is asked",
+            ),
+            (
+                "a:b",
+                Some("x"),
+                &usual,
+                (Unstated, Moderate),
+                Allow,
+                "what does not say whether it deletes is allowed",
+            ),
+            ("a:b", Some("x"), &strict, (Reads, Safe), Allow, "what reads is allowed"),
+            ("a:b", Some("x"), &strict, (Writes, Moderate), Ask, "what writes is asked"),
+            ("a:b", Some("x"), &strict, (Deletes, Dangerous), Off, "what deletes is off"),
+            (
+                "a:b",
+                Some("x"),
+                &strict,
+                (Unstated, Moderate),
+                Ask,
+                "what does not say whether it deletes is asked",
+            ),
+        ] {
+            let rules = Rules { list: &rules, defaults };
+            let decision = rules.decide(&path.parse().unwrap(), client, &of(nature.0, nature.1));
+            assert_eq!(
+                (decision.permit, decision.rule.as_str()),
+                (permit, rule),
+                "{path} {client:?} {nature:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_whole_server_is_off_where_no_later_rule_lets_a_part_of_it_through() {
+        for (rules, client, off) in [
+            (json!([{ "tool": "mail:*", "permit": "off" }]), None, true),
+            (json!([{ "tool": "ma*:*", "permit": "off" }]), Some("a"), true),
+            (json!([{ "tool": "*", "client": "a", "permit": "off" }]), Some("a"), true),
+            (json!([{ "tool": "*", "client": "a", "permit": "off" }]), Some("b"), false),
+            (json!([{ "tool": "mail:*", "client": "a", "permit": "off" }]), None, false),
+            (json!([{ "tool": "mail:send_*", "permit": "off" }]), None, false),
+            (
+                json!([{ "tool": "mail:*", "permit": "off" }, { "tool": "mail:get", "permit": "allow" }]),
+                None,
+                false,
+            ),
+            (
+                json!([{ "tool": "mail:*", "permit": "off" }, { "tool": "git:get", "permit": "allow" }]),
+                None,
+                true,
+            ),
+            (
+                json!([{ "tool": "mail:get", "permit": "allow" }, { "tool": "mail:*", "permit": "off" }]),
+                None,
+                true,
+            ),
+        ] {
+            let list: Vec<ToolRule> = serde_json::from_value(rules.clone()).unwrap();
+            let rules_of = Rules { list: &list, defaults: &Defaults::default() };
+            assert_eq!(rules_of.server_off("mail", client).is_some(), off, "{rules} {client:?}");
+        }
+    }
+}

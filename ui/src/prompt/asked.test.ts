@@ -1,0 +1,97 @@
+// A call that waits for a person's word, as a person meets it: over an invented hub.
+import { render, screen, waitFor } from "@testing-library/svelte";
+import userEvent from "@testing-library/user-event";
+import { expect, test, vi } from "vitest";
+
+import App from "../App.svelte";
+import type { Ask } from "../lib/hub/bindings";
+import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
+
+const evil = `<img src=x onerror="document.title='owned'">`;
+const ask = (id: number, more: Partial<Ask> = {}): Ask => ({
+  id,
+  client: "cursor",
+  server: "github",
+  tool: "delete_branch",
+  effect: "deletes",
+  stated: true,
+  arguments: [{ title: "Branch", value: evil }],
+  json: "{}",
+  rule: "what deletes is asked",
+  since_ms: Date.now(),
+  until_ms: Date.now() + 60_000,
+  ...more,
+});
+
+async function open(...asks: Ask[]) {
+  history.replaceState(null, "", "#/servers");
+  const hub = fakeHub(serve(snapshot([server("github", { state: "asleep" })], { asks })));
+  render(App, { hub });
+  return hub;
+}
+const answers = (hub: { wishes: unknown[] }) => hub.wishes.filter((wish) => (wish as { do: string }).do === "answer_ask");
+const patience = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+test("the call is shown with what its server says, as text, and nothing is allowed at first or by Enter", async () => {
+  const hub = await open(ask(7));
+  expect(await screen.findByText("Cursor wants to run delete_branch")).toBeTruthy();
+  expect(screen.getByText("github says this tool may delete or overwrite something.")).toBeTruthy();
+  expect(screen.getByText(evil)).toBeTruthy();
+  expect(document.querySelector("img")).toBeNull();
+  expect(document.activeElement?.textContent).toBe("Do not allow");
+  screen.getByRole("button", { name: "Allow once" }).click();
+  expect(answers(hub)).toEqual([]);
+  await patience(850);
+  const allow = screen.getByRole("button", { name: "Allow once" });
+  allow.focus();
+  await userEvent.keyboard("{Enter}");
+  expect(answers(hub)).toEqual([]);
+  await userEvent.click(allow);
+  expect(answers(hub)).toEqual([{ do: "answer_ask", id: 7, answer: "once" }]);
+  await waitFor(() => expect(screen.queryByText("Cursor wants to run delete_branch")).toBeNull());
+});
+
+test("Escape is a no, and the next question begins with its own moment", async () => {
+  const hub = await open(ask(1), ask(2, { client: "zed", tool: "purge", stated: false }));
+  expect(await screen.findByText("1 of 2")).toBeTruthy();
+  await userEvent.keyboard("{Escape}");
+  expect(answers(hub)).toEqual([{ do: "answer_ask", id: 1, answer: "no" }]);
+  expect(await screen.findByText("Zed wants to run purge")).toBeTruthy();
+  expect(screen.getByText(/By its name it may delete something/)).toBeTruthy();
+  screen.getByRole("button", { name: "Allow once" }).click();
+  expect(answers(hub)).toHaveLength(1);
+});
+
+test("for this session, and no more of it", async () => {
+  const hub = await open(ask(1), ask(2));
+  await screen.findByText("1 of 2");
+  await patience(850);
+  await userEvent.click(screen.getByRole("checkbox", { name: /Do not ask again/ }));
+  await userEvent.click(screen.getByRole("button", { name: "Allow once" }));
+  await waitFor(() => expect(screen.queryByText("1 of 2")).toBeNull());
+  await userEvent.click(screen.getByRole("button", { name: "No, and stop asking" }));
+  expect(answers(hub)).toEqual([
+    { do: "answer_ask", id: 1, answer: "session" },
+    { do: "answer_ask", id: 2, answer: "mute" },
+  ]);
+});
+
+test("whoever reads is not hurried", async () => {
+  vi.useFakeTimers();
+  vi.spyOn(document, "hasFocus").mockReturnValue(true);
+  const hub = await open(ask(3));
+  await vi.advanceTimersByTimeAsync(90_000);
+  expect(answers(hub)).toEqual([]);
+  expect(hub.wishes).toContainEqual({ do: "reading_ask", id: 3 });
+  vi.restoreAllMocks();
+});
+
+test("a rule made beside a tool is one of the configuration", async () => {
+  history.replaceState(null, "", "#/servers/github/tools");
+  const hub = fakeHub(serve(snapshot([server("github", { state: "asleep" })])));
+  render(App, { hub });
+  const permit = await screen.findByRole("combobox", { name: "May merge_pull_request be called?" });
+  expect((permit as HTMLSelectElement).value).toBe("allow");
+  await userEvent.selectOptions(permit, "off");
+  expect(hub.wishes).toContainEqual({ do: "change", change: "set_permit", tool: "github:merge_pull_request", client: null, permit: "off" });
+});
