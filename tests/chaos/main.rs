@@ -31,6 +31,7 @@ mod knocking;
 mod modes;
 mod panics;
 mod planted;
+mod rebinding;
 mod restart_storm;
 mod stopping;
 mod suspended;

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use crate::offered;
 
 fn configure(home: &Home, rules: Value) -> Fake {
-    let fake = Fake::new(home, "fake").behaving(&["--resources"]);
+    let fake = Fake::new(home, "fake").behaving(&["--resources", "--tools", "1"]);
     home.write_config(&json!({ "toolRules": rules, "mcpServers": { "fake": fake.entry() } }));
     fake
 }
@@ -147,23 +147,23 @@ async fn where_nobody_can_be_asked_it_is_a_no_with_the_reason() {
     let home = Home::empty();
     let fake = configure(
         &home,
-        json!([{ "tool": "fake:sleep", "annotations": { "readOnlyHint": false, "destructiveHint": true } }]),
+        json!([{ "tool": "fake:extra_1", "annotations": { "readOnlyHint": false, "destructiveHint": true } }]),
     );
     let hub = home.start_hub().await;
     let client = hub.client("one").await;
-    offered(&client, "fake:sleep").await;
-    let complaint = client.execute("fake:sleep", json!({ "ms": 1 })).await.complaint();
+    offered(&client, "fake:extra_1").await;
+    let complaint = client.execute("fake:extra_1", json!({})).await.complaint();
     assert!(complaint.contains("nobody is there to be asked"), "{complaint}");
-    assert_eq!(fake.ledger().count("call sleep"), 0);
+    assert_eq!(fake.ledger().count("call extra_1"), 0);
     // What is not dangerous is called as ever, and so is what a person calls by hand.
     client.execute("fake:about", json!({})).await.text();
-    home.satchel(&["call", "fake:sleep", r#"{"ms":1}"#]).await.succeeded();
-    assert_eq!(fake.ledger().count("call sleep"), 1);
+    home.satchel(&["call", "fake:extra_1", "{}"]).await.succeeded();
+    assert_eq!(fake.ledger().count("call extra_1"), 1);
     let tools = home.satchel(&["tools", "--json"]).await.json();
-    let sleep =
-        tools["tools"].as_array().unwrap().iter().find(|tool| tool["tool_path"] == "fake:sleep").unwrap();
+    let extra =
+        tools["tools"].as_array().unwrap().iter().find(|tool| tool["tool_path"] == "fake:extra_1").unwrap();
     assert_eq!(
-        (&sleep["permit"], &sleep["nature"]["safety"], &sleep["rule"]),
+        (&extra["permit"], &extra["nature"]["safety"], &extra["rule"]),
         (&json!("ask"), &json!("dangerous"), &json!("what deletes is asked"))
     );
 }

@@ -1,7 +1,10 @@
 //! Who may knock: only requests that were meant for this port on this computer. Web pages are kept out, also those
 //! that rebind a name of theirs to our address.
 
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
+
+/// Who has made a browser send a request.
+const FETCH_SITE: &str = "sec-fetch-site";
 
 /// Why a request is turned away before anything of it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +26,8 @@ impl Guard {
         Self { hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")] }
     }
 
-    /// Exactly one `Host`, one of ours, port included; the same for an address in the request line; and no `Origin`
-    /// but our own.
+    /// Exactly one `Host`, one of ours, port included; the same for an address in the request line; no `Origin` but our
+    /// own; and nothing that a browser says another site has sent (W3C Fetch Metadata).
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(Refused::Host)?;
@@ -34,6 +37,10 @@ impl Guard {
             || addressed.is_some_and(|addressed| !self.is_ours(addressed))
         {
             return Err(Refused::Host);
+        }
+        let foreign = |site: &HeaderValue| !matches!(site.as_bytes(), b"none" | b"same-origin");
+        if headers.get_all(FETCH_SITE).iter().any(foreign) {
+            return Err(Refused::Origin);
         }
         for origin in headers.get_all(header::ORIGIN) {
             let ours = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
@@ -88,6 +95,20 @@ mod tests {
         let twice = [("host", "127.0.0.1:7411"), ("host", "127.0.0.1:7411")];
         assert_eq!(check("/mcp", &twice), Err(Refused::Host));
         assert_eq!(check("http://evil.com/mcp", &[("host", "127.0.0.1:7411")]), Err(Refused::Host));
+    }
+
+    #[test]
+    fn what_a_browser_sends_for_another_site_is_refused() {
+        for (site, expected) in [
+            ("none", Ok(())),
+            ("same-origin", Ok(())),
+            ("same-site", Err(Refused::Origin)),
+            ("cross-site", Err(Refused::Origin)),
+            ("", Err(Refused::Origin)),
+        ] {
+            let headers = [("host", "127.0.0.1:7411"), ("sec-fetch-site", site)];
+            assert_eq!(check("/mcp", &headers), expected, "{site}");
+        }
     }
 
     #[test]

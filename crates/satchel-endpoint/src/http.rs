@@ -26,6 +26,7 @@ use crate::{
     downstream,
     exchange::{self, Answer},
     guard::{Guard, Refused},
+    knocks::{Knocks, MINUTE},
     modern, news,
     parked::ParkedCalls,
     reply,
@@ -69,6 +70,7 @@ pub(crate) struct App {
     /// Everything that goes on beside its connection.
     pub(crate) tracker: TaskTracker,
     shares: Shares,
+    knocks: Knocks,
     guard: Guard,
     stop: CancellationToken,
 }
@@ -86,6 +88,7 @@ impl App {
             parked: ParkedCalls::default(),
             tracker,
             shares: Shares::default(),
+            knocks: Knocks::default(),
             guard: Guard::new(port),
             stop,
         }
@@ -124,7 +127,10 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
     if Surface::at(parts.uri.path(), Surface::Router).is_none() && !compat {
         return reply::empty(StatusCode::NOT_FOUND);
     }
-    let Some(client) = token::client(&app.hub, &parts.headers) else { return no_token() };
+    let Some(client) = token::client(&app.hub, &parts.headers) else {
+        let guessed = parts.headers.contains_key(header::AUTHORIZATION);
+        return if guessed && app.knocks.wrong() { too_many_knocks() } else { no_token() };
+    };
     if parts.extensions.get::<Arc<Connection>>().is_some_and(|connection| !connection.is_of(&client)) {
         throw_away(body.into_data_stream()).await;
         return too_many_connections();
@@ -167,6 +173,17 @@ fn no_token() -> Response<Body> {
     response
         .headers_mut()
         .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"satchel\""));
+    response
+}
+
+/// Nothing is said about the token itself.
+fn too_many_knocks() -> Response<Body> {
+    let error = ErrorObject::new(BAD_REQUEST, "too many wrong tokens; try again in a minute")
+        .with_data(&serde_json::json!({ "outcome": "not_sent" }));
+    let mut response = reply::error(StatusCode::TOO_MANY_REQUESTS, None, error);
+    let headers = response.headers_mut();
+    headers.insert(header::RETRY_AFTER, HeaderValue::from(MINUTE.as_secs()));
+    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 

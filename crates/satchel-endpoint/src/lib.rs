@@ -15,6 +15,7 @@ mod downstream;
 mod exchange;
 mod guard;
 mod http;
+mod knocks;
 mod meta;
 mod metrics;
 mod modern;

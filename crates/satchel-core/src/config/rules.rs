@@ -86,6 +86,9 @@ pub struct Defaults {
     /// Those that add or change.
     #[serde(default)]
     pub writes: Option<Permit>,
+    /// Those of them that their server calls destructive; as the others without a value.
+    #[serde(default)]
+    pub destructive: Option<Permit>,
     /// Those that may delete.
     #[serde(default)]
     pub deletes: Option<Permit>,
@@ -97,7 +100,7 @@ pub struct Defaults {
 impl Defaults {
     /// Does any of them switch tools off?
     pub fn hides(&self) -> bool {
-        [self.reads, self.writes, self.deletes, self.unstated].contains(&Some(Permit::Off))
+        [self.reads, self.writes, self.destructive, self.deletes, self.unstated].contains(&Some(Permit::Off))
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a tool does: as its server states it, else as its name, description and schema suggest.
 //!
 //! Nothing a server says about its own tools is checked: it decides only what is asked before, never what is possible.
+//! Many servers call every tool destructive that changes anything, a click and a new page included. Where the name says
+//! plainly that a tool writes, it writes; that its server warns of it stands in its safety.
 //! What neither is stated nor can be told from the words is asked about only where it matters: where the tool carries
 //! out commands or code, or where its server says that it changes things and does not say how. A hub that asked before
 //! every tool without annotations would teach people to say yes.
@@ -68,7 +70,10 @@ pub fn of(raw: &Raw) -> Nature {
         // Who reads only and is called "delete" is mistaken, or lies.
         (Some(true), _) if deletes_by_name => (Effect::Deletes, false),
         (Some(true), _) => (Effect::Reads, true),
-        (_, Some(true)) => (Effect::Deletes, true),
+        (_, Some(true)) => match inferred(&name, if says(FINAL) { &text } else { "" }) {
+            Effect::Reads | Effect::Writes if !commands => (Effect::Writes, true),
+            _ => (Effect::Deletes, true),
+        },
         (_, Some(false)) => (Effect::Writes, true),
         (Some(false), None) => match inferred(&name, &text) {
             // By its own word it changes something; what it is called says how.
@@ -81,6 +86,7 @@ pub fn of(raw: &Raw) -> Nature {
     let effect = if commands && !stated && effect != Effect::Deletes { Effect::Unstated } else { effect };
     let safety = match effect {
         Effect::Reads => Safety::Safe,
+        Effect::Writes if destructive == Some(true) => Safety::Dangerous,
         Effect::Writes => Safety::Moderate,
         Effect::Deletes => Safety::Dangerous,
         Effect::Unstated if commands || read_only == Some(false) => Safety::Dangerous,
@@ -217,7 +223,11 @@ mod tests {
         for (name, description, hints, effect, safety) in [
             ("frobnicate", "", json!({ "readOnlyHint": true }), Reads, Safe),
             ("frobnicate", "", json!({ "destructiveHint": true }), Deletes, Dangerous),
-            ("list_x", "", json!({ "readOnlyHint": false, "destructiveHint": true }), Deletes, Dangerous),
+            ("delete_x", "", json!({ "destructiveHint": true }), Deletes, Dangerous),
+            ("manage_x", "Updates x.", json!({ "destructiveHint": true }), Deletes, Dangerous),
+            ("write_once", "", json!({ "readOnlyHint": false, "destructiveHint": true }), Writes, Dangerous),
+            ("API-post-search", "", json!({ "destructiveHint": true }), Writes, Dangerous),
+            ("update_x", "Cannot be undone.", json!({ "destructiveHint": true }), Deletes, Dangerous),
             ("frobnicate", "", json!({ "readOnlyHint": false, "destructiveHint": false }), Writes, Moderate),
             ("remove_label", "", json!({ "destructiveHint": false }), Writes, Moderate),
             ("frobnicate", "", json!({ "readOnlyHint": false }), Unstated, Dangerous),
@@ -262,6 +272,7 @@ mod tests {
             ("runShell", "commandLine", json!({}), (true, Safety::Dangerous)),
             ("execute_sql", "sql", json!({ "readOnlyHint": true }), (false, Safety::Safe)),
             ("execute_sql", "sql", json!({ "destructiveHint": false }), (true, Safety::Moderate)),
+            ("execute_sql", "sql", json!({ "destructiveHint": true }), (true, Safety::Dangerous)),
             ("run_tests", "filter", json!({}), (false, Safety::Moderate)),
             ("format_code", "code", json!({}), (false, Safety::Safe)),
             ("query", "sql", json!({}), (false, Safety::Safe)),

@@ -66,15 +66,19 @@ impl Rules<'_> {
     fn usual(&self, nature: &Nature) -> Decision {
         let (configured, what) = match nature.effect {
             Effect::Reads => (self.defaults.reads, "what reads"),
+            Effect::Writes if nature.safety == Safety::Dangerous => (
+                self.defaults.destructive.or(self.defaults.writes),
+                "what writes, and its server calls destructive,",
+            ),
             Effect::Writes => (self.defaults.writes, "what writes"),
             Effect::Deletes => (self.defaults.deletes, "what deletes"),
             Effect::Unstated if nature.commands => (self.defaults.unstated, "what carries out commands"),
             Effect::Unstated => (self.defaults.unstated, "what does not say whether it deletes"),
         };
-        let permit = configured.unwrap_or(match nature.safety {
-            Safety::Dangerous => Permit::Ask,
-            // A server that says its tool writes and deletes nothing is believed as much as one that says the contrary.
-            Safety::Safe | Safety::Moderate => Permit::Allow,
+        let permit = configured.unwrap_or(match (nature.effect, nature.safety) {
+            (Effect::Reads | Effect::Writes, _) => Permit::Allow,
+            (Effect::Deletes | Effect::Unstated, Safety::Dangerous) => Permit::Ask,
+            (Effect::Deletes | Effect::Unstated, Safety::Safe | Safety::Moderate) => Permit::Allow,
         });
         let done = match permit {
             Permit::Allow => "is allowed",
@@ -119,7 +123,13 @@ mod tests {
         .unwrap();
         let (usual, strict) = (
             Defaults::default(),
-            Defaults { writes: Some(Ask), deletes: Some(Off), unstated: Some(Ask), ..Defaults::default() },
+            Defaults {
+                destructive: Some(Off),
+                writes: Some(Ask),
+                deletes: Some(Off),
+                unstated: Some(Ask),
+                ..Defaults::default()
+            },
         );
         for (path, client, defaults, nature, permit, rule) in [
             ("git:log", Some("x"), &usual, (Deletes, Dangerous), Allow, "git:log: allow"),
@@ -131,6 +141,22 @@ mod tests {
             ("mail:send", Some("cursor"), &usual, (Writes, Moderate), Allow, "what writes is allowed"),
             ("a:b", Some("x"), &usual, (Reads, Safe), Allow, "what reads is allowed"),
             ("a:b", Some("x"), &usual, (Writes, Moderate), Allow, "what writes is allowed"),
+            (
+                "a:b",
+                Some("x"),
+                &usual,
+                (Writes, Dangerous),
+                Allow,
+                "what writes, and its server calls destructive, is allowed",
+            ),
+            (
+                "a:b",
+                Some("x"),
+                &strict,
+                (Writes, Dangerous),
+                Off,
+                "what writes, and its server calls destructive, is off",
+            ),
             ("a:b", Some("x"), &usual, (Deletes, Dangerous), Ask, "what deletes is asked"),
             ("a:b", None, &usual, (Deletes, Dangerous), Ask, "what deletes is asked"),
             (

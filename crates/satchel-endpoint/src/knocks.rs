@@ -1,0 +1,51 @@
+//! Wrong tokens, counted. Whoever guesses has to begin every guess with a connection of its own; whoever has a token is
+//! served all the same.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+/// Wrong tokens within [`MINUTE`] that are answered as usual.
+const WRONG: usize = 30;
+/// Over which time they are counted.
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
+
+/// When wrong tokens came.
+#[derive(Debug, Default)]
+pub(crate) struct Knocks(Mutex<VecDeque<Instant>>);
+
+impl Knocks {
+    /// Another wrong token came. Are there too many?
+    pub(crate) fn wrong(&self) -> bool {
+        let now = Instant::now();
+        let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while times.front().is_some_and(|time| now - *time >= MINUTE) {
+            times.pop_front();
+        }
+        times.push_back(now);
+        // Enough to know that there are too many.
+        if times.len() > WRONG + 1 {
+            times.pop_front();
+        }
+        times.len() > WRONG
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_minute_bears_so_many() {
+        let knocks = Knocks::default();
+        assert!((0..WRONG).all(|_| !knocks.wrong()));
+        assert!((0..1_000).all(|_| knocks.wrong()));
+        assert!(knocks.0.lock().unwrap().len() <= WRONG + 1, "it takes no more room");
+        tokio::time::advance(MINUTE).await;
+        assert!(!knocks.wrong());
+    }
+}

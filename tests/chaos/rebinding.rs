@@ -1,0 +1,82 @@
+//! S2: every combination of Host, Origin and credential, and of methods, content types, preflights and places of a token.
+//! Legal requests are served, nothing else is, and no answer opens the door to a page.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use crate::{
+    arena::{Arena, fixture, python, run_fixture},
+    measured, sized,
+};
+
+/// The combinations for one path.
+const CASES: u64 = 9_501;
+/// What a stand-in for a hub can be told to do wrong.
+const FLAWS: &[&str] = &[
+    "no_host",
+    "no_origin",
+    "no_token",
+    "cors",
+    "text_plain",
+    "query_token",
+    "prefix_host",
+    "suffix_origin",
+    "abs_target",
+];
+
+async fn matrix(arguments: &[&str]) -> Value {
+    let (_, said) = run_fixture("rebind_matrix.py", &[arguments, &["--json"]].concat()).await;
+    serde_json::from_str(said.trim()).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+#[tokio::test]
+async fn only_whoever_has_a_token_and_means_this_port_is_served_on_every_path() {
+    let arena = Arena::new().await;
+    let hub = arena.open().await;
+    let connection = hub.connection("matrix").await;
+    let token = connection.headers["Authorization"].trim_start_matches("Bearer ").to_owned();
+    let port = connection.url.rsplit(':').next().and_then(|rest| rest.split('/').next()).expect("a port");
+    // A page of ours could only come from this very port, where there is none.
+    let own = ["localhost", "127.0.0.1", "[::1]", "LOCALHOST"].map(|name| format!("http://{name}:{port}"));
+    let mut usual = vec!["--port", port, "--token", &token];
+    own.iter().for_each(|origin| usual.extend(["--allow-origin", origin]));
+    let all = [("/mcp", false), ("/mcp/direct", false), ("/mcp", true), ("/mcp/direct", true)];
+    for (path, legacy) in &all[..sized(3, all.len())] {
+        let mut arguments = usual.clone();
+        arguments.extend(["--path", path]);
+        if *legacy {
+            arguments.push("--legacy");
+        }
+        let found = matrix(&arguments).await;
+        measured(format!("{path}, legacy {legacy}: {found}"));
+        assert_eq!(
+            (&found["failures"], found["cases"].as_u64()),
+            (&0.into(), Some(CASES)),
+            "{path}: {found}"
+        );
+    }
+    // Whoever knocked so often did not lock anybody out.
+    let client = hub.client("matrix").await;
+    assert!(client.request("tools/list", serde_json::json!({})).await.outcome.is_ok());
+}
+
+#[tokio::test]
+async fn every_flaw_of_a_door_is_found() {
+    for flaw in [""].iter().chain(FLAWS) {
+        let mut command = tokio::process::Command::new(python());
+        command.arg(fixture("stub_hub.py")).args(["--token", "a-token-of-the-test"]);
+        if !flaw.is_empty() {
+            command.args(["--flaw", flaw]);
+        }
+        let mut stub = command.stdout(Stdio::piped()).kill_on_drop(true).spawn().expect("python runs");
+        let stdout = stub.stdout.take().expect("its standard output is a pipe");
+        let line = BufReader::new(stdout).lines().next_line().await.expect("it can be read");
+        let ready: Value = serde_json::from_str(&line.expect("it says where it is")).expect("as JSON");
+        let port = ready["port"].to_string();
+        let found = matrix(&["--port", &port, "--token", "a-token-of-the-test", "--quick"]).await;
+        let failures = found["failures"].as_u64().expect("a number");
+        assert_eq!(failures == 0, flaw.is_empty(), "{flaw:?}: {found}");
+    }
+}
