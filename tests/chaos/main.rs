@@ -13,6 +13,7 @@ mod storm;
 
 mod backpressure;
 mod bounds;
+mod canaries;
 mod cancelled;
 mod corpus;
 mod corrupt_state;
@@ -34,6 +35,7 @@ mod planted;
 mod rebinding;
 mod restart_storm;
 mod stopping;
+mod strangers;
 mod suspended;
 mod torn_write;
 

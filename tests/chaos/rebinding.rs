@@ -50,7 +50,7 @@ async fn only_whoever_has_a_token_and_means_this_port_is_served_on_every_path() 
             arguments.push("--legacy");
         }
         let found = matrix(&arguments).await;
-        measured(format!("{path}, legacy {legacy}: {found}"));
+        measured!("{path}, legacy {legacy}: {found}");
         assert_eq!(
             (&found["failures"], found["cases"].as_u64()),
             (&0.into(), Some(CASES)),

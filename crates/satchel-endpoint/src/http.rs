@@ -102,11 +102,14 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 
 /// A fault of ours ends the one request it is in.
 async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body> {
-    caught(answer(app, request)).await.unwrap_or_else(|panicked| {
+    let bodiless = request.method() == Method::HEAD;
+    let answered = caught(answer(app, request)).await.unwrap_or_else(|panicked| {
         let error = ErrorObject::new(errors::INTERNAL_ERROR, panicked.to_string())
             .with_data(&serde_json::json!({ "outcome": "unknown" }));
         reply::error(StatusCode::INTERNAL_SERVER_ERROR, None, error)
-    })
+    });
+    // A length that no body follows makes careless readers wait for one.
+    if bodiless { answered.map(|_| Body::empty()) } else { answered }
 }
 
 async fn answer(app: Arc<App>, request: Request) -> Response<Body> {

@@ -1,0 +1,189 @@
+//! S20 and S21: what is secret is found nowhere but where it belongs, in none of eight spellings, after everything went
+//! well and after much went wrong. And a server's environment has what it was given, and nothing of the hub's own.
+
+use satchel_tests::{Client, Home, Hub, eventually};
+use serde_json::{Value, json};
+
+use crate::{
+    arena::{Arena, Chaos, known, run_fixture},
+    measured,
+};
+
+/// Each is improbable enough to be found only where it was put.
+fn canary(name: &str) -> String {
+    format!("canary-{name}-Zq7~{}-/+=", "k4Xw9".repeat(3))
+}
+
+/// What a scan of files, of command lines and of texts says.
+async fn scan(canaries: &[String], arguments: &[&str]) -> Value {
+    let mut all: Vec<&str> = vec!["--json"];
+    canaries.iter().for_each(|canary| all.extend(["--canary", canary]));
+    all.extend(arguments);
+    let (_, said) = run_fixture("canary_scan.py", &all).await;
+    let line = said.lines().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{said}"));
+    serde_json::from_str(line).expect("it says what it found as JSON")
+}
+
+async fn told(home: &Home, hub: &Hub<'_>) -> String {
+    let mut said = vec![hub.status().await.to_string()];
+    for words in [
+        &["history", "--json"][..],
+        &["stats", "--json"],
+        &["clients", "--json"],
+        &["approvals", "--json"],
+        &["asks", "--json"],
+        &["secrets", "list", "--json"],
+        &["list", "--json"],
+        &["tools", "--json"],
+        &["status", "--debug", "--json"],
+        &["logs", "env", "--json"],
+        &["logs", "dying", "--json"],
+        &["doctor", "--json"],
+    ] {
+        let ran = home.satchel(words).await;
+        said.push(ran.stdout);
+        said.push(ran.stderr);
+    }
+    said.join("\n")
+}
+
+#[tokio::test]
+async fn twelve_secrets_are_found_nowhere_in_eight_spellings() {
+    let names = [
+        "environment", "header", "query", "userinfo", "dying", "argument", "result", "error", "client-token", "import",
+        "passphrase", "hub-own",
+    ];
+    let mut secrets: Vec<(&str, String)> = names.iter().map(|name| (*name, canary(name))).collect();
+    let of = |secrets: &[(&str, String)], name: &str| {
+        secrets.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()).expect("it is one")
+    };
+    let mut arena = Arena::new().await;
+    let hosted = arena.host().await;
+    arena.add("env", Chaos::new().env("CHAOS_CANARY_ENV", "${secret:ENVIRONMENT}"));
+    // It ends at once, and says on its standard error what it was given.
+    let script = "import os,sys; sys.stderr.write(os.environ['CHAOS_CANARY_DYING']+'\\n'); sys.exit(3)";
+    arena.add_entry(
+        "dying",
+        json!({ "command": crate::arena::python(), "args": ["-c", script], "env": { "CHAOS_CANARY_DYING": "${secret:DYING}" } }),
+    );
+    let mut far = hosted.entry("good");
+    far["headers"] = json!({ "X-Key": "${secret:HEADER}" });
+    arena.add_entry("far", far);
+    arena.add_entry("nowhere", json!({ "url": "http://127.0.0.1:9/mcp?key=${secret:QUERY}" }));
+    arena.add_entry("named", json!({ "url": "http://user:${secret:USERINFO}@127.0.0.1:9/mcp" }));
+    arena.configure();
+
+    let hub = arena.home.start_hub().await;
+    let home = &arena.home;
+    let passphrase = of(&secrets, "passphrase");
+    home.satchel_reading(&["secrets", "use-file"], &format!("{passphrase}\n")).await.succeeded();
+    for (name, secret) in
+        [("ENVIRONMENT", "environment"), ("DYING", "dying"), ("HEADER", "header"), ("QUERY", "query"), ("USERINFO", "userinfo")]
+    {
+        let value = of(&secrets, secret);
+        home.satchel_reading(&["secrets", "set", name], &format!("{value}\n")).await.succeeded();
+    }
+    // The token of a client is one more, made by the hub.
+    let connection = hub.connection("one").await;
+    let token = connection.headers["Authorization"].trim_start_matches("Bearer ").to_owned();
+    for (name, value) in &mut secrets {
+        if *name == "client-token" {
+            value.clone_from(&token);
+        }
+    }
+    known(home, &["env".to_owned()]).await;
+    let client = Client::open(&connection, "2025-11-25").await;
+    // What it does with them: it gets them, says them, fails with them.
+    let echoed = client.execute("env:secret_echo", json!({ "name": "CHAOS_CANARY_ENV" })).await.text();
+    assert!(echoed.contains(&of(&secrets, "environment")), "the server has what it was given: {echoed}");
+    let result = of(&secrets, "result");
+    client.execute("env:echo", json!({ "text": result })).await.text();
+    let argument = of(&secrets, "argument");
+    let _ = client.execute("env:add", json!({ "a": argument, "b": [argument] })).await;
+    let error = of(&secrets, "error");
+    let _ = client.execute("env:echo", json!({ "wrong": error })).await;
+    let _ = client.execute("env:no_such_tool", json!({ "x": error })).await;
+    for path in ["dying:x", "nowhere:x", "named:x", "far:echo"] {
+        let _ = client.execute(path, json!({ "text": "x" })).await;
+    }
+    // Another program's file has one in plain text; it moves into the store.
+    let import = of(&secrets, "import");
+    let block = json!({ "mcpServers": { "taken": { "command": "npx", "args": ["-y", "x"], "env": { "API_KEY": import } } } });
+    home.satchel(&["import", &block.to_string()]).await.succeeded();
+    assert!(home.config_text().contains("${secret:"), "{}", home.config_text());
+    eventually("the calls are written down", async || {
+        let history = home.satchel(&["history", "--json"]).await.json();
+        (history["calls"].as_array().map_or(0, Vec::len) >= 6).then_some(())
+    })
+    .await;
+
+    let values: Vec<String> = secrets.iter().map(|(_, value)| value.clone()).collect();
+    let shown = home.file("shown.txt");
+    std::fs::write(&shown, told(home, &hub).await).expect("the home can be written to");
+    let pids: Vec<String> = home.processes().iter().map(|process| process.pid.to_string()).collect();
+    let mut arguments = vec!["--path", home.path().to_str().expect("it is plain"), "--environ-ok"];
+    pids.iter().for_each(|pid| arguments.extend(["--pid", pid]));
+    // What the fixture itself writes down.
+    let ledgers = ["*/hosted.jsonl", "*/sink.jsonl"];
+    ledgers.iter().for_each(|ledger| arguments.extend(["--allow", ledger]));
+    let found = scan(&values, &arguments).await;
+    measured!("{} secrets, {} files, {} bytes, hits {}", values.len(), found["files"], found["bytes"], found["hits"]);
+    assert_eq!(found["hits"], json!([]), "{found}");
+    assert_eq!(values.len(), 12);
+    hub.terminate().await;
+    let found = scan(&values, &arguments[..3]).await;
+    assert_eq!(found["hits"], json!([]), "after the end: {found}");
+    // The scan itself: a secret that is planted is found, in each spelling.
+    let planted = home.file("planted.txt");
+    for (form, text) in [
+        ("plain", values[0].clone()),
+        ("hex", values[0].bytes().map(|byte| format!("{byte:02x}")).collect()),
+        ("reversed", values[0].chars().rev().collect()),
+    ] {
+        std::fs::write(&planted, format!("before {text} after")).expect("the home can be written to");
+        let found = scan(&values, &["--path", planted.to_str().expect("it is plain")]).await;
+        assert!(found["hits"].to_string().contains(form), "{form}: {found}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
+    let mut arena = Arena::new().await;
+    arena.add("env", Chaos::new().env("MINE", "x"));
+    arena.add("other", Chaos::new().env("THEIRS", "y"));
+    arena.configure();
+    let secret = "canary-of-the-hubs-own-environment";
+    let launched = arena
+        .launch(&satchel_tests::program("satchel"), &["serve", "--port", "0", "--json"], |command| {
+            for name in ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "SATCHEL_LOG_X", "DATABASE_URL", "NPM_TOKEN"] {
+                command.env(name, secret);
+            }
+        })
+        .await;
+    let control = crate::control::Control::of(&arena.home);
+    known(&arena.home, &["env".to_owned(), "other".to_owned()]).await;
+    let called = json!({ "do": "call", "tool_path": "env:env_names", "arguments": {} });
+    let answer = control.wish(called).await.expect("the hub runs");
+    let environment = answer["structuredContent"]["env"].as_object().expect("it says its environment").clone();
+    let allowed = [
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR", "TEMP", "TMP", "DISPLAY",
+        "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
+        "http_proxy", "https_proxy", "no_proxy", "all_proxy", "MINE", crate::arena::MARK, "CHAOS_MAX_LIFE_S",
+        "SATCHEL_TREE", "SATCHEL_RUN", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "LC_CTYPE",
+        // A macOS and Windows matter, and what certificates are found by.
+        "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+    ];
+    let foreign: Vec<&String> = environment
+        .keys()
+        .filter(|name| !allowed.contains(&name.as_str()) && !name.starts_with("XDG_") && !name.starts_with("LC_"))
+        .collect();
+    measured!("{} variables reach a server: {:?}", environment.len(), environment.keys());
+    assert!(foreign.is_empty(), "{foreign:?}");
+    assert!(environment.contains_key("MINE") && !environment.contains_key("THEIRS"));
+    let called = json!({ "do": "call", "tool_path": "env:whoami", "arguments": {} });
+    let answer = control.wish(called).await.expect("the hub runs");
+    let who = &answer["structuredContent"];
+    let open: Vec<i64> = who["fds"].as_array().into_iter().flatten().filter_map(Value::as_i64).filter(|fd| *fd > 2).collect();
+    measured!("descriptors beyond the usual three: {open:?} {who}");
+    drop(launched);
+}
