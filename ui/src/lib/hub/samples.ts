@@ -293,7 +293,81 @@ export const hubStates: hub.HubState[] = [
         "net_today": -4,
         "records": true,
         "learns": true
-      }
+      },
+      "asks": [
+        {
+          "id": 1,
+          "client": "cursor",
+          "server": "github",
+          "tool": "delete_branch",
+          "effect": "reads",
+          "stated": false,
+          "arguments": [
+            {
+              "title": "Branch",
+              "value": "main"
+            }
+          ],
+          "json": "{\"branch\":\"main\"}",
+          "rule": "what deletes is asked",
+          "since_ms": 1,
+          "until_ms": 2
+        },
+        {
+          "id": 1,
+          "client": "cursor",
+          "server": "github",
+          "tool": "delete_branch",
+          "effect": "writes",
+          "stated": false,
+          "arguments": [
+            {
+              "title": "Branch",
+              "value": "main"
+            }
+          ],
+          "json": "{\"branch\":\"main\"}",
+          "rule": "what deletes is asked",
+          "since_ms": 1,
+          "until_ms": 2
+        },
+        {
+          "id": 1,
+          "client": "cursor",
+          "server": "github",
+          "tool": "delete_branch",
+          "effect": "deletes",
+          "stated": true,
+          "arguments": [
+            {
+              "title": "Branch",
+              "value": "main"
+            }
+          ],
+          "json": "{\"branch\":\"main\"}",
+          "rule": "what deletes is asked",
+          "since_ms": 1,
+          "until_ms": 2
+        },
+        {
+          "id": 1,
+          "client": "cursor",
+          "server": "github",
+          "tool": "delete_branch",
+          "effect": "unstated",
+          "stated": false,
+          "arguments": [
+            {
+              "title": "Branch",
+              "value": "main"
+            }
+          ],
+          "json": "{\"branch\":\"main\"}",
+          "rule": "what deletes is asked",
+          "since_ms": 1,
+          "until_ms": 2
+        }
+      ]
     },
     "refused": {
       "server": "github",
@@ -326,7 +400,8 @@ export const hubStates: hub.HubState[] = [
         "net_today": 0,
         "records": false,
         "learns": false
-      }
+      },
+      "asks": []
     },
     "refused": null
   },
@@ -383,7 +458,8 @@ export const codes: hub.Code[] = [
   "set_aside",
   "ledger_unusable",
   "held_back",
-  "approvals_lost"
+  "approvals_lost",
+  "denied"
 ];
 
 export const wishes: hub.Wish[] = [
@@ -616,6 +692,49 @@ export const wishes: hub.Wish[] = [
         "fingerprint": "00ff"
       }
     ]
+  },
+  {
+    "do": "change",
+    "change": "set_permit",
+    "tool": "github:delete_*",
+    "client": "cursor",
+    "permit": "ask"
+  },
+  {
+    "do": "change",
+    "change": "set_permit",
+    "tool": "github:delete_*",
+    "client": null,
+    "permit": null
+  },
+  {
+    "do": "reading_ask",
+    "id": 1
+  },
+  {
+    "do": "answer_ask",
+    "id": 1,
+    "answer": "once"
+  },
+  {
+    "do": "answer_ask",
+    "id": 1,
+    "answer": "session"
+  },
+  {
+    "do": "answer_ask",
+    "id": 1,
+    "answer": "always"
+  },
+  {
+    "do": "answer_ask",
+    "id": 1,
+    "answer": "no"
+  },
+  {
+    "do": "answer_ask",
+    "id": 1,
+    "answer": "mute"
   }
 ];
 
@@ -630,7 +749,19 @@ export const tools: hub.ToolList = {
       "complexity": "simple",
       "version": 2,
       "first_seen_ms": 1,
-      "changed_ms": 2
+      "changed_ms": 2,
+      "nature": {
+        "effect": "unstated",
+        "stated": false,
+        "safety": "safe",
+        "commands": false,
+        "idempotent": false,
+        "open_world": false,
+        "needs_auth": false,
+        "deprecated": false
+      },
+      "permit": "allow",
+      "rule": "what reads is allowed"
     },
     {
       "tool_path": "github:search_issues",
@@ -641,7 +772,19 @@ export const tools: hub.ToolList = {
       "complexity": "simple",
       "version": 2,
       "first_seen_ms": null,
-      "changed_ms": null
+      "changed_ms": null,
+      "nature": {
+        "effect": "unstated",
+        "stated": false,
+        "safety": "safe",
+        "commands": false,
+        "idempotent": false,
+        "open_world": false,
+        "needs_auth": false,
+        "deprecated": false
+      },
+      "permit": "off",
+      "rule": "what reads is allowed"
     }
   ],
   "total": 2
