@@ -50,8 +50,18 @@ async fn told(home: &Home, hub: &Hub<'_>) -> String {
 #[tokio::test]
 async fn twelve_secrets_are_found_nowhere_in_eight_spellings() {
     let names = [
-        "environment", "header", "query", "userinfo", "dying", "argument", "result", "error", "client-token", "import",
-        "passphrase", "hub-own",
+        "environment",
+        "header",
+        "query",
+        "userinfo",
+        "dying",
+        "argument",
+        "result",
+        "error",
+        "client-token",
+        "import",
+        "passphrase",
+        "hub-own",
     ];
     let mut secrets: Vec<(&str, String)> = names.iter().map(|name| (*name, canary(name))).collect();
     let of = |secrets: &[(&str, String)], name: &str| {
@@ -77,9 +87,13 @@ async fn twelve_secrets_are_found_nowhere_in_eight_spellings() {
     let home = &arena.home;
     let passphrase = of(&secrets, "passphrase");
     home.satchel_reading(&["secrets", "use-file"], &format!("{passphrase}\n")).await.succeeded();
-    for (name, secret) in
-        [("ENVIRONMENT", "environment"), ("DYING", "dying"), ("HEADER", "header"), ("QUERY", "query"), ("USERINFO", "userinfo")]
-    {
+    for (name, secret) in [
+        ("ENVIRONMENT", "environment"),
+        ("DYING", "dying"),
+        ("HEADER", "header"),
+        ("QUERY", "query"),
+        ("USERINFO", "userinfo"),
+    ] {
         let value = of(&secrets, secret);
         home.satchel_reading(&["secrets", "set", name], &format!("{value}\n")).await.succeeded();
     }
@@ -127,7 +141,13 @@ async fn twelve_secrets_are_found_nowhere_in_eight_spellings() {
     let ledgers = ["*/hosted.jsonl", "*/sink.jsonl"];
     ledgers.iter().for_each(|ledger| arguments.extend(["--allow", ledger]));
     let found = scan(&values, &arguments).await;
-    measured!("{} secrets, {} files, {} bytes, hits {}", values.len(), found["files"], found["bytes"], found["hits"]);
+    measured!(
+        "{} secrets, {} files, {} bytes, hits {}",
+        values.len(),
+        found["files"],
+        found["bytes"],
+        found["hits"]
+    );
     assert_eq!(found["hits"], json!([]), "{found}");
     assert_eq!(values.len(), 12);
     hub.terminate().await;
@@ -155,7 +175,14 @@ async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
     let secret = "canary-of-the-hubs-own-environment";
     let launched = arena
         .launch(&satchel_tests::program("satchel"), &["serve", "--port", "0", "--json"], |command| {
-            for name in ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "SATCHEL_LOG_X", "DATABASE_URL", "NPM_TOKEN"] {
+            for name in [
+                "GITHUB_TOKEN",
+                "AWS_SECRET_ACCESS_KEY",
+                "OPENAI_API_KEY",
+                "SATCHEL_LOG_X",
+                "DATABASE_URL",
+                "NPM_TOKEN",
+            ] {
                 command.env(name, secret);
             }
         })
@@ -164,18 +191,53 @@ async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
     known(&arena.home, &["env".to_owned(), "other".to_owned()]).await;
     let called = json!({ "do": "call", "tool_path": "env:env_names", "arguments": {} });
     let answer = control.wish(called).await.expect("the hub runs");
-    let environment = answer["structuredContent"]["env"].as_object().expect("it says its environment").clone();
+    let environment =
+        answer["structuredContent"]["env"].as_object().expect("it says its environment").clone();
     let allowed = [
-        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR", "TEMP", "TMP", "DISPLAY",
-        "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
-        "http_proxy", "https_proxy", "no_proxy", "all_proxy", "MINE", crate::arena::MARK, "CHAOS_MAX_LIFE_S",
-        "SATCHEL_TREE", "SATCHEL_RUN", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "LC_CTYPE",
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TERM",
+        "TMPDIR",
+        "TEMP",
+        "TMP",
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "XAUTHORITY",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "NO_PROXY",
+        "ALL_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "no_proxy",
+        "all_proxy",
+        "MINE",
+        crate::arena::MARK,
+        "CHAOS_MAX_LIFE_S",
+        "SATCHEL_TREE",
+        "SATCHEL_RUN",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONPYCACHEPREFIX",
+        "LC_CTYPE",
         // A macOS and Windows matter, and what certificates are found by.
-        "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+        "NODE_EXTRA_CA_CERTS",
+        "REQUESTS_CA_BUNDLE",
+        "CURL_CA_BUNDLE",
     ];
     let foreign: Vec<&String> = environment
         .keys()
-        .filter(|name| !allowed.contains(&name.as_str()) && !name.starts_with("XDG_") && !name.starts_with("LC_"))
+        .filter(|name| {
+            !allowed.contains(&name.as_str()) && !name.starts_with("XDG_") && !name.starts_with("LC_")
+        })
         .collect();
     measured!("{} variables reach a server: {:?}", environment.len(), environment.keys());
     assert!(foreign.is_empty(), "{foreign:?}");
@@ -183,7 +245,8 @@ async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
     let called = json!({ "do": "call", "tool_path": "env:whoami", "arguments": {} });
     let answer = control.wish(called).await.expect("the hub runs");
     let who = &answer["structuredContent"];
-    let open: Vec<i64> = who["fds"].as_array().into_iter().flatten().filter_map(Value::as_i64).filter(|fd| *fd > 2).collect();
+    let open: Vec<i64> =
+        who["fds"].as_array().into_iter().flatten().filter_map(Value::as_i64).filter(|fd| *fd > 2).collect();
     measured!("descriptors beyond the usual three: {open:?} {who}");
     drop(launched);
 }
