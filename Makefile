@@ -13,7 +13,7 @@ SOAK_AT_ONCE := 3
 # What is off unless somebody builds it in, and tested all the same.
 TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
 
-.PHONY: run build test clients chaos ui-tests shots axe lint fmt conformance soak bench retrieval clean
+.PHONY: run build test audit clients chaos ui-tests shots axe lint fmt conformance soak bench retrieval clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -79,6 +79,11 @@ lint: ui/dist/index.html
 
 fmt:
 	cargo fmt --all
+
+# What is known against the crates and packages that are built in. Needs cargo-deny, and the network.
+audit: ui/node_modules/.package-lock.json
+	cargo deny check
+	cd ui && npm audit
 
 # What the official conformance suite says of the hub, for clients and servers of both eras, and of the hub as a client.
 # CELLS picks some of the table's lines, for example CELLS=modern→legacy. `make test` runs it too.

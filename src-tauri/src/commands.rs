@@ -107,6 +107,6 @@ fn may(wish: &Wish) -> bool {
         | Wish::RunAgain { .. }
         | Wish::DeleteHistory { .. }
         | Wish::ForgetHabits => true,
-        Wish::Call { .. } | Wish::Connect { .. } | Wish::DebugStatus | Wish::Quit => false,
+        Wish::Audit(_) | Wish::Call { .. } | Wish::Connect { .. } | Wish::DebugStatus | Wish::Quit => false,
     }
 }

@@ -246,7 +246,9 @@ async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
     let answer = control.wish(called).await.expect("the hub runs");
     let who = &answer["structuredContent"];
     let open: Vec<i64> =
-        who["fds"].as_array().into_iter().flatten().filter_map(Value::as_i64).filter(|fd| *fd > 2).collect();
-    measured!("descriptors beyond the usual three: {open:?} {who}");
+        who["fds"].as_array().into_iter().flatten().filter_map(|fd| fd[0].as_i64()).collect();
+    measured!("descriptors of a server: {open:?}");
+    assert!(open.starts_with(&[0, 1, 2]), "{who}");
+    assert_eq!(open.len(), 3, "{who}");
     drop(launched);
 }

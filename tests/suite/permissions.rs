@@ -248,4 +248,30 @@ async fn a_person_is_asked_and_the_word_goes_as_far_as_it_says() {
     let id = calls["calls"].as_array().unwrap().iter().rfind(is_call).unwrap()["id"].to_string();
     let first = home.satchel(&["history", "show", &id, "--json"]).await.json();
     assert_eq!(first["rule"], "fake:echo: ask", "{first}");
+
+    // Who asked what, by which rule, with which answer: as it was, and for other programs.
+    let audit = home.satchel(&["audit", "--since", "1h", "--json"]).await.json();
+    let of = |client: &str| -> Vec<(String, String)> {
+        let lines = audit.as_array().expect("lines").iter();
+        let calls = lines.filter(|line| line["kind"] == "call" && line["client"] == client);
+        calls
+            .map(|line| {
+                (line["rule"].as_str().unwrap().to_owned(), line["outcome"].as_str().unwrap().to_owned())
+            })
+            .collect()
+    };
+    let pair = |rule: &str, outcome: &str| (format!("fake:echo{rule}"), outcome.to_owned());
+    assert_eq!(
+        of("one"),
+        [
+            pair(": ask", "not_sent"),
+            pair(": ask; allowed once", "ok"),
+            pair(": ask; allowed for this session", "ok"),
+            pair(": ask; allowed for this session", "ok"),
+        ]
+    );
+    assert_eq!(of("two"), [pair(": ask; allowed from now on", "ok"), pair(" for two: allow", "ok")]);
+    let table = home.satchel(&["audit", "--csv"]).await.stdout;
+    let head = table.lines().next().unwrap_or_default();
+    assert!(head.starts_with("id,time_ms,client") && table.contains("fake:echo for two: allow"), "{table}");
 }

@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Stats(Stats),
     /// The latest calls, or what happens to their history
     History(History),
+    /// Every call that is kept, in order: who asked what, by which rule, with which answer
+    Audit(Audit),
     /// Show the last lines of a server's log
     Logs(Logs),
     /// Show the clients on this computer and how they stand
@@ -403,6 +405,16 @@ pub(crate) struct Stats {
     pub(crate) how: bool,
 }
 
+#[derive(Debug, Group)]
+pub(crate) struct Audit {
+    /// Only since then: so many days (`7d`), hours (`12h`), `today` for 24 hours, or `all`
+    #[arg(long, value_name = "TIME", value_parser = since, default_value = "all")]
+    pub(crate) since: Since,
+    /// Answer as comma-separated values, for spreadsheets
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+}
+
 /// [`By`] as it is written on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Division {
@@ -429,6 +441,18 @@ pub(crate) enum Since {
     All,
     Days(u32),
     Hours(u32),
+}
+
+impl Since {
+    /// The first moment, in milliseconds since the Unix epoch; `None` for everything.
+    pub(crate) fn from_ms(self, now_ms: u64) -> Option<u64> {
+        let hours = match self {
+            Since::All => return None,
+            Since::Days(days) => u64::from(days) * 24,
+            Since::Hours(hours) => u64::from(hours),
+        };
+        Some(now_ms.saturating_sub(hours * 3_600_000))
+    }
 }
 
 impl Stats {

@@ -64,6 +64,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Status { debug: true } => commands::status::debug(&places, json).await,
         Command::Stats(stats) => commands::stats::run(&places, &stats, json).await,
         Command::History(history) => commands::history::run(&places, history, json).await,
+        Command::Audit(audit) => commands::audit::run(&places, &audit, json).await,
         Command::Logs(logs) => commands::logs::run(&places, logs, json).await,
         Command::Clients { all } => commands::clients::list(&places, all, json).await,
         Command::Connect(connect) => commands::connect::run(&places, connect, json).await,

@@ -2,6 +2,7 @@
 
 pub(crate) mod approvals;
 pub(crate) mod asks;
+pub(crate) mod audit;
 pub(crate) mod call;
 pub(crate) mod clients;
 pub(crate) mod connect;

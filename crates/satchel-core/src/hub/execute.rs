@@ -65,7 +65,13 @@ impl Hub {
                 corrected.extend(checked.notes);
                 params.set("arguments", checked.arguments);
             }
-            Some(Err(misfit)) => return Err(hub.misfit(&parsed, &misfit)),
+            Some(Err(misfit)) => {
+                // The history keeps no arguments that nobody wants kept, not even in a complaint.
+                let message = format!("the arguments do not fit {parsed}");
+                let told = CallFailure::not_sent(Some(&parsed.server), None, message, String::new());
+                hub.tell_failure(&told);
+                return Err(hub.misfit(&parsed, &misfit));
+            }
             None => params.set("arguments", arguments),
         }
         let running = hub.call_tool_for(caller, &path, params).await?;

@@ -92,6 +92,7 @@ impl Hub {
             Wish::Clients(wish) => Box::pin(self.fulfil_about_clients(wish)).await,
             Wish::Report(ask) => Ok(json!(self.report(ask).await?)),
             Wish::Activity(ask) => Ok(json!(self.activity(ask).await?)),
+            Wish::Audit(ask) => Ok(json!(self.audit(ask).await?)),
             Wish::CallDetail { id } => Ok(json!(self.call_detail(id).await?)),
             Wish::RunAgain { id, arguments } => self.run_again(id, arguments).await,
             Wish::DeleteHistory { sums } => self.forget(sums).await,

@@ -100,6 +100,8 @@ pub enum Wish {
     Report(ReportAsk),
     /// A page of the history. Answer: [`super::ledger::ActivityPage`].
     Activity(ActivityAsk),
+    /// A page of the history as an audit wants it. Answer: [`super::audit::AuditPage`].
+    Audit(super::audit::AuditAsk),
     /// Everything known of one call. Answer: [`super::ledger::CallDetail`].
     CallDetail {
         /// Its number.

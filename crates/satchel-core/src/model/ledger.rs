@@ -410,7 +410,7 @@ fn csv_row(name: &str, sessions: u64, totals: &Totals, (without, with, net): (i6
 }
 
 /// A cell that a spreadsheet neither splits nor runs as a formula.
-fn csv_cell(text: &str) -> String {
+pub(super) fn csv_cell(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if formula { format!("'{text}") } else { text.to_owned() };
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }

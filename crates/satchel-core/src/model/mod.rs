@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub mod asks;
+pub mod audit;
 pub mod clients;
 pub mod code;
 pub mod control;

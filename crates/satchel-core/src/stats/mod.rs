@@ -6,6 +6,7 @@
 //! task. Readers ([`report`], [`activity`]) have a connection of their own and never wait for the writer.
 
 pub mod activity;
+pub mod audit;
 pub mod deferring;
 pub mod event;
 #[cfg(test)]

@@ -88,11 +88,22 @@ mod linux {
             signal::{SigSet, Signal, kill},
             wait::{WaitStatus, wait},
         },
-        unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout},
+        unistd::{Pid, close, dup2_stderr, dup2_stdin, dup2_stdout},
     };
 
     use super::Orders;
     use crate::upstream::warden::kill_below;
+
+    /// Whoever started the hub may have left files or pipes open for it; they are none of a server's business.
+    fn let_go_of_what_was_inherited() {
+        let Ok(open) = std::fs::read_dir("/proc/self/fd") else { return };
+        let open: Vec<i32> =
+            open.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        for descriptor in open.into_iter().filter(|descriptor| *descriptor > 2) {
+            // The directory that was just read is among them, and closed already.
+            let _ = close(descriptor);
+        }
+    }
 
     /// What shells answer where a program cannot be started.
     const NOT_FOUND: u8 = 127;
@@ -103,6 +114,7 @@ mod linux {
         // What ends the group gently is meant for the server. Its own copy of this mask is cleared when it is started.
         let _ =
             [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP].into_iter().collect::<SigSet>().thread_block();
+        let_go_of_what_was_inherited();
         let mut words = std::env::args_os().skip(2);
         let Some(program) = words.next() else { return ExitCode::from(NOT_STARTED) };
         // Without this it is an ordinary parent, which is what other systems have.

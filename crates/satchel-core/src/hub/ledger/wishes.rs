@@ -7,10 +7,11 @@ use super::{Program, Tally};
 use crate::{
     hub::{Hub, view::now_ms},
     model::{
+        audit::{AuditAsk, AuditPage},
         control::Refusal,
         ledger::{ActivityAsk, ActivityPage, CallDetail, CallKind, LedgerView, Report, ReportAsk},
     },
-    stats::{activity, event::Visit, report},
+    stats::{activity, audit, event::Visit, report},
 };
 use std::sync::{Arc, PoisonError};
 
@@ -30,6 +31,15 @@ impl Hub {
     /// A [`Refusal`] where the ledger cannot be read.
     pub async fn activity(&self, ask: ActivityAsk) -> Result<ActivityPage, Refusal> {
         self.read_ledger(move |path| activity::page(&path, &ask, now_ms())).await.map_err(unreadable)
+    }
+
+    /// A page of the history as an audit wants it.
+    ///
+    /// # Errors
+    /// A [`Refusal`] where the ledger cannot be read.
+    pub async fn audit(&self, ask: AuditAsk) -> Result<AuditPage, Refusal> {
+        self.flush().await;
+        self.read_ledger(move |path| audit::page(&path, &ask)).await.map_err(unreadable)
     }
 
     /// Everything known of one call.
