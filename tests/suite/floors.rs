@@ -112,6 +112,7 @@ const DOORS: &[(&str, &[&str])] = &[
 const CORE_KEYCHAIN: &str = "crates/satchel-core/src/secrets/keychain.rs";
 const CORE_VAULT: &str = "crates/satchel-core/src/secrets/vault.rs";
 const HTTP_CLIENTS: &[&str] = &[
+    "crates/satchel-core/src/catalog/embedding.rs",
     "crates/satchel-core/src/upstream/connect/http.rs",
     "crates/satchel-core/src/upstream/connect/sse.rs",
     "crates/satchel-cli/src/control.rs",

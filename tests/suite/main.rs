@@ -15,6 +15,7 @@ mod hubs;
 mod learning;
 mod ledger;
 mod limits;
+mod meaning;
 mod mishaps;
 mod permissions;
 mod resources;

@@ -130,7 +130,7 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
     let tally = accompany::tally(hub, &asker.visit, &name, &params, &arguments);
     let hub = &hub.tallied(tally.as_ref());
     let reply = match name.as_str() {
-        meta::DISCOVER => Reply::Result(meta::discover(hub, &asker.visit, &arguments)),
+        meta::DISCOVER => Reply::Result(meta::discover(hub, &asker.visit, &arguments).await),
         meta::LIST_RESOURCES => Reply::Result(meta::list_resources(hub)),
         meta::EXECUTE => match meta::execute_arguments(&arguments) {
             Ok((path, arguments)) => {

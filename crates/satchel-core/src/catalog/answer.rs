@@ -5,7 +5,7 @@ use satchel_mcp::{Raw, RawObject};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{Catalog, ToolEntry, search, tokens};
+use super::{Aids, Catalog, ToolEntry, search, tokens};
 use crate::model::ServerName;
 
 /// How much is told of the first tools, and of all after them.
@@ -46,8 +46,8 @@ pub struct Asked<'a> {
     pub limit: usize,
     /// With everything the server says of them.
     pub full: bool,
-    /// What was used after similar searches, where that is to matter.
-    pub habits: Option<&'a search::Habits>,
+    /// What else is known and is to matter.
+    pub aids: Aids<'a>,
 }
 
 /// What was found, as it is written for models.
@@ -73,7 +73,7 @@ fn is_zero(number: &usize) -> bool {
 impl Catalog {
     /// Answers a search.
     pub fn answer(&self, asked: &Asked) -> Answer {
-        let found = self.find_by_habit(asked.query, asked.server, asked.habits);
+        let found = self.find_with(asked.query, asked.server, &asked.aids);
         let mut tools: Vec<Value> = Vec::new();
         let budget = if asked.full { FULL_BUDGET } else { BUDGET };
         let (mut spent, mut cut) = (0, false);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     fn ask(query: &str, limit: usize, full: bool) -> Asked<'_> {
-        Asked { query, server: None, limit, full, habits: None }
+        Asked { query, server: None, limit, full, aids: Aids::default() }
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod annotate;
 pub mod answer;
 pub mod arguments;
 pub mod disk;
+pub mod embedding;
 pub mod entry;
 pub mod fetch;
 pub mod flat;
@@ -32,12 +33,31 @@ pub struct Catalog {
     before: Arc<Mutex<Option<Arc<OnceLock<search::Indexed>>>>>,
     subjects: Arc<OnceLock<BTreeMap<ServerName, Vec<String>>>>,
     flat: Arc<OnceLock<flat::Flat>>,
+    /// What stands for the meaning of each tool, by its position.
+    meant: Arc<OnceLock<Vec<u64>>>,
 }
 
 /// A number that stands for a text, the same on every machine and in every version: FNV-1a.
 fn number(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// What helps a search besides its words.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Aids<'a> {
+    /// What was used after similar searches.
+    pub habits: Option<&'a search::Habits>,
+    /// What it means, where a source of the user's says so.
+    pub meaning: Option<&'a search::Meaning>,
+}
+
+/// What stands for a tool's meaning.
+fn meaning_text(server: &ServerName, tool: &ToolEntry) -> String {
+    /// Models read no more than a few hundred words.
+    const CHARS: usize = 1_000;
+    let name: Vec<&str> = tool.name.split(['_', '-', '.', '/']).collect();
+    format!("{server}: {}. {}", name.join(" "), entry::shorten(&tool.description, CHARS))
 }
 
 /// So many subjects of a server are known.
@@ -93,15 +113,15 @@ impl Catalog {
 
     /// Tools that fit the query, best first. An empty query means all.
     pub fn find(&self, query: &str, server: Option<&str>) -> Vec<(&ServerName, &ToolEntry)> {
-        self.find_by_habit(query, server, None)
+        self.find_with(query, server, &Aids::default())
     }
 
-    /// The same, with an eye on what was used after similar searches.
-    pub fn find_by_habit(
+    /// The same, with what else is known.
+    pub fn find_with(
         &self,
         query: &str,
         server: Option<&str>,
-        habits: Option<&search::Habits>,
+        aids: &Aids<'_>,
     ) -> Vec<(&ServerName, &ToolEntry)> {
         let wanted = |(name, tool): &(&ServerName, &ToolEntry)| {
             tool.for_models && server.is_none_or(|server| name.as_str() == server)
@@ -110,8 +130,15 @@ impl Catalog {
             return self.tools().filter(wanted).collect();
         }
         let all: Vec<_> = self.tools().collect();
-        let lifts = self.lifts(query, habits);
-        let hits = self.index().lifted(query, |at| wanted(&all[at]), &lifts);
+        let lifts = self.lifts(query, aids.habits);
+        let mut hits = self.index().lifted(query, |at| wanted(&all[at]), &lifts);
+        if let Some(meaning) = aids.meaning {
+            let texts = self.meant.get_or_init(|| {
+                all.iter().map(|(server, tool)| number(&meaning_text(server, tool))).collect()
+            });
+            let texts = texts.iter().copied().enumerate().filter(|(at, _)| wanted(&all[*at]));
+            hits = meaning.fused(hits, &texts.collect::<Vec<_>>());
+        }
         hits.into_iter().map(|hit| all[hit.at]).collect()
     }
 
@@ -125,6 +152,15 @@ impl Catalog {
         let at = self.position(path)?;
         let learned = self.lifts(query, habits).get(&at).copied();
         Some(search::Explanation { learned, ..self.index().explain(query, at)? })
+    }
+
+    /// What is to be turned into vectors for all tools, each with its number.
+    pub fn meaning_texts(&self) -> Vec<(u64, String)> {
+        let text = |(server, tool): (&ServerName, &ToolEntry)| {
+            let text = meaning_text(server, tool);
+            (number(&text), text)
+        };
+        self.tools().filter(|(_, tool)| tool.for_models).map(text).collect()
     }
 
     /// What habits add to the tools at which positions.

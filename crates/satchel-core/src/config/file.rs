@@ -22,6 +22,8 @@ const MAX_REQUEST: &str = "maxRequestMiB";
 pub const HISTORY: &str = "history";
 /// The key of the address that traces are exported to.
 pub const OTLP_ENDPOINT: &str = "otlpEndpoint";
+/// The key of the block that names who turns texts into vectors.
+pub const EMBEDDING: &str = "embedding";
 /// The key of the switch that lets the hub's inside be looked at.
 pub const DEBUG_STATUS: &str = "debugStatus";
 /// How many bytes of text a result may have before it is cut: a number, or one for each client and `default`; 0 never
@@ -59,8 +61,18 @@ pub struct Config {
     history: History,
     debug_status: bool,
     otlp_endpoint: Option<String>,
+    embedding: Option<EmbeddingSource>,
     rules: Vec<ToolRule>,
     tool_defaults: Defaults,
+}
+
+/// Who turns texts into vectors, for searches by meaning: the block `embedding`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbeddingSource {
+    /// Its address.
+    pub url: String,
+    /// The model's name there.
+    pub model: String,
 }
 
 /// What is recorded, and for how long: the block `history`.
@@ -91,6 +103,7 @@ impl Default for Config {
             history: History::default(),
             debug_status: true,
             otlp_endpoint: None,
+            embedding: None,
             rules: Vec::new(),
             tool_defaults: Defaults::default(),
         }
@@ -119,7 +132,7 @@ impl Config {
         let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
         let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
         let (mut history, mut debug_status) = (History::default(), true);
-        let (mut rules, mut otlp_endpoint) = (Vec::new(), None);
+        let (mut rules, mut otlp_endpoint, mut embedding) = (Vec::new(), None, None);
         let mut tool_defaults = Defaults::default();
         for (key, value) in reader.object(text, "the configuration")? {
             if key == MAX_REQUEST {
@@ -130,6 +143,9 @@ impl Config {
             }
             if key == OTLP_ENDPOINT {
                 otlp_endpoint = reader.collector(value)?;
+            }
+            if key == EMBEDDING {
+                embedding = reader.embedding(value)?;
             }
             if key == DEBUG_STATUS {
                 debug_status = reader.switch(&key, value)?;
@@ -163,6 +179,7 @@ impl Config {
             history,
             debug_status,
             otlp_endpoint,
+            embedding,
             rules,
             tool_defaults,
         })
@@ -198,6 +215,11 @@ impl Config {
     /// Where traces are exported to, for programs that can.
     pub fn otlp_endpoint(&self) -> Option<&str> {
         self.otlp_endpoint.as_deref()
+    }
+
+    /// Who turns texts into vectors, where the user named somebody.
+    pub fn embedding(&self) -> Option<&EmbeddingSource> {
+        self.embedding.as_ref()
     }
 
     /// What becomes of some tools.
@@ -467,6 +489,25 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn embedding(&self, value: &'a Raw) -> Result<Option<EmbeddingSource>, ConfigError> {
+        if value.get() == "null" {
+            return Ok(None);
+        }
+        let fields = self.object(value.get(), &format!("\"{EMBEDDING}\""))?;
+        let text = |wanted: &str| {
+            let field = fields.iter().find(|(key, _)| key == wanted);
+            let text = field.map(|(key, value)| self.text_of(key, value)).transpose()?;
+            text.filter(|text| !text.trim().is_empty())
+                .ok_or_else(|| self.at(value.get(), format!("\"{EMBEDDING}\" needs a \"{wanted}\"")))
+        };
+        let source = EmbeddingSource { url: text("url")?, model: text("model")? };
+        if !source.url.starts_with("http://") && !source.url.starts_with("https://") {
+            let message = format!("the \"url\" of \"{EMBEDDING}\" must begin with http:// or https://");
+            return Err(self.at(value.get(), message));
+        }
+        Ok(Some(source))
+    }
+
     fn switch(&self, key: &str, value: &Raw) -> Result<bool, ConfigError> {
         serde_json::from_str(value.get()).map_err(|_| {
             self.at(value.get(), format!("\"{key}\" must be true or false, but is {}", kind(value.get())))
@@ -602,6 +643,24 @@ mod tests {
         assert_eq!(interval(""), Duration::from_secs(600));
         assert_eq!(interval(r#", "refreshInterval": "1h""#), Duration::from_secs(3600));
         assert_eq!(interval(r#", "refreshInterval": 0"#), REFRESH_INTERVAL_FLOOR);
+    }
+
+    #[test]
+    fn a_source_of_embeddings_has_an_address_and_a_model() {
+        let read = |block: &str| Config::parse(&format!(r#"{{"embedding": {block}}}"#));
+        let named = read(r#"{"url": "http://127.0.0.1:11434", "model": "m", "note": 1}"#).unwrap();
+        let source = EmbeddingSource { url: "http://127.0.0.1:11434".into(), model: "m".into() };
+        assert_eq!((named.embedding(), Config::default().embedding()), (Some(&source), None));
+        assert_eq!(read("null").unwrap().embedding(), None);
+        for (block, said) in [
+            (r#"{"url": "http://x"}"#, "needs a \"model\""),
+            (r#"{"model": "m"}"#, "needs a \"url\""),
+            (r#"{"url": "ollama", "model": "m"}"#, "must begin with http://"),
+            (r#""http://x""#, "must be an object"),
+        ] {
+            let error = read(block).unwrap_err();
+            assert!(error.message.contains(said), "{block}: {error}");
+        }
     }
 
     #[test]

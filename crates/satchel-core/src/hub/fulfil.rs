@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{ApplyError, CallFailure, Failed, Hub, USUAL_PORT};
 use crate::{
+    catalog::Aids,
     config::change::ChangeError,
     model::control::{Connection, Refusal, ToolLine, ToolList, Wish},
     secrets::{Secret, SecretError},
@@ -29,7 +30,7 @@ impl Hub {
                 if self.inner.options.passive {
                     self.learn_all().await;
                 }
-                Ok(json!(self.tool_list(&query, server.as_deref(), limit)?))
+                Ok(json!(self.tool_list(&query, server.as_deref(), limit).await?))
             }
             Wish::Call { tool_path, arguments } => self.call_for_face(&tool_path, &arguments).await,
             Wish::Change(change) => {
@@ -121,15 +122,16 @@ impl Hub {
         }
     }
 
-    fn tool_list(&self, query: &str, server: Option<&str>, limit: usize) -> Result<ToolList, Refusal> {
+    async fn tool_list(&self, query: &str, server: Option<&str>, limit: usize) -> Result<ToolList, Refusal> {
         if let Some(server) = server
             && !self.servers().contains_key(server)
         {
             return Err(unknown_server(server));
         }
         let catalog = self.catalog();
-        let habits = self.habits();
-        let found = catalog.find_by_habit(query, server, habits.as_deref());
+        let (habits, meaning) = (self.habits(), self.meaning(query).await);
+        let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref() };
+        let found = catalog.find_with(query, server, &aids);
         let why = |server: &crate::model::ServerName, tool: &crate::catalog::ToolEntry| {
             let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
             let explained =

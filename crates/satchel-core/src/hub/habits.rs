@@ -21,6 +21,7 @@ use tokio::{sync::Notify, time::Instant};
 use super::{Hub, view::now_ms};
 use crate::{
     catalog::{
+        Aids,
         answer::{Answer, Asked},
         search::Habits,
     },
@@ -204,9 +205,10 @@ impl Hub {
     }
 
     /// Answers a search of a client, and remembers it until one of the tools is used.
-    pub fn search(&self, visit: &Visit, asked: &Asked<'_>) -> Answer {
-        let habits = self.habits();
-        let answer = self.catalog().answer(&Asked { habits: habits.as_deref(), ..*asked });
+    pub async fn search(&self, visit: &Visit, asked: &Asked<'_>) -> Answer {
+        let (habits, meaning) = (self.habits(), self.meaning(asked.query).await);
+        let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref() };
+        let answer = self.catalog().answer(&Asked { aids, ..*asked });
         if habits.is_some() && !visit.face && !asked.query.trim().is_empty() {
             let path = |tool: &serde_json::Value| Some(tool.get("tool")?.as_str()?.to_owned());
             self.inner.learned.searched(visit, asked.query, answer.tools.iter().filter_map(path).collect());

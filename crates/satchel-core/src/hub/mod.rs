@@ -16,6 +16,7 @@ mod happenings;
 mod import;
 mod keep;
 mod ledger;
+mod meaning;
 mod pause;
 mod permission;
 mod refresh;
@@ -118,6 +119,7 @@ struct Inner {
     measured: usage::Measured,
     ledger: ledger::Ledger,
     learned: habits::Learned,
+    meanings: meaning::Meanings,
     happenings: happenings::Happenings,
     compose: Notify,
     learning: Semaphore,
@@ -188,6 +190,7 @@ impl Hub {
             measured: usage::Measured::default(),
             ledger,
             learned,
+            meanings: meaning::Meanings::default(),
             happenings: happenings::Happenings::default(),
             compose: Notify::new(),
             learning: Semaphore::new(LEARNING),
@@ -228,6 +231,10 @@ impl Hub {
         let learning = self.clone();
         self.inner.tracker.spawn(async move {
             kept("learning from searches", async || learning.keep_habits().await).await;
+        });
+        let meaning = self.clone();
+        self.inner.tracker.spawn(async move {
+            kept("embeddings", async || meaning.keep_meanings().await).await;
         });
         self.inner.tracker.spawn(ledger::run(self.clone(), records));
     }

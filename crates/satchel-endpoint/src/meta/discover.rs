@@ -1,7 +1,7 @@
 //! `discover_mcp_tools`: from the catalog alone; starts nothing.
 
 use satchel_core::{
-    catalog::answer::Asked,
+    catalog::{Aids, answer::Asked},
     hub::Hub,
     model::{Place, ServerView},
     stats::event::Visit,
@@ -11,7 +11,7 @@ use satchel_mcp::{Raw, RawObject};
 use super::{LIMIT, MOST, fault, text};
 
 /// Tools that fit, or why there are none.
-pub(crate) fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject) -> Box<Raw> {
+pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject) -> Box<Raw> {
     let Some(query) = arguments.text("query") else {
         return fault("discover_mcp_tools needs a query: what the tool should do, in a few words");
     };
@@ -23,8 +23,8 @@ pub(crate) fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject) -> Box<R
     {
         return fault;
     }
-    let asked = Asked { query: &query, server: server.as_deref(), limit, full, habits: None };
-    let mut answer = hub.search(visit, &asked);
+    let asked = Asked { query: &query, server: server.as_deref(), limit, full, aids: Aids::default() };
+    let mut answer = hub.search(visit, &asked).await;
     if answer.tools.is_empty() {
         answer.hint = Some(nothing_found(hub, server.as_deref()));
     }

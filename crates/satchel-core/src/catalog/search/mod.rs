@@ -3,7 +3,7 @@
 //!
 //! `words` splits texts and identifiers, `index` keeps where words stand, `query` reads what is asked for, `rank` adds
 //! up the evidence. `thesaurus` knows verbs and synonyms, `spelling` finds words that are nearly right, `habits` knows what
-//! was used after similar searches.
+//! was used after similar searches, `vectors` what a source of the user's says of meaning.
 
 mod explain;
 #[cfg(test)]
@@ -14,6 +14,7 @@ mod query;
 mod rank;
 mod spelling;
 mod thesaurus;
+mod vectors;
 mod weights;
 mod words;
 
@@ -30,6 +31,7 @@ pub use explain::{Explanation, Met};
 pub use habits::{Habits, Lift};
 pub use index::Index;
 pub use rank::Hit;
+pub use vectors::{Meaning, Vectors};
 
 /// A server's words, and what they were read from.
 #[derive(Debug, Clone)]
