@@ -171,6 +171,7 @@ async fn where_nobody_can_be_asked_it_is_a_no_with_the_reason() {
 /// A call that waits, and the question about it.
 async fn asked(home: &Home, client: &Client, tool: &str) -> (JoinHandle<Answer>, Value) {
     let (calling, path) = (client.clone(), tool.to_owned());
+    #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
     let call = tokio::spawn(async move { calling.execute(&path, json!({ "text": "x" })).await });
     let ask = eventually("it is asked", async || {
         home.satchel(&["asks", "--json"]).await.json()["asks"].get(0).cloned()

@@ -445,7 +445,7 @@ pub(crate) enum Since {
 
 impl Since {
     /// The first moment, in milliseconds since the Unix epoch; `None` for everything.
-    pub(crate) fn from_ms(self, now_ms: u64) -> Option<u64> {
+    pub(crate) fn begins_at(self, now_ms: u64) -> Option<u64> {
         let hours = match self {
             Since::All => return None,
             Since::Days(days) => u64::from(days) * 24,

@@ -22,7 +22,7 @@ const WORDS: usize = 60;
 
 pub(crate) async fn run(places: &Places, audit: &Audit, json: bool) -> anyhow::Result<ExitCode> {
     let hub = reach(places).await?;
-    let mut ask = AuditAsk { from_ms: audit.since.from_ms(now_ms()), ..AuditAsk::default() };
+    let mut ask = AuditAsk { from_ms: audit.since.begins_at(now_ms()), ..AuditAsk::default() };
     let mut lines: Vec<AuditLine> = Vec::new();
     loop {
         let page: Result<AuditPage, _> = hub.fulfil_as(Wish::Audit(ask.clone())).await;
