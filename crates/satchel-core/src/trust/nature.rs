@@ -45,6 +45,18 @@ const FINAL: &[&str] = &[
     "permanently remove",
     "permanently erase",
 ];
+/// First words of tools that are there to ask, and what such tools say of themselves. A person is not asked twice.
+const ASKING: &str = "ask asks confirm confirms prompt prompts elicit";
+const ASKS_ITSELF: &[&str] = &[
+    "asks before",
+    "asks for confirmation",
+    "asks for your confirmation",
+    "asks the user to confirm",
+    "after the user confirms",
+    "after confirmation",
+    "prompts for confirmation",
+    "with user confirmation",
+];
 /// Names of tools that carry out what they are given.
 const EXECUTING: &str = "exec execute run shell bash eval evaluate terminal powershell cmd command process spawn \
     console repl python sudo ssh";
@@ -135,6 +147,11 @@ fn is_form(list: &str, word: &str) -> bool {
 fn inferred(name: &[String], description: &str) -> Effect {
     if FINAL.iter().any(|phrase| description.contains(phrase)) {
         return Effect::Deletes;
+    }
+    let asks = name.first().is_some_and(|word| is(ASKING, word))
+        || ASKS_ITSELF.iter().any(|phrase| description.contains(phrase));
+    if asks {
+        return Effect::Unstated;
     }
     if let Some(at) = name.iter().position(|word| is(DELETING, word)) {
         // `list_delete_markers` reads; `search_index_delete`, `get_and_delete` and `index_delete_all` do not.
@@ -249,6 +266,9 @@ mod tests {
             ("old_files", "Removes old files.", json!({}), Deletes, Dangerous),
             ("update_x", "This cannot be undone.", json!({}), Deletes, Dangerous),
             ("undelete_x", "", json!({}), Unstated, Moderate),
+            ("confirm_delete", "Deletes a file.", json!({}), Unstated, Moderate),
+            ("delete_x", "Deletes it after the user confirms.", json!({}), Unstated, Moderate),
+            ("confirm_delete", "", json!({ "destructiveHint": true }), Deletes, Dangerous),
             ("frobnicate", "Frobnicates the thing.", json!({}), Unstated, Moderate),
             ("", "", json!({}), Unstated, Moderate),
         ] {
