@@ -26,7 +26,7 @@ const WRITING: &str = "create add update set put write edit post send upload ins
     scroll tap swipe drag submit book order reply fork clone checkout branch tag make build draft log record store \
     sync transfer grow attach resize emulate handle toggle trigger simulate reconnect connect disconnect forward go \
     use switch focus zoom print play pause resume change upgrade scale rollout launch allocate release lock unlock \
-    mark complete expand archive restore upsert replace convert pin react notify request react tool crash feedback \
+    mark mouse complete expand archive restore upsert replace convert pin react notify request react tool crash feedback \
     report test";
 /// Verbs after which something is gone.
 const DELETING: &str = "delete remove drop destroy purge wipe truncate erase kill terminate uninstall revoke reset \
@@ -89,7 +89,7 @@ pub fn of(raw: &Raw) -> Nature {
         (_, Some(false)) => (Effect::Writes, true),
         (Some(false), None) => match inferred(&name, &text) {
             // By its own word it changes something; what it is called says how.
-            Effect::Reads | Effect::Writes => (Effect::Writes, true),
+            Effect::Reads | Effect::Writes if !commands => (Effect::Writes, true),
             other => (other, false),
         },
         (None, None) => (inferred(&name, &text), false),
@@ -292,6 +292,7 @@ mod tests {
             ("runShell", "commandLine", json!({}), (true, Safety::Dangerous)),
             ("execute_sql", "sql", json!({ "readOnlyHint": true }), (false, Safety::Safe)),
             ("execute_sql", "sql", json!({ "destructiveHint": false }), (true, Safety::Moderate)),
+            ("evaluate_script", "function", json!({ "readOnlyHint": false }), (true, Safety::Dangerous)),
             ("execute_sql", "sql", json!({ "destructiveHint": true }), (true, Safety::Dangerous)),
             ("run_tests", "filter", json!({}), (false, Safety::Moderate)),
             ("format_code", "code", json!({}), (false, Safety::Safe)),
