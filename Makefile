@@ -115,7 +115,7 @@ bench:
 
 # How often the first tools found are the right ones, whether the arguments proposed for them fit, and what answers cost
 # in tokens. RETRIEVAL_DIR names a collection of tools and queries, which is not part of the repository. PARTS picks
-# some of recall, skeletons and costs.
+# some of recall, skeletons, habits and costs.
 retrieval:
 	@test -f "$(RETRIEVAL_DIR)/tools.jsonl" -a -f "$(RETRIEVAL_DIR)/dev/queries.jsonl" || { \
 	  echo "make retrieval needs RETRIEVAL_DIR: a directory with tools.jsonl and dev/queries.jsonl." >&2; exit 1; }

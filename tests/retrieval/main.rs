@@ -5,6 +5,7 @@
 
 mod collection;
 mod costs;
+mod habits;
 mod score;
 mod skeletons;
 mod typo;
@@ -37,6 +38,10 @@ fn main() -> ExitCode {
             }
             if wanted("skeletons") {
                 skeletons::report(&collection);
+                println!();
+            }
+            if wanted("habits") {
+                habits::report(&collection);
                 println!();
             }
             if !wanted("costs") {

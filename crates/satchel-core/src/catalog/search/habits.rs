@@ -19,8 +19,9 @@ const REMEMBERED: usize = 500;
 const WORDS: usize = 16;
 /// Uses beyond these add nothing.
 const USES: u32 = 5;
-/// By how much of itself a tool's fit grows at most: enough to pass one that fits nearly as well, and no other.
-const MOST: f32 = 0.2;
+/// By how much of itself a tool's fit grows at most. The second best of a search is usually a fifth behind the best: so
+/// much can be made up, and whatever fits less than three quarters as well as another never comes before it.
+const MOST: f32 = 0.33;
 /// Words are similar when they share so much of what both have together.
 const SIMILAR: f32 = 0.5;
 /// What a word counts that only means the same, compared with the word itself.
@@ -197,6 +198,32 @@ mod tests {
         }
         assert!(shares[0] < shares[1] && shares[1] < shares[4], "{shares:?}");
         assert!(shares.iter().all(|share| *share < MOST) && shares[4] == shares[99], "{shares:?}");
+    }
+
+    #[test]
+    fn what_hardly_fits_never_comes_before_what_fits_well() {
+        let index = index();
+        let query = "create an issue in a project";
+        let place = |habits: &Habits| {
+            let lifts = habits.lifts(query, &index);
+            let at = |path: &str| match path {
+                "tracker:create_issue" => 0,
+                "tracker:create_ticket" => 1,
+                _ => 2,
+            };
+            let lifts = lifts.into_iter().map(|(path, lift)| (at(path), lift)).collect();
+            index.lifted(query, |_| true, &lifts)
+        };
+        let mut habits = Habits::default();
+        let before = place(&habits);
+        for _ in 0..100 {
+            habits.used(query, &path("tracker:list_users"), 1);
+        }
+        let after = place(&habits);
+        assert_eq!((before[0].at, after[0].at), (0, 0));
+        let users = |hits: &[super::super::Hit]| hits.iter().find(|hit| hit.at == 2).map(|hit| hit.score);
+        assert!(users(&after) >= users(&before), "{after:?}");
+        assert!(users(&after).unwrap_or_default() < after[0].score / 2.0, "{after:?}");
     }
 
     #[test]
