@@ -5,6 +5,7 @@
 mod app;
 mod desktop;
 mod elsewhere;
+mod journeys;
 mod keyring;
 mod life;
 mod limits;

@@ -111,6 +111,29 @@ impl Page {
         self.find(css).await.send_keys(text).await.expect("the field takes text");
     }
 
+    /// Presses a key wherever the focus is.
+    pub(crate) async fn press(&self, key: Key) {
+        let active = self.driver.active_element().await.expect("something has the focus");
+        active.send_keys(&char::from(key).to_string()).await.expect("it takes a key");
+    }
+
+    /// Goes on with the Tab key until what has the focus says this.
+    pub(crate) async fn tab_to(&self, words: &str) {
+        let script = "const at = document.activeElement; \
+                      if (!at.matches('a, button, input, textarea, summary, [role]')) return ''; \
+                      return (at.getAttribute('aria-label') ?? '') + ' ' + (at.closest('label') ?? at).innerText";
+        let mut said = Vec::new();
+        for _ in 0..60 {
+            let here = self.run(script).await.as_str().unwrap_or_default().to_owned();
+            if here.contains(words) {
+                return;
+            }
+            said.push(here);
+            self.press(Key::Tab).await;
+        }
+        panic!("the Tab key does not come to {words:?}: {said:#?}");
+    }
+
     /// Pastes what is in the clipboard into a field, and returns what the field holds then.
     pub(crate) async fn paste(&self, css: &str) -> String {
         let keys = format!("{}v", char::from(Key::Control));
