@@ -11,6 +11,8 @@ export const screens = [
   { name: "servers-tools", place: "/servers/github/tools" },
   { name: "servers-log", place: "/servers/github/log" },
   { name: "servers-setup", place: "/servers/github/setup" },
+  { name: "servers-held", scene: "changed", place: "/servers/notes/tools" },
+  { name: "servers-new", scene: "changed", place: "/servers/fetch/tools" },
   { name: "servers-off", place: "/servers/slack" },
   { name: "servers-200", scene: "crowd", place: "/servers" },
   { name: "servers-empty", scene: "empty", place: "/servers" },
