@@ -2,6 +2,7 @@
 import { mount } from "svelte";
 
 import Root from "./Root.svelte";
+import { language } from "./lib/language.svelte";
 import type { Hub } from "./lib/hub/hub";
 import "./style/fonts.css";
 import "./style/tokens.css";
@@ -17,6 +18,8 @@ async function invented(): Promise<Hub> {
 
 const fake = (import.meta.env.DEV || import.meta.env.MODE === "fake") && !("__TAURI_INTERNALS__" in window);
 const hub = fake ? await invented() : (await import("./lib/hub/client")).hub;
+await language.ready();
+language.settle();
 // Text that was measured before its letters came would stay where the other letters had put it.
 await document.fonts.load('13px "Inter Variable"').catch(() => undefined);
 const target = document.getElementById("window")!;

@@ -2,6 +2,11 @@
 import { configure } from "@testing-library/svelte";
 import { afterEach, vi } from "vitest";
 
+import { fetchWords, speak } from "./words";
+
+await fetchWords("en");
+speak("en");
+
 // Bounds against hanging, not measures: a busy machine may take its time.
 configure({ asyncUtilTimeout: 10_000 });
 

@@ -1,5 +1,5 @@
 // Which language is chosen. A change draws the window anew, so that words are plain values wherever they are used.
-import { speak } from "../words";
+import { fetchWords, speak } from "../words";
 
 export type Language = "en" | "de";
 export type LanguageChoice = "system" | Language;
@@ -9,11 +9,21 @@ const system = (): Language => (navigator.language.toLowerCase().startsWith("de"
 
 class Languages {
   choice = $state<LanguageChoice>(languages.find((one) => one === localStorage.getItem("language")) ?? "system");
-  shown = $derived<Language>(this.choice === "system" ? system() : this.choice);
+  /** The one that is shown: its words are here. */
+  shown = $state<Language>("en");
 
-  choose(choice: LanguageChoice): void {
+  choose(choice: LanguageChoice): Promise<void> {
     this.choice = choice;
     localStorage.setItem("language", choice);
+    return this.ready();
+  }
+
+  /** Shows the chosen language as soon as its words are here. */
+  async ready(): Promise<void> {
+    const chosen = this.choice;
+    const wanted = chosen === "system" ? system() : chosen;
+    await fetchWords(wanted);
+    if (this.choice === chosen) this.shown = wanted;
   }
 
   /** Makes words and figures follow; returns the language. */

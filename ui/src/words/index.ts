@@ -1,19 +1,29 @@
 // The words of the chosen language. `words` always is the chosen one; a component reads it when it is made.
 import { speakFigures } from "../lib/fmt";
-import { de } from "./de";
-import { en, type Words } from "./en";
+import type { Words } from "./en";
 
 export type { Words } from "./en";
-export let words: Words = en;
+/** There from the first `speak` on, which comes before anything is drawn. */
+export let words: Words;
 /** The language of texts that come from elsewhere in several. */
 export let spoken = "en";
 
-const known: Record<string, Words> = { en, de };
+// Each is a file of its own, so that the window reads one.
+const kept: Record<string, () => Promise<Words>> = {
+  en: () => import("./en").then(({ en }) => en),
+  de: () => import("./de").then(({ de }) => de),
+};
+const here: Record<string, Words> = {};
 
-/** Speaks this language from now on. */
+/** Fetches the words of a language: English for one that is not known. */
+export async function fetchWords(language: string): Promise<void> {
+  here[language] ??= await (kept[language] ?? kept.en!)();
+}
+
+/** Speaks this language from now on; its words have been fetched, or are given. */
 export function speak(language: string, other?: Words): void {
   spoken = language;
-  words = other ?? known[language] ?? en;
+  words = other ?? here[language] ?? words;
   speakFigures(language);
 }
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { count, rough, time } from "../lib/fmt";
 import { de } from "./de";
 import { en } from "./en";
-import { speak, words } from ".";
+import { fetchWords, speak, words } from ".";
 
 afterEach(() => speak("en"));
 
@@ -33,7 +33,8 @@ test("no sentence shouts or says sorry", () => {
     expect(texts({ ...language, state: undefined }).filter(([, text]) => /!|\boops\b|successfully|erfolgreich/i.test(text))).toEqual([]);
 });
 
-test("figures follow the language", () => {
+test("figures follow the language", async () => {
+  await fetchWords("de");
   expect([count(1234567), rough(4118), time(1900)]).toEqual(["1,234,567", "4.1 k", "1.9 s"]);
   speak("de");
   expect(words.nav.settings).toBe("Einstellungen");
