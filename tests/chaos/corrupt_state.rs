@@ -25,7 +25,7 @@ use crate::{
 const START: Duration = Duration::from_secs(5);
 
 /// What is damaged. The first two hold what a person or a client relies on.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "config.json",
     "data/clients.json",
     "data/catalogs/s.json",
@@ -33,6 +33,7 @@ const FILES: [&str; 7] = [
     "data/hub.lock",
     "data/hub.json",
     "data/config.last-good.json",
+    "data/habits.json",
 ];
 
 const DAMAGES: [&str; 11] = [
@@ -102,7 +103,10 @@ async fn golden() -> Vec<(std::path::PathBuf, Vec<u8>)> {
     arena.add("s", Chaos::new());
     let hub = arena.open().await;
     known(&arena.home, &["s".to_owned()]).await;
-    hub.connection("editor").await;
+    let editor = hub.client("editor").await;
+    // Searched for and then used: there is something that was learned.
+    editor.paths("s:echo").await;
+    editor.execute("s:echo", json!({ "text": "x" })).await.text();
     let running = fs::read(arena.home.file("data/hub.json")).expect("a running hub has an address");
     assert_eq!(hub.terminate().await, Some(0));
     let mut files = arena.home.files();

@@ -138,6 +138,17 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     })
     .await;
 
+    // What keeps what was learned: it is kept all the same.
+    assert!(!arena.home.file("data/habits.json").exists());
+    client.paths("echo").await;
+    faults.plant("learning");
+    works(&client, "s").await;
+    faults.struck("learning").await;
+    eventually("what was learned is written", async || {
+        arena.home.file("data/habits.json").exists().then_some(())
+    })
+    .await;
+
     // What tells clients the news.
     let connection = control.wish(json!({ "do": "connect", "client": "two", "ephemeral": true })).await;
     let mut connection: Connection =

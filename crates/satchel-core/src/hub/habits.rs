@@ -44,6 +44,8 @@ const QUERY: usize = 1_000;
 const DAYS: u32 = 90;
 /// Changes within this time are written as one.
 const MOMENT: Duration = Duration::from_secs(2);
+/// What could not be written is tried again after this time.
+const AGAIN: Duration = Duration::from_secs(60);
 
 /// The habits, and the searches that may become some.
 #[derive(Debug)]
@@ -53,6 +55,8 @@ pub(super) struct Learned {
     changed: Notify,
     /// Whether the file is behind.
     unwritten: AtomicBool,
+    /// Whether it could not be written the last time.
+    failed: AtomicBool,
     /// Held while the file is written or taken away.
     file: Mutex<()>,
 }
@@ -99,6 +103,7 @@ impl Learned {
             searches: Mutex::default(),
             changed: Notify::new(),
             unwritten: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
             file: Mutex::default(),
         };
         (learned, trouble)
@@ -157,6 +162,7 @@ impl Learned {
         let stored = Stored { format: FORMAT, habits: Habits::clone(&self.habits()) };
         let written =
             serde_json::to_vec(&stored).map_err(Into::into).and_then(|bytes| files::replace(path, &bytes));
+        self.failed.store(written.is_err(), Ordering::Release);
         if let Err(error) = written {
             // Tried again with the next change, and at the end.
             self.unwritten.store(true, Ordering::Release);
@@ -252,9 +258,12 @@ impl Hub {
     /// Keeps the file up to date for as long as the hub lives.
     pub(super) async fn keep_habits(&self) {
         loop {
+            // What was told to a task that failed is not told again.
+            let behind = self.inner.learned.unwritten.load(Ordering::Acquire);
             let ending = tokio::select! {
-                () = self.inner.learned.changed.notified() => false,
                 () = self.inner.end.cancelled() => true,
+                () = self.inner.learned.changed.notified(), if !behind => false,
+                () = std::future::ready(()), if behind => false,
             };
             may_fail_here("learning");
             if !ending {
@@ -270,6 +279,12 @@ impl Hub {
             }
             if ending {
                 return;
+            }
+            if self.inner.learned.failed.load(Ordering::Acquire) {
+                tokio::select! {
+                    () = tokio::time::sleep(AGAIN) => {}
+                    () = self.inner.end.cancelled() => {}
+                }
             }
         }
     }
