@@ -3,6 +3,7 @@
 //! What a click changes is always looked at from the other side too: what a client sees over the endpoint.
 
 mod app;
+mod asking;
 mod desktop;
 mod elsewhere;
 mod journeys;

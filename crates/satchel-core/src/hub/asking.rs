@@ -18,7 +18,7 @@ use tokio::{
 use super::{CallFailure, Hub, view::now_ms};
 use crate::{
     model::{
-        Code, ToolPath,
+        Code, ServerName, ToolPath,
         asks::{Ask, AskAnswer, AskList},
         control::{Change, Refusal},
     },
@@ -42,6 +42,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Whoever reads a question has at least so long from then on, up to a limit in all.
 const READING: Duration = Duration::from_secs(30);
 const READING_AT_MOST: Duration = Duration::from_secs(10 * 60);
+/// Questions of one server to people within [`MINUTE`]; more are answered with an error without being asked.
+const QUESTIONS_OF_SERVER: usize = 120;
 /// How long a yes for a session outlives its last use.
 const SESSION: Duration = Duration::from_secs(60 * 60);
 /// A call that its server answered with a question is the same call when it comes back within this time.
@@ -67,6 +69,8 @@ struct State {
     granted: HashMap<(String, ToolPath), Instant>,
     /// When questions were asked, by client.
     asked: HashMap<String, VecDeque<Instant>>,
+    /// When servers asked something themselves.
+    questions: HashMap<String, VecDeque<Instant>>,
     /// Calls that were allowed and that come back with an answer to their server.
     rounds: VecDeque<(Instant, String, ToolPath, Value)>,
     last_look: Option<Instant>,
@@ -90,6 +94,19 @@ impl Asking {
 }
 
 impl State {
+    /// May this server ask another question? Counts it, where it may.
+    fn bear(&mut self, server: &str, now: Instant) -> bool {
+        let times = self.questions.entry(server.to_owned()).or_default();
+        while times.front().is_some_and(|time| now - *time >= MINUTE) {
+            times.pop_front();
+        }
+        let bearable = times.len() < QUESTIONS_OF_SERVER;
+        if bearable {
+            times.push_back(now);
+        }
+        bearable
+    }
+
     /// Is there room for a question more? The reason, where there is none.
     fn admit(&mut self, client: &str, server: &str, now: Instant) -> Result<(), &'static str> {
         if self.muted.contains(&(client.to_owned(), server.to_owned())) {
@@ -177,6 +194,12 @@ impl Hub {
     /// The reason, where it is not.
     pub(super) fn admit_question(&self, client: &str, server: &str) -> Result<(), &'static str> {
         self.inner.asking.lock().admit(client, server, Instant::now())
+    }
+
+    /// Why another question of a server to people is not bearable. Counts it, where it is.
+    pub(super) fn bear_question(&self, server: &ServerName) -> Option<&'static str> {
+        let bearable = self.inner.asking.lock().bear(server.as_str(), Instant::now());
+        (!bearable).then_some("too many questions within a minute; nobody was asked this one")
     }
 
     /// Puts a question to whoever looks at Satchel. The fields that only the queue knows are filled in here.
@@ -396,6 +419,16 @@ mod tests {
         let asks = [ask(1, "a"), ask(2, "a"), ask(3, "a"), ask(4, "b"), ask(5, "c"), ask(6, "b")];
         let order: Vec<u64> = fair(asks.into_iter()).into_iter().map(|ask| ask.id).collect();
         assert_eq!(order, [1, 4, 5, 2, 6, 3]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_of_one_servers_questions_is_not_asked_and_others_are() {
+        let mut state = State::default();
+        let asked = (0..2_000).filter(|_| state.bear("flood", Instant::now())).count();
+        assert_eq!(asked, QUESTIONS_OF_SERVER);
+        assert!(state.bear("other", Instant::now()));
+        tokio::time::advance(MINUTE).await;
+        assert!(state.bear("flood", Instant::now()));
     }
 
     #[tokio::test(start_paused = true)]

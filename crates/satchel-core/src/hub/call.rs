@@ -512,6 +512,13 @@ impl Running {
                                 self.lacking.extend(lacks.as_object().cloned().unwrap_or_default());
                                 continue;
                             }
+                            let of_people = method == "elicitation/create";
+                            if let Some(why) =
+                                of_people.then(|| self.hub.bear_question(&self.server)).flatten()
+                            {
+                                call.answer(id, Err(ErrorObject::new(errors::INTERNAL_ERROR, why)));
+                                continue;
+                            }
                             self.asked_in_all += 1;
                             let key = format!("question_{}", self.asked_in_all);
                             self.asked.insert(key.clone(), id);
