@@ -1,5 +1,4 @@
-//! A call that a rule wants a person asked about: the window comes up by itself and asks, the tray says so, and only a
-//! considered yes is one.
+//! A call that a rule wants a person asked about: the window comes up by itself.
 
 use satchel_tests::{Client, Home};
 use serde_json::json;
@@ -8,7 +7,6 @@ use tokio::task::JoinHandle;
 use crate::{app::until_offered, desktop::Desktop};
 
 const TOOL: &str = "toolbox:generate_uuid";
-const ALLOW: &str = "[role=alertdialog] .act button[aria-disabled]";
 
 async fn desktop() -> Desktop {
     let home = Home::empty();
@@ -23,33 +21,6 @@ fn call(client: &Client) -> JoinHandle<satchel_tests::Answer> {
     let client = client.clone();
     #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
     tokio::spawn(async move { client.execute(TOOL, json!({})).await })
-}
-
-#[tokio::test]
-async fn the_window_asks_and_a_considered_yes_lets_the_call_through() {
-    let desktop = desktop().await;
-    let panel = desktop.panel().await;
-    let page = desktop.open_window(&[]).await;
-    let icon = panel.icon().await;
-    let client = desktop.client("editor").await;
-    until_offered(&client, "toolbox", true).await;
-
-    let called = call(&client);
-    page.says("[role=alertdialog] h1", "editor wants to run generate_uuid").await;
-    icon.line("editor asks to call toolbox:generate_uuid").await;
-    let focused = page.run("return document.activeElement.textContent.trim()").await;
-    assert_eq!(focused, "Do not allow", "whoever types on refuses");
-    // Until the question could be read the button does nothing.
-    page.has(ALLOW, "aria-disabled", "false").await;
-    page.click(ALLOW).await;
-    let answer = called.await.expect("the call ends");
-    assert_ne!(answer.value()["isError"], true, "{}", answer.text());
-
-    let called = call(&client);
-    page.says("[role=alertdialog] h1", "editor wants to run generate_uuid").await;
-    page.click("[role=alertdialog] [data-no]").await;
-    assert!(called.await.expect("the call ends").complaint().contains("did not allow"));
-    page.close().await;
 }
 
 #[tokio::test]
