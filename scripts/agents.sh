@@ -11,9 +11,10 @@ pins=tests/agents
 wanted=$(cksum <$pins/package-lock.json; node --version; uname -m)
 [ "$(cat "$agents/installed" 2>/dev/null)" != "$wanted" ] || exit 0
 
-echo "satchel: installing Codex, Gemini CLI and opencode for the tests into $agents"
+echo "satchel: installing Codex, Gemini CLI, Qwen Code and opencode for the tests into $agents"
 mkdir -p "$agents"
 rm -f "$agents/installed"
 cp $pins/package.json $pins/package-lock.json "$agents/"
-(cd "$agents" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+# Not `npm ci`: it wants optional packages of other systems in the pins, which npm itself does not write there.
+(cd "$agents" && npm install --ignore-scripts --no-audit --no-fund --loglevel=error)
 printf '%s\n' "$wanted" >"$agents/installed"

@@ -1,10 +1,11 @@
-//! Agents from their own packages, with a scripted model instead of a real one: no login, no network. Each finds the
-//! hub's tools and calls one; which protocol revision it agreed on with the hub is printed. `make clients` runs this:
+//! Agents from their own packages, with a scripted model instead of a real one: no login, no network. Each has the
+//! entry that `satchel connect` wrote, finds the hub's tools and calls one; which protocol revision it agreed on with
+//! the hub is printed. `make clients` runs this:
 //! what has to be installed is large.
 
 use std::{path::PathBuf, process::Stdio};
 
-use satchel_tests::{Connection, Home, Hub, LEGACY, eventually, fixture, repository, target_directory};
+use satchel_tests::{Home, LEGACY, eventually, fixture, repository, target_directory};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
@@ -55,6 +56,16 @@ impl Scene {
         command
     }
 
+    /// Puts our entry into the client's own settings, as a person does, and takes nothing else from them.
+    async fn connect(&self, client: &str, file: &str, settings: &str) {
+        let file = self.home.file(file);
+        std::fs::create_dir_all(file.parent().expect("settings lie in a directory")).expect("it can be made");
+        std::fs::write(&file, settings).expect("the home can be written to");
+        self.home.satchel(&["connect", client]).await.succeeded();
+        let now = std::fs::read_to_string(&file).expect("the settings are text");
+        assert!(now.contains("satchel") && now.contains("sat_"), "{client}: {now}");
+    }
+
     /// Runs it to its end; the client must have made its call, at this revision.
     async fn calls(&self, client: &str, mut command: Command, revision: &str) {
         let output = command.output().await.unwrap_or_else(|error| panic!("{client}: {error}"));
@@ -73,44 +84,32 @@ impl Scene {
     }
 }
 
-async fn connection(hub: &Hub<'_>, client: &str) -> (Connection, String) {
-    let connection = hub.connection(client).await;
-    let token = connection.headers["Authorization"].clone();
-    (connection, token)
-}
-
 #[tokio::test]
 async fn codex_calls_a_tool() {
     let scene = Scene::build().await;
-    let hub = scene.home.start_hub().await;
-    let (connection, token) = connection(&hub, "codex").await;
-    let provider = format!(
-        r#"model_providers.scripted={{name="scripted",base_url="{}/v1",wire_api="responses"}}"#,
+    let _hub = scene.home.start_hub().await;
+    let settings = format!(
+        "model = \"gpt-5-codex\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\nname = \"scripted\"\n\
+         base_url = \"{}/v1\"\nwire_api = \"responses\"\n",
         scene.model
     );
+    scene.connect("codex", ".codex/config.toml", &settings).await;
     let mut command = scene.command(node());
     command
         .arg(installed("node_modules/@openai/codex/bin/codex.js"))
-        .args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"])
-        .args(["-m", "gpt-5-codex", "-c", "model_provider=scripted", "-c", &provider])
-        .args(["-c", &format!(r#"mcp_servers.hub.url="{}""#, connection.url)])
-        .args(["-c", &format!(r#"mcp_servers.hub.http_headers={{Authorization="{token}"}}"#), "go"]);
+        .args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go"]);
     scene.calls("codex", command, "2025-06-18").await;
 }
 
 #[tokio::test]
 async fn gemini_cli_calls_a_tool() {
     let scene = Scene::build().await;
-    let hub = scene.home.start_hub().await;
-    let (connection, token) = connection(&hub, "gemini-cli").await;
+    let _hub = scene.home.start_hub().await;
     let settings = json!({
         "security": { "folderTrust": { "enabled": false }, "auth": { "selectedType": "gemini-api-key" } },
-        "mcpServers": { "hub": { "httpUrl": connection.url, "headers": { "Authorization": token }, "trust": true } },
         "telemetry": { "enabled": false }, "general": { "disableAutoUpdate": true },
     });
-    std::fs::create_dir(scene.home.file(".gemini")).expect("the home can be written to");
-    std::fs::write(scene.home.file(".gemini/settings.json"), settings.to_string())
-        .expect("the home can be written to");
+    scene.connect("gemini-cli", ".gemini/settings.json", &settings.to_string()).await;
     let mut command = scene.command(node());
     command
         .arg(installed("node_modules/.bin/gemini"))
@@ -121,22 +120,37 @@ async fn gemini_cli_calls_a_tool() {
 }
 
 #[tokio::test]
+async fn qwen_code_calls_a_tool() {
+    let scene = Scene::build().await;
+    let _hub = scene.home.start_hub().await;
+    let settings = json!({
+        "security": { "folderTrust": { "enabled": false }, "auth": { "selectedType": "openai" } },
+        "telemetry": { "enabled": false }, "privacy": { "usageStatisticsEnabled": false },
+        "general": { "disableAutoUpdate": true, "enableAutoUpdate": false },
+    });
+    scene.connect("qwen-code", ".qwen/settings.json", &settings.to_string()).await;
+    let mut command = scene.command(node());
+    command
+        .arg(installed("node_modules/.bin/qwen"))
+        .args(["-p", "go", "--yolo", "--output-format", "json"])
+        .env("OPENAI_API_KEY", "not-a-key")
+        .env("OPENAI_MODEL", "scripted")
+        .env("OPENAI_BASE_URL", format!("{}/v1", scene.model));
+    scene.calls("qwen-code", command, "2025-11-25").await;
+}
+
+#[tokio::test]
 async fn opencode_calls_a_tool() {
     let scene = Scene::build().await;
-    let hub = scene.home.start_hub().await;
-    let (connection, token) = connection(&hub, "opencode").await;
+    let _hub = scene.home.start_hub().await;
     let options = json!({ "baseURL": format!("{}/v1", scene.model), "apiKey": "not-a-key" });
     let settings = json!({
         "$schema": "https://opencode.ai/config.json", "autoupdate": false, "share": "disabled", "snapshot": false,
         "model": "scripted/m", "small_model": "scripted/m",
         "provider": { "scripted": { "npm": "@ai-sdk/openai-compatible", "name": "scripted", "options": options,
             "models": { "m": { "name": "m", "tool_call": true } } } },
-        "mcp": { "hub": { "type": "remote", "url": connection.url, "headers": { "Authorization": token },
-            "oauth": false } },
     });
-    let place = scene.home.file(".config/opencode");
-    std::fs::create_dir_all(&place).expect("the home can be written to");
-    std::fs::write(place.join("opencode.json"), settings.to_string()).expect("the home can be written to");
+    scene.connect("opencode", ".config/opencode/opencode.json", &settings.to_string()).await;
     let mut command = scene.command(opencode());
     command.args(["run", "go"]);
     scene.calls("opencode", command, "2025-11-25").await;

@@ -1,5 +1,5 @@
 // A stand-in for the models behind several agents, in the words of three model APIs: Responses (Codex), Gemini, and
-// chat completions (opencode). It calls one tool once and then says what came back.
+// chat completions (opencode, Qwen Code). It calls one tool once and then says what came back.
 //
 // Standard input: {"tool", "arguments"}; `tool` is the end of the name under which the agent offers it.
 // Standard output: {"url"}, one line, when it listens.
@@ -19,7 +19,7 @@ function responses({ input = [] }) {
         content: [{ type: 'output_text', text: JSON.stringify(output.output), annotations: [] }],
       }
     : {
-        type: 'function_call', id: 'f', call_id: 'call', name: plan.tool, namespace: 'mcp__hub',
+        type: 'function_call', id: 'f', call_id: 'call', name: plan.tool, namespace: 'mcp__satchel',
         arguments: JSON.stringify(plan.arguments), status: 'completed',
       }
   const usage = {

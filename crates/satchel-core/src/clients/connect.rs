@@ -112,11 +112,11 @@ impl Plan {
 /// [`ConnectError::NotHere`], [`ConnectError::Paste`], [`ConnectError::NotThere`].
 pub fn targets(client: &Client, machine: &Machine) -> Result<Vec<PathBuf>, ConnectError> {
     if client.connect == Method::Paste {
-        return Err(ConnectError::Paste(client.name.clone()));
+        return Err(ConnectError::Paste(client.title().to_owned()));
     }
     let candidates = machine.all_paths(&client.paths);
     let Some(first) = candidates.first().cloned() else {
-        return Err(ConnectError::NotHere(client.name.clone()));
+        return Err(ConnectError::NotHere(client.title().to_owned()));
     };
     let mut targets: Vec<PathBuf> = candidates.iter().filter(|path| path.exists()).cloned().collect();
     if !client.write_all {
@@ -126,7 +126,7 @@ pub fn targets(client: &Client, machine: &Machine) -> Result<Vec<PathBuf>, Conne
     if targets.is_empty() {
         let folder = first.parent().is_some_and(Path::exists);
         if client.tier != Tier::A && !folder {
-            return Err(ConnectError::NotThere { client: client.name.clone(), path: first });
+            return Err(ConnectError::NotThere { client: client.title().to_owned(), path: first });
         }
         // Of several places the one whose folder is there already is the one the client looks at.
         let likely = candidates.iter().find(|path| path.parent().is_some_and(Path::exists));
@@ -154,7 +154,7 @@ pub fn plan(
     let name = name_in(client, ourselves, &known);
     let entry = ourselves
         .entry(client, over, token, &name)
-        .ok_or_else(|| ConnectError::NoWay(client.name.clone()))?;
+        .ok_or_else(|| ConnectError::NoWay(client.title().to_owned()))?;
     let spot = Spot { container: &client.key, list: client.list(), name: &name };
     let text = match (&client.new_file, document.text.trim().is_empty()) {
         (Some(new), true) => new_file(format, new),

@@ -17,7 +17,7 @@ pub fn effective(client: Option<&Client>, wish: Surface, tools: usize) -> (Surfa
 }
 
 fn of_client(client: &Client, tools: usize) -> (Surface, String) {
-    let name = client.name.split(" (").next().unwrap_or(&client.name);
+    let name = client.title();
     if client.defers_tools && client.list_changed == Some(true) {
         let reason = format!("{name} loads tool definitions by itself only when it needs them");
         return (Surface::Direct, reason);

@@ -403,6 +403,11 @@ pub fn client(id: &str) -> Option<&'static Client> {
 }
 
 impl Client {
+    /// Its name without what it comes as: "Claude Code" of "Claude Code (CLI, IDE extension)".
+    pub fn title(&self) -> &str {
+        self.name.split(" (").next().unwrap_or(&self.name)
+    }
+
     /// The field that names an entry, where entries lie in a list.
     pub fn list(&self) -> Option<&str> {
         self.entry.list.then(|| self.entry.name_field.as_deref().unwrap_or("name"))

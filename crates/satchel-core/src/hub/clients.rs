@@ -136,7 +136,7 @@ impl Hub {
         let duplicates = if installed { self.duplicates(client, machine, here) } else { vec![] };
         KnownClient {
             id: client.id.clone(),
-            name: client.name.clone(),
+            name: client.title().to_owned(),
             tier: format!("{:?}", client.tier),
             confidence: format!("{:?}", client.evidence).to_lowercase(),
             installed,
@@ -200,7 +200,7 @@ impl Hub {
                 let token = connect::token_in(&entry).unwrap_or_default();
                 let now = ourselves.entry(client, record.over, &token, &written.name);
                 if now.is_some_and(|now| now != entry) {
-                    let message = format!("{} has the address of before; connect it again", client.name);
+                    let message = format!("{} has the address of before; connect it again", client.title());
                     return needs("moved", message);
                 }
             }
@@ -234,7 +234,7 @@ impl Hub {
         };
         let mut change = ClientChange {
             client: client.id.clone(),
-            name: client.name.clone(),
+            name: client.title().to_owned(),
             done: false,
             files: vec![],
             next: client.after_connect.clone(),
@@ -360,7 +360,7 @@ impl Hub {
             None => self.pasted(client, &ourselves, &machine),
         };
         if files.is_empty() {
-            let message = format!("{} has no entry of ours", client.name);
+            let message = format!("{} has no entry of ours", client.title());
             return Err(Refusal::new("not_connected", message, "See `satchel clients`."));
         }
         let mut changes = Vec::new();
@@ -374,10 +374,10 @@ impl Hub {
         }
         Ok(ClientChange {
             client: client.id.clone(),
-            name: client.name.clone(),
+            name: client.title().to_owned(),
             done: !dry_run,
             files: changes,
-            next: client.after_connect.as_ref().map(|_| format!("Restart {} if it is running.", client.name)),
+            next: client.after_connect.as_ref().map(|_| format!("Restart {} if it is running.", client.title())),
             warnings: vec![],
             snippet: None,
         })
@@ -409,14 +409,14 @@ impl Hub {
             Step::Connected { client } => {
                 let client = known(client)?;
                 let change = self.remove_from_client(client, false, environment, false)?;
-                Ok(Undone { what: format!("Disconnected {}.", client.name), remarks: remarks(&change.files) })
+                Ok(Undone { what: format!("Disconnected {}.", client.title()), remarks: remarks(&change.files) })
             }
             Step::Disconnected { client, over } => {
                 let client = known(client)?;
                 let over = if *over == Transport::Http { Over::Http } else { Over::Bridge };
                 self.inner.edits.forget(&step).map_err(unwritable)?;
                 Box::pin(self.add_to_client(client, false, Some(over), environment)).await?;
-                Ok(Undone { what: format!("Connected {} again.", client.name), remarks: vec![] })
+                Ok(Undone { what: format!("Connected {} again.", client.title()), remarks: vec![] })
             }
             Step::Imported { servers, secrets, taken_out } => {
                 let mut remarks = Vec::new();
@@ -462,7 +462,7 @@ fn refused(client: &Client, error: ConnectError) -> Refusal {
     };
     let action = match (&error, client.on_syntax_error.as_deref()) {
         (ConnectError::Edit { .. }, Some(_)) => {
-            format!("Nothing was written. Correct the file first; {} reads it too.", client.name)
+            format!("Nothing was written. Correct the file first; {} reads it too.", client.title())
         }
         (ConnectError::Edit { .. } | ConnectError::Document { .. } | ConnectError::Wide(_), _) => {
             "Nothing was written. Correct the file, or paste the entry: see `satchel connect --print`."
@@ -485,7 +485,7 @@ fn with_snippet(client: &Client, ourselves: &Ourselves, over: Transport, error: 
 fn warnings(client: &Client) -> Vec<String> {
     let untested = client.tier == Tier::B;
     untested
-        .then(|| format!("Not tested with {}: look at the change first.", client.name))
+        .then(|| format!("Not tested with {}: look at the change first.", client.title()))
         .into_iter()
         .collect()
 }

@@ -10,9 +10,13 @@ use super::{DISCOVER, EXECUTE, LIMIT, LIST_RESOURCES, MOST, READ_RESOURCE};
 
 /// Tokens of the line that names the servers, by a guess that is rather too high, so that all four definitions together
 /// stay below 450.
-const SERVERS: usize = 118;
+const SERVERS: usize = 98;
 /// Of them for saying that there are more.
 const MORE: usize = 5;
+
+/// Keeps a tool in view of the model in a client that hides tools until they are searched for (Claude Code). A search
+/// for the tool that searches would be one too many.
+const STAYS: &str = "anthropic/alwaysLoad";
 
 /// The definitions as clients list them. `servers` is what [`servers`] said when the session began.
 pub(crate) fn definitions(servers: &[String]) -> Value {
@@ -32,7 +36,8 @@ pub(crate) fn definitions(servers: &[String]) -> Value {
                 "server": { "type": "string", "description": "only this server" },
                 "detail": { "type": "string", "enum": ["brief", "full"], "description": "full adds JSON Schemas" }
             }), json!(["query"])),
-            "annotations": { "readOnlyHint": true, "openWorldHint": false }
+            "annotations": { "readOnlyHint": true, "openWorldHint": false },
+            "_meta": { STAYS: true }
         },
         {
             "name": EXECUTE,
@@ -41,7 +46,8 @@ pub(crate) fn definitions(servers: &[String]) -> Value {
             "inputSchema": object(json!({
                 "tool_path": { "type": "string", "description": "a found tool, server:tool" },
                 "arguments": { "type": "object", "description": "as its signature says" }
-            }), json!(["tool_path"]))
+            }), json!(["tool_path"])),
+            "_meta": { STAYS: true }
         },
         {
             "name": LIST_RESOURCES,
