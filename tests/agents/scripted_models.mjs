@@ -42,13 +42,20 @@ function gemini({ contents = [], tools = [] }) {
   return { candidates, usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } }
 }
 
+// Qwen Code hides tools of servers: the model looks at one first, then calls it through another.
+const hidden = [
+  ['tool_search', { query: `select:mcp__satchel__${plan.tool}` }],
+  ['tool_call', { name: `mcp__satchel__${plan.tool}`, arguments: plan.arguments }],
+]
+
 function chat({ messages = [], tools = [] }) {
-  const name = tools.map((tool) => tool.function?.name).find(isMeant)
-  const came = messages.find(({ role }) => role === 'tool')
-  const call = name && !came
+  const names = tools.map((tool) => tool.function?.name)
+  const heard = messages.filter(({ role }) => role === 'tool')
+  const next = names.some(isMeant) ? [[names.find(isMeant), plan.arguments]] : names.includes('tool_search') ? hidden : []
+  const call = next[heard.length]
   const delta = call
-    ? { tool_calls: [{ index: 0, id: 'call', type: 'function', function: { name, arguments: JSON.stringify(plan.arguments) } }] }
-    : { content: JSON.stringify(came?.content ?? null) }
+    ? { tool_calls: [{ index: 0, id: `call${heard.length}`, type: 'function', function: { name: call[0], arguments: JSON.stringify(call[1]) } }] }
+    : { content: JSON.stringify(heard.at(-1)?.content ?? null) }
   const chunk = (delta, finish_reason) => ({
     id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }],
   })
