@@ -95,9 +95,12 @@ async fn codex_calls_a_tool() {
     );
     scene.connect("codex", ".codex/config.toml", &settings).await;
     let mut command = scene.command(node());
-    command
-        .arg(installed("node_modules/@openai/codex/bin/codex.js"))
-        .args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go"]);
+    command.arg(installed("node_modules/@openai/codex/bin/codex.js")).args([
+        "exec",
+        "--skip-git-repo-check",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "go",
+    ]);
     scene.calls("codex", command, "2025-06-18").await;
 }
 

@@ -6,7 +6,7 @@ use satchel_tests::{Connection, Home, repository};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
-    process::Child,
+    process::{Child, Command},
 };
 
 use crate::house::{House, installed, negotiated, node};
@@ -40,6 +40,36 @@ async fn claude_code_discovers_and_executes() {
     assert_eq!(negotiated(&house.home, "claude-in-tests").await, "2026-07-28");
 }
 
+/// With nothing but what connecting writes into its settings, and with its own way of hiding tools from the model: the
+/// two that find and call all others stay in view.
+#[tokio::test]
+async fn claude_code_uses_the_entry_that_connecting_writes() {
+    let house = House::build().await;
+    let _hub = house.open().await;
+    let settings = house.home.file(".claude.json");
+    std::fs::write(&settings, "{}").expect("the home can be written to");
+    house.home.satchel(&["connect", "claude-code"]).await.succeeded();
+    house.home.satchel(&["surface", "claude-code", "router"]).await.succeeded();
+    let hello = json!({ "tool_path": "everything:echo", "arguments": { "message": "said by a model" } });
+    let calls = json!([
+        { "name": "mcp__satchel__discover_mcp_tools", "arguments": { "query": "echo a message" } },
+        { "name": "mcp__satchel__execute_mcp_tool", "arguments": hello },
+    ]);
+    let (_model, address) = start_model(&house.home, &json!({ "calls": calls })).await;
+    let mut command = claude(&house.home, &address);
+    command.args(["--allowedTools", "mcp__satchel"]);
+    let seen = last_words(command).await;
+    let tools = seen["tools"].to_string();
+    assert!(tools.contains("discover_mcp_tools") && tools.contains("execute_mcp_tool"), "{tools}");
+    let results = results(&seen);
+    assert!(results.len() == 2 && results[1].contains("Echo: said by a model"), "{results:?}");
+    assert_eq!(negotiated(&house.home, "claude-code").await, "2026-07-28");
+    let clients = house.home.satchel(&["clients", "--json"]).await.json();
+    let state =
+        clients["clients"].as_array().expect("clients").iter().find(|client| client["id"] == "claude-code");
+    assert_eq!(state.expect("it is here")["state"], "connected");
+}
+
 /// Claude Code speaks 2026-07-28 and the server asks in the middle of a call, as 2025-11-25 has it.
 #[tokio::test]
 async fn claude_code_answers_the_question_of_a_server_of_the_older_era() {
@@ -68,17 +98,29 @@ async fn talk(home: &Home, connection: &Connection, calls: &Value, settings: &Va
     write("claude.json", json!({ "mcpServers": { "hub": server } }));
     write("settings.json", settings.clone());
     let (_model, address) = start_model(home, &json!({ "calls": calls })).await;
+    let mut command = claude(home, &address);
+    command
+        .args(["--strict-mcp-config", "--allowedTools", "mcp__hub"])
+        .args(["--mcp-config".into(), home.file("claude.json")])
+        .args(["--settings".into(), home.file("settings.json")])
+        // Otherwise it hides tools from the model until the model searches for them.
+        .env("ENABLE_TOOL_SEARCH", "false");
+    last_words(command).await
+}
+
+/// The program, which asks this model and nobody else.
+fn claude(home: &Home, model: &str) -> Command {
     let mut command = home.command(node());
     command
         .arg(installed("node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs"))
-        .args(["-p", "go", "--strict-mcp-config", "--output-format", "json", "--allowedTools", "mcp__hub"])
-        .args(["--mcp-config".into(), home.file("claude.json")])
-        .args(["--settings".into(), home.file("settings.json")])
-        .env("ANTHROPIC_BASE_URL", address)
+        .args(["-p", "go", "--output-format", "json"])
+        .env("ANTHROPIC_BASE_URL", model)
         .env("ANTHROPIC_API_KEY", "not-a-key")
-        // Otherwise it hides tools from the model until the model searches for them.
-        .env("ENABLE_TOOL_SEARCH", "false")
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    command
+}
+
+async fn last_words(mut command: Command) -> Value {
     let output = command.output().await.expect("Claude Code can be started");
     let stdout = String::from_utf8_lossy(&output.stdout);
     let report: Value = serde_json::from_str(&stdout)

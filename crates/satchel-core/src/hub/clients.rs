@@ -377,7 +377,10 @@ impl Hub {
             name: client.title().to_owned(),
             done: !dry_run,
             files: changes,
-            next: client.after_connect.as_ref().map(|_| format!("Restart {} if it is running.", client.title())),
+            next: client
+                .after_connect
+                .as_ref()
+                .map(|_| format!("Restart {} if it is running.", client.title())),
             warnings: vec![],
             snippet: None,
         })
@@ -409,7 +412,10 @@ impl Hub {
             Step::Connected { client } => {
                 let client = known(client)?;
                 let change = self.remove_from_client(client, false, environment, false)?;
-                Ok(Undone { what: format!("Disconnected {}.", client.title()), remarks: remarks(&change.files) })
+                Ok(Undone {
+                    what: format!("Disconnected {}.", client.title()),
+                    remarks: remarks(&change.files),
+                })
             }
             Step::Disconnected { client, over } => {
                 let client = known(client)?;
