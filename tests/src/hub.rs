@@ -42,9 +42,15 @@ struct Ready {
 impl Home {
     /// Starts a hub on a free port and waits for its line.
     pub async fn start_hub(&self) -> Hub<'_> {
+        self.start_hub_with(&[]).await
+    }
+
+    /// The same with variables in its environment, as whatever starts it may set them.
+    pub async fn start_hub_with(&self, variables: &[(&str, &str)]) -> Hub<'_> {
         let log = File::options().create(true).append(true).open(self.file("hub.stderr"));
         let mut command = self.command(program("satchel"));
         command.args(["serve", "--port", "0", "--json"]).stdout(Stdio::piped());
+        command.envs(variables.iter().copied());
         command.stderr(log.expect("the home can be written to"));
         let mut process = command.spawn().expect("satchel can be started");
         let stdout = process.stdout.take().expect("its standard output is a pipe");

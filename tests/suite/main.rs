@@ -17,6 +17,7 @@ mod ledger;
 mod limits;
 mod meaning;
 mod mishaps;
+mod paths;
 mod permissions;
 mod resources;
 mod results;

@@ -83,6 +83,8 @@ pub enum Failed {
 const ANSWER_TIME: Duration = Duration::from_secs(10 * 60);
 /// How often one request may ask for input.
 const ROUNDS: usize = 10;
+/// How often what provably did not run is sent again. A session may expire just when it was made anew.
+const REPEATS: usize = 3;
 /// How long a server may take to take in how much it should log.
 const LEVEL_TIME: Duration = Duration::from_secs(5);
 
@@ -99,7 +101,8 @@ pub struct Running {
     /// As the caller wrote them.
     params: RawObject,
     stage: Stage,
-    may_repeat: bool,
+    /// How often it may still be sent again, where it provably did not run.
+    repeats: usize,
     rounds: usize,
     /// The server's own ids of what it asked, by the keys we gave them.
     asked: HashMap<String, Id>,
@@ -298,7 +301,7 @@ impl Hub {
             method: method.to_owned(),
             params: self.in_trace(params),
             stage: Stage::Begin,
-            may_repeat: true,
+            repeats: REPEATS,
             rounds: 0,
             asked: HashMap::new(),
             asked_in_all: 0,
@@ -378,9 +381,9 @@ impl Running {
                 self.stage = Stage::Sent(call, lease);
                 Ok(())
             }
-            // Between lease and call the connection ended. Nothing was sent: once more, on a new one.
-            Err(error) if error.outcome() == Outcome::NotSent && self.may_repeat => {
-                self.may_repeat = false;
+            // Between lease and call the connection ended. Nothing was sent: again, on a new one.
+            Err(error) if error.outcome() == Outcome::NotSent && self.repeats > 0 => {
+                self.repeats -= 1;
                 drop(lease);
                 Box::pin(self.begin()).await
             }
@@ -735,11 +738,13 @@ impl Running {
         }
     }
 
-    /// Only what provably did not run is sent again, and only once. What a tool says of itself
+    /// Only what provably did not run is sent again, and not for ever. What a tool says of itself
     /// (`idempotentHint`) is no licence.
     fn repeat(&mut self, error: &CallError) -> bool {
         let safe = matches!(error, CallError::Ended(_, Outcome::NotSent | Outcome::NotExecuted));
-        safe && std::mem::take(&mut self.may_repeat)
+        let repeated = safe && self.repeats > 0;
+        self.repeats -= usize::from(repeated);
+        repeated
     }
 
     fn explain(&self, error: &CallError) -> CallFailure {

@@ -20,7 +20,7 @@ use crate::{
     },
     tasks::{kept, may_fail_here},
     upstream::{
-        Dirty, Hello, Link, News, Upstream,
+        Dirty, Hello, Lease, LeaseError, Link, News, Upstream,
         breaker::{Breaker, DISCOVERY},
     },
 };
@@ -33,6 +33,8 @@ const SLOWEST: Duration = Duration::from_secs(15);
 const OTHER_LISTS: Duration = Duration::from_secs(5);
 /// How long after a failure the lists are asked for again, unless the breaker says longer.
 const AGAIN: Duration = Duration::from_secs(2);
+/// How often a server is connected to for its first lists.
+const FIRST_TRIES: usize = 4;
 /// How long a caller waits for a server's first lists.
 const FIRST_LISTS: Duration = Duration::from_secs(60);
 
@@ -314,8 +316,33 @@ impl Hub {
         self.servers().get(name).map_or(REFRESH_INTERVAL, |known| known.config.refresh_interval)
     }
 
-    /// Waits until a server's lists have been read once; false where that takes too long.
-    pub(super) async fn wait_for_offer(&self, name: &ServerName) -> bool {
+    /// Waits until a server's lists have been read once, or until that has taken too long. A connection that ends
+    /// meanwhile, such as a session that expires, is made anew.
+    ///
+    /// # Errors
+    /// Where the server cannot be had any more.
+    pub(super) async fn first_lists(
+        &self,
+        name: &ServerName,
+        upstream: &Upstream,
+        first: Lease,
+    ) -> Result<(), LeaseError> {
+        let mut lease = first;
+        for again in (0..FIRST_TRIES).rev() {
+            let ended = lease.link().clone();
+            tokio::select! {
+                _ = self.wait_for_offer(name) => return Ok(()),
+                _ = ended.wait_ended() => {}
+            }
+            if again > 0 {
+                lease = upstream.lease().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// False where it takes too long.
+    async fn wait_for_offer(&self, name: &ServerName) -> bool {
         let mut catalog = self.inner.catalog.subscribe();
         let known = catalog.wait_for(|catalog| catalog.offer(name.as_str()).is_some());
         let wait = FIRST_LISTS.max(self.discovery_timeout(name) + DEBOUNCE);

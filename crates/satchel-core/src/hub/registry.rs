@@ -143,8 +143,9 @@ impl Hub {
         let Some(server) = self.servers().get(name).cloned() else { return };
         let reading = async {
             let _turn = self.inner.learning.acquire().await;
-            if let Ok(_lease) = server.upstream.lease().await {
-                self.wait_for_offer(name).await;
+            if let Ok(lease) = server.upstream.lease().await {
+                // What is wrong with it is told by its state.
+                let _ = self.first_lists(name, &server.upstream, lease).await;
             }
         };
         tokio::select! {

@@ -34,8 +34,8 @@ impl Hub {
             if self.catalog().offer(parsed.server.as_str()).is_none() {
                 let leased = self.lease_of(&server).await;
                 let lease = leased.map_err(|error| refused(&parsed.server, &error))?;
-                self.wait_for_offer(&parsed.server).await;
-                drop(lease);
+                let read = self.first_lists(&parsed.server, &server.upstream, lease).await;
+                read.map_err(|error| refused(&parsed.server, &error))?;
             }
             if self.catalog().tool(&parsed).is_none() {
                 self.refuse_hidden_tool(&parsed)?;

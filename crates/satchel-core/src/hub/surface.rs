@@ -29,8 +29,9 @@ impl Hub {
             return Ok(offer.clone());
         }
         let lease = registered.upstream.lease().await.map_err(|error| refused(server, &error))?;
-        self.wait_for_offer(server).await;
-        drop(lease);
+        self.first_lists(server, &registered.upstream, lease)
+            .await
+            .map_err(|error| refused(server, &error))?;
         self.catalog().offer(server.as_str()).cloned().ok_or_else(|| {
             let message = format!("\"{server}\" did not say what it offers");
             let action = Code::HandshakeTimeout.action().to_owned();
