@@ -440,7 +440,11 @@ impl Hub {
                     }
                 }
                 self.inner.edits.forget(&step).map_err(unwritable)?;
-                let what = format!("Removed {} imported servers: {}.", servers.len(), servers.join(", "));
+                let what = match servers.as_slice() {
+                    [] => "Put back what was taken out of other programs' files.".to_owned(),
+                    [one] => format!("Removed {one}, which was imported."),
+                    many => format!("Removed {} imported servers: {}.", many.len(), many.join(", ")),
+                };
                 Ok(Undone { what, remarks })
             }
         }

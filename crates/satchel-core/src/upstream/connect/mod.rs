@@ -4,6 +4,7 @@ pub(in crate::upstream) mod batch;
 pub mod http;
 pub mod sse;
 pub mod stdio;
+mod unasked;
 
 use std::sync::{
     Arc,

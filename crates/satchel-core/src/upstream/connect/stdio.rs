@@ -9,15 +9,19 @@ use std::{
 };
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
-use satchel_mcp::framing::{Frame, Framer};
+use satchel_mcp::{
+    Message,
+    framing::{Frame, Framer},
+};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     process::{ChildStderr, ChildStdin, ChildStdout},
     sync::mpsc,
+    time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Connection, Signs};
+use super::{Connection, Signs, unasked::Unasked};
 use crate::{
     model::Code,
     tasks::may_fail_here,
@@ -183,6 +187,7 @@ async fn write(mut stdin: ChildStdin, orders: String, mut outbox: Outbox, stop: 
 async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs, _open: mpsc::Sender<()>) {
     let (mut framer, mut frames) = (Framer::default(), Vec::new());
     let mut buffer = vec![0u8; 64 * 1024];
+    let mut unasked = Unasked::begin(Instant::now());
     loop {
         let count = stdout.read(&mut buffer).await.unwrap_or(0);
         if count == 0 {
@@ -193,6 +198,11 @@ async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs,
             framer.push(&buffer[..count], &mut frames);
         }
         for frame in frames.drain(..) {
+            if !matches!(frame, Frame::Message(Message::Response { .. }))
+                && let Some(until) = unasked.one_more(Instant::now())
+            {
+                tokio::time::sleep_until(until).await;
+            }
             match frame {
                 Frame::Message(message) => link.incoming(message),
                 Frame::Noise(text) => log.noise(&text),

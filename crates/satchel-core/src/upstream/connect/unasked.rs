@@ -1,0 +1,68 @@
+//! How fast a server may talk that nobody asked: one that floods us is read more slowly, so that its own pipe fills and
+//! it waits, and its neighbours do not.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// What a server says that is no answer, counted. Pure; time comes in.
+pub(super) struct Unasked {
+    since: Instant,
+    count: u32,
+}
+
+impl Unasked {
+    /// So much within [`Self::WHILE`] is taken in at once: 10,000 messages a second.
+    const MOST: u32 = 100;
+    const WHILE: Duration = Duration::from_millis(10);
+
+    /// Begins to count.
+    pub(super) fn begin(now: Instant) -> Self {
+        Self { since: now, count: 0 }
+    }
+
+    /// One more is taken in now, or at the time returned.
+    pub(super) fn one_more(&mut self, now: Instant) -> Option<Instant> {
+        if now >= self.since + Self::WHILE {
+            *self = Self::begin(now);
+        }
+        self.count += 1;
+        if self.count <= Self::MOST {
+            return None;
+        }
+        *self = Self { since: self.since + Self::WHILE, count: 1 };
+        Some(self.since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long so many messages take that are all there at once.
+    fn taken(messages: u32) -> Duration {
+        let start = Instant::now();
+        let (mut unasked, mut now) = (Unasked::begin(start), start);
+        for _ in 0..messages {
+            now = unasked.one_more(now).unwrap_or(now);
+        }
+        now - start
+    }
+
+    #[test]
+    fn a_flood_is_taken_in_at_ten_thousand_a_second_and_less_at_once() {
+        assert_eq!(taken(Unasked::MOST), Duration::ZERO);
+        assert_eq!(taken(Unasked::MOST + 1), Unasked::WHILE);
+        assert_eq!(taken(10_000), Duration::from_millis(990));
+    }
+
+    #[test]
+    fn who_was_silent_for_a_while_begins_anew() {
+        let start = Instant::now();
+        let mut unasked = Unasked::begin(start);
+        for moment in 0..1_000u32 {
+            let now = start + Unasked::WHILE * moment;
+            assert!((0..Unasked::MOST).all(|_| unasked.one_more(now).is_none()), "at {moment}");
+        }
+    }
+}
