@@ -76,6 +76,7 @@ ui/dist-fake/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json
 lint: ui/dist/index.html
 	cargo fmt --all --check
 	cargo clippy $(TESTED) --all-targets -- -D warnings
+	cargo clippy $(TESTED) --test agents --test chaos --test conformance -- -D warnings
 
 fmt:
 	cargo fmt --all

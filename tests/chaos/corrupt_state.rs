@@ -159,7 +159,7 @@ fn inflict(damage: &str, path: &Path, random: &mut fastrand::Rng) {
         }
         "no rights" => {
             // For root a file without rights is readable all the same; then this is the case without damage.
-            fs::set_permissions(path, fs::Permissions::from_mode(0)).expect("it is ours");
+            fs::set_permissions(path, fs::Permissions::from_mode(0o0)).expect("it is ours");
             return;
         }
         "dangling link" => {

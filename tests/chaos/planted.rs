@@ -22,7 +22,7 @@ async fn verdict(executions: &[&str], told: &[Outcome]) -> crate::journal::Verdi
     let ledger = arena.ledger("servers");
     let line = |key: &&str| json!({ "ev": "exec", "tool": "write_once", "key": key }).to_string() + "\n";
     let text: String = [&["honest"], executions].concat().iter().map(line).collect();
-    std::fs::write(ledger.path(), text).unwrap();
+    std::fs::write(ledger.path(), text).expect("the ledger can be written");
     judge(ledger.path(), journal.path()).await
 }
 
