@@ -9,6 +9,7 @@ pub mod fingerprint;
 pub mod inspect;
 pub mod nature;
 pub mod rules;
+mod words;
 
 pub use approvals::{First, Item, Record, Verdict};
 pub use fingerprint::Fingerprint;

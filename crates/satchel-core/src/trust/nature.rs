@@ -205,22 +205,7 @@ fn properties(schema: &RawObject) -> RawObject {
 
 /// The words of `getPullRequest`, `get_pull_request` and `get-pull-request`, in small letters.
 fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = '_';
-    for c in name.chars() {
-        let new = (c.is_uppercase() && before.is_lowercase()) || !c.is_alphanumeric();
-        if new && words.last().is_some_and(|word| !word.is_empty()) {
-            words.push(String::new());
-        }
-        if c.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(c.to_lowercase());
-        }
-        before = c;
-    }
-    words.retain(|word| !word.is_empty());
-    words
+    super::words::of(name, |word, c| word.extend(c.to_lowercase()))
 }
 
 #[cfg(test)]

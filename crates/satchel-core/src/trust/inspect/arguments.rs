@@ -151,22 +151,7 @@ fn takes_text(property: &Tree) -> bool {
 
 /// `apiKey`, `api-key` and `api_key` are the same.
 fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = '_';
-    for c in name.chars() {
-        let new = (c.is_uppercase() && before.is_lowercase()) || !c.is_alphanumeric();
-        if new && words.last().is_some_and(|word| !word.is_empty()) {
-            words.push(String::new());
-        }
-        if c.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.push_str(&Folded::of(&c.to_string()).text);
-        }
-        before = c;
-    }
-    words.retain(|word| !word.is_empty());
-    words
+    crate::trust::words::of(name, |word, c| word.push_str(&Folded::of(&c.to_string()).text))
 }
 
 #[cfg(test)]
