@@ -77,6 +77,7 @@ const USUAL_HOME_DIRS: [&str; 10] = [
 /// Node versions by nvm, which has no directory for "the current one".
 const NVM: &str = ".nvm/versions/node";
 /// How long the login shell may take. Its start-up files are the user's and may do anything.
+#[cfg(unix)]
 const SHELL_TIME: Duration = Duration::from_secs(5);
 
 /// The part of `ours` that every server gets.
