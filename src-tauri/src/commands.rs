@@ -107,6 +107,12 @@ fn may(wish: &Wish) -> bool {
         | Wish::RunAgain { .. }
         | Wish::DeleteHistory { .. }
         | Wish::ForgetHabits => true,
-        Wish::Audit(_) | Wish::Call { .. } | Wish::Connect { .. } | Wish::DebugStatus | Wish::Quit => false,
+        Wish::Audit(_)
+        | Wish::Trail(_)
+        | Wish::VerifyTrail { .. }
+        | Wish::Call { .. }
+        | Wish::Connect { .. }
+        | Wish::DebugStatus
+        | Wish::Quit => false,
     }
 }

@@ -24,6 +24,7 @@ mod results;
 mod secrets;
 mod sleeping;
 mod toggling;
+mod trail;
 
 use satchel_tests::{Client, eventually};
 

@@ -169,7 +169,7 @@ async fn where_nobody_can_be_asked_it_is_a_no_with_the_reason() {
 }
 
 /// A call that waits, and the question about it.
-async fn asked(home: &Home, client: &Client, tool: &str) -> (JoinHandle<Answer>, Value) {
+pub(crate) async fn asked(home: &Home, client: &Client, tool: &str) -> (JoinHandle<Answer>, Value) {
     let (calling, path) = (client.clone(), tool.to_owned());
     #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
     let call = tokio::spawn(async move { calling.execute(&path, json!({ "text": "x" })).await });
@@ -180,7 +180,7 @@ async fn asked(home: &Home, client: &Client, tool: &str) -> (JoinHandle<Answer>,
     (call, ask)
 }
 
-async fn said(home: &Home, ask: &Value, word: &str) {
+pub(crate) async fn said(home: &Home, ask: &Value, word: &str) {
     let id = ask["id"].to_string();
     eventually("the word is taken once the question could be read", async || {
         (home.satchel(&["answer", &id, word]).await.code == Some(0)).then_some(())
@@ -188,7 +188,7 @@ async fn said(home: &Home, ask: &Value, word: &str) {
     .await;
 }
 
-async fn answered(call: JoinHandle<Answer>) -> Answer {
+pub(crate) async fn answered(call: JoinHandle<Answer>) -> Answer {
     tokio::time::timeout(Duration::from_secs(100), call).await.expect("it ends").expect("it does not fail")
 }
 

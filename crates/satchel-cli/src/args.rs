@@ -8,6 +8,7 @@ use satchel_core::model::{
     ledger::{By, ReportAsk},
     nature::Permit,
     server::Era,
+    trail::TrailHead,
 };
 
 /// One hub for all MCP servers.
@@ -406,13 +407,32 @@ pub(crate) struct Stats {
 }
 
 #[derive(Debug, Group)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Audit {
+    #[command(subcommand)]
+    pub(crate) act: Option<AuditAct>,
     /// Only since then: so many days (`7d`), hours (`12h`), `today` for 24 hours, or `all`
     #[arg(long, value_name = "TIME", value_parser = since, default_value = "all")]
     pub(crate) since: Since,
     /// Answer as comma-separated values, for spreadsheets
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditAct {
+    /// What was started, allowed, refused, approved, read and changed, in records bound to each other by hashes
+    Trail {
+        /// Answer as comma-separated values, for spreadsheets
+        #[arg(long)]
+        csv: bool,
+    },
+    /// Check that no record of the trail was altered, moved or deleted since it was written
+    Verify {
+        /// An end of the trail that you noted earlier, as this command shows it
+        #[arg(long, value_name = "NUMBER:HASH")]
+        head: Option<TrailHead>,
+    },
 }
 
 /// [`By`] as it is written on the command line.

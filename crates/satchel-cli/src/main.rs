@@ -12,7 +12,7 @@ mod reach;
 
 use std::process::ExitCode;
 
-use args::{Args, Command};
+use args::{Args, Audit, AuditAct, Command};
 use clap::Parser;
 use satchel_core::files::Places;
 
@@ -64,6 +64,12 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Status { debug: true } => commands::status::debug(&places, json).await,
         Command::Stats(stats) => commands::stats::run(&places, &stats, json).await,
         Command::History(history) => commands::history::run(&places, history, json).await,
+        Command::Audit(Audit { act: Some(AuditAct::Trail { csv }), .. }) => {
+            commands::trail::list(&places, csv, json).await
+        }
+        Command::Audit(Audit { act: Some(AuditAct::Verify { head }), .. }) => {
+            commands::trail::verify(&places, head, json).await
+        }
         Command::Audit(audit) => commands::audit::run(&places, &audit, json).await,
         Command::Logs(logs) => commands::logs::run(&places, logs, json).await,
         Command::Clients { all } => commands::clients::list(&places, all, json).await,

@@ -124,6 +124,7 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
             }
             Refused::Origin => "web pages may not use this endpoint",
         };
+        app.hub.turned_away(message, parts.uri.path());
         return reply::error(StatusCode::FORBIDDEN, None, ErrorObject::new(errors::INVALID_REQUEST, message));
     }
     let compat = compat::is_path(parts.uri.path());
@@ -132,6 +133,7 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
     }
     let Some(client) = token::client(&app.hub, &parts.headers) else {
         let guessed = parts.headers.contains_key(header::AUTHORIZATION);
+        app.hub.turned_away(if guessed { "not a client's token" } else { "no token" }, parts.uri.path());
         return if guessed && app.knocks.wrong() { too_many_knocks() } else { no_token() };
     };
     if parts.extensions.get::<Arc<Connection>>().is_some_and(|connection| !connection.is_of(&client)) {

@@ -17,6 +17,7 @@ pub(crate) mod servers;
 pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod tools;
+pub(crate) mod trail;
 
 use std::{
     io::Read,

@@ -13,7 +13,7 @@ use crate::{
         watch::FileWatch,
     },
     files,
-    model::{Code, Notice, control::Change},
+    model::{Code, Notice, control::Change, trail::DeedKind},
     tasks::{Panicked, caught, may_fail_here},
 };
 
@@ -125,6 +125,8 @@ fn reload(hub: &Hub) {
             let Some(config) = config else { return };
             if **hub.inner.config.borrow() != config {
                 tracing::info!("the configuration changed");
+                let file = hub.places().config_file.display().to_string();
+                hub.did(DeedKind::Policy, "", &file, "the file was changed from outside");
                 remember(hub, &config);
                 hub.reconcile(config);
             }
@@ -151,6 +153,7 @@ fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
         .map_err(|error| ApplyError::Files(error.to_string()))?;
     hub.clear_notice(Code::ConfigInvalid);
     remember(hub, &config);
+    hub.did_change(change);
     hub.reconcile(config);
     if let Change::Remove { name } = change {
         hub.forget_approvals(name);

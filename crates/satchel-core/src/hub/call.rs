@@ -29,7 +29,7 @@ use super::{
 use crate::{
     bridge::{Caller, Question, Round, caller},
     catalog::ToolEntry,
-    model::{Code, ServerConfig, ServerName, ToolPath, server::REQUEST_TIMEOUT_FLOOR},
+    model::{Code, ServerConfig, ServerName, ToolPath, server::REQUEST_TIMEOUT_FLOOR, trail::DeedKind},
     upstream::{
         CallError, Event, Lease, Link, Outcome,
         breaker::{Breaker, EXECUTION},
@@ -476,6 +476,8 @@ impl Running {
                     Word::Ask(question) => return Step::Question(question),
                     Word::Yes(rule, waited) => {
                         self.hub.tell_rule(&rule, Some(waited));
+                        let path = self.tool_called().map(|path| path.to_string()).unwrap_or_default();
+                        self.hub.did(DeedKind::Consent, &self.caller.client, &path, &rule);
                         self.deadline += waited;
                         self.stage = Stage::Begin;
                         // Much may have happened while a person thought about it.

@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use super::{Hub, USUAL_PORT};
+use super::{Hub, USUAL_PORT, trail::PERSON};
 use crate::{
     clients::{
         connect::{self, ConnectError, Plan, Without, Written},
@@ -28,6 +28,7 @@ use crate::{
             Surface, Undone,
         },
         control::{Change, Refusal},
+        trail::DeedKind,
     },
 };
 
@@ -342,7 +343,9 @@ impl Hub {
 
     fn token_for(&self, client: &Client) -> Result<String, Refusal> {
         let made = self.inner.tokens.make(&client.id, false);
-        made.map_err(|error| Refusal::new("bad_client", error.to_string(), ""))
+        let made = made.map_err(|error| Refusal::new("bad_client", error.to_string(), ""))?;
+        self.did(DeedKind::Access, PERSON, &client.id, "a token");
+        Ok(made)
     }
 
     fn remove_from_client(
@@ -369,6 +372,7 @@ impl Hub {
         }
         if !dry_run {
             self.inner.tokens.revoke(&client.id).map_err(|error| unwritable(error.to_string()))?;
+            self.did(DeedKind::Access, PERSON, &client.id, "its tokens were revoked");
             self.inner.edits.disconnected(&client.id, again).map_err(unwritable)?;
             self.inner.compose.notify_one();
         }
@@ -435,6 +439,7 @@ impl Hub {
                     }
                 }
                 for name in secrets {
+                    self.did(DeedKind::SecretChanged, PERSON, name, "removed");
                     if let Err(error) = self.inner.around.secrets.remove(name).await {
                         remarks.push(error.to_string());
                     }

@@ -3,11 +3,14 @@
 use satchel_mcp::Raw;
 use serde_json::{Value, json};
 
-use super::{ApplyError, CallFailure, Failed, Hub, USUAL_PORT};
+use super::{ApplyError, CallFailure, Failed, Hub, USUAL_PORT, trail::PERSON};
 use crate::{
     catalog::Aids,
     config::change::ChangeError,
-    model::control::{Connection, Refusal, ToolLine, ToolList, Wish},
+    model::{
+        control::{Connection, Refusal, ToolLine, ToolList, Wish},
+        trail::DeedKind,
+    },
     secrets::{Secret, SecretError},
     upstream::log,
 };
@@ -63,20 +66,26 @@ impl Hub {
             }
             Wish::SetSecret { name, value } => {
                 self.inner.around.secrets.set(&name, Secret::new(value)).await?;
+                self.did(DeedKind::SecretChanged, PERSON, &name, "stored");
                 self.renew();
                 Ok(json!({}))
             }
             Wish::RemoveSecret { name } => match self.inner.around.secrets.remove(&name).await? {
-                true => Ok(json!({})),
+                true => {
+                    self.did(DeedKind::SecretChanged, PERSON, &name, "removed");
+                    Ok(json!({}))
+                }
                 false => Err(Refusal::new("unknown_secret", format!("there is no secret \"{name}\""), "")),
             },
             Wish::UseVault { passphrase } => {
                 self.inner.around.secrets.use_vault(Secret::new(passphrase)).await?;
+                self.did(DeedKind::SecretChanged, PERSON, "", "the encrypted file was chosen");
                 self.renew();
                 Ok(json!({}))
             }
             Wish::UnlockVault { passphrase } => {
                 self.inner.around.secrets.unlock(Secret::new(passphrase)).await?;
+                self.did(DeedKind::SecretChanged, PERSON, "", "the encrypted file was opened");
                 self.clear_notice(crate::model::Code::VaultLocked);
                 self.renew();
                 Ok(json!({}))
@@ -94,6 +103,8 @@ impl Hub {
             Wish::Report(ask) => Ok(json!(self.report(ask).await?)),
             Wish::Activity(ask) => Ok(json!(self.activity(ask).await?)),
             Wish::Audit(ask) => Ok(json!(self.audit(ask).await?)),
+            Wish::Trail(ask) => Ok(json!(self.trail(ask).await?)),
+            Wish::VerifyTrail { noted } => Ok(json!(self.verify_trail(noted).await?)),
             Wish::CallDetail { id } => Ok(json!(self.call_detail(id).await?)),
             Wish::RunAgain { id, arguments } => self.run_again(id, arguments).await,
             Wish::DeleteHistory { sums } => self.forget(sums).await,
@@ -183,6 +194,8 @@ impl Hub {
             .tokens
             .make(client, ephemeral)
             .map_err(|error| Refusal::new("bad_client", error.to_string(), ""))?;
+        let what = if ephemeral { "a token until the hub ends" } else { "a token" };
+        self.did(DeedKind::Access, PERSON, client, what);
         // Where nothing listens yet it will be here, unless something else takes the port first.
         let usual = || format!("http://127.0.0.1:{USUAL_PORT}/mcp");
         let url = self.view().endpoint.clone().unwrap_or_else(usual);

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{Hub, clients::unwritable};
+use super::{Hub, clients::unwritable, trail::PERSON};
 use crate::{
     clients::{
         connect::{format_of, write},
@@ -25,6 +25,7 @@ use crate::{
         TransportConfig,
         clients::{Findings, FoundServer, From, Imported, Left, Need},
         control::{Change, Refusal},
+        trail::DeedKind,
     },
     registry::{
         bundle,
@@ -387,13 +388,18 @@ impl Hub {
         let secrets = &self.inner.around.secrets;
         let mut name = wished.to_owned();
         for number in 2.. {
-            match secrets.get(&name).await? {
+            let there = secrets.get(&name).await?;
+            if there.is_some() {
+                self.did(DeedKind::SecretRead, PERSON, &name, "compared with what is imported");
+            }
+            match there {
                 None => break,
                 Some(there) if there.reveal() == value => return Ok(name),
                 Some(_) => name = format!("{wished}-{number}"),
             }
         }
         secrets.set(&name, Secret::new(value)).await?;
+        self.did(DeedKind::SecretChanged, PERSON, &name, "stored, from an import");
         Ok(name)
     }
 

@@ -25,6 +25,7 @@ pub mod results;
 mod route;
 mod ruled;
 mod surface;
+mod trail;
 mod trusted;
 mod usage;
 mod view;
@@ -121,6 +122,7 @@ struct Inner {
     learned: habits::Learned,
     meanings: meaning::Meanings,
     happenings: happenings::Happenings,
+    door: trail::Door,
     compose: Notify,
     learning: Semaphore,
     counting: Semaphore,
@@ -159,7 +161,9 @@ impl Hub {
         let (tokens, trouble) = Tokens::open(&options.places.data);
         let (edits, edits_trouble) = Edits::open(&options.places.data);
         let secrets = Secrets::open(&options.places.data);
+        let (ledger, records) = ledger::Ledger::new();
         let around = Arc::new(Surroundings {
+            trail: ledger.trail(),
             places: options.places.clone(),
             secrets,
             own_program: options.own_program.clone(),
@@ -170,7 +174,6 @@ impl Hub {
             tracker: tracker.clone(),
         });
         let (changes, asked) = mpsc::channel(16);
-        let (ledger, records) = ledger::Ledger::new();
         let (learned, learned_trouble) = habits::Learned::open(&habits::habits_file(&options.places));
         let inner = Arc::new(Inner {
             around,
@@ -192,6 +195,7 @@ impl Hub {
             learned,
             meanings: meaning::Meanings::default(),
             happenings: happenings::Happenings::default(),
+            door: trail::Door::default(),
             compose: Notify::new(),
             learning: Semaphore::new(LEARNING),
             counting: Semaphore::new(1),
@@ -310,6 +314,7 @@ impl Hub {
                 let _ = closed.await;
             }
             // Nobody calls any more; what they did is all told.
+            self.close_door();
             self.inner.ledger.end.cancel();
             self.inner.end_warden.cancel();
             self.inner.tracker.close();

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, PoisonError, atomic::Ordering};
 
-use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::{Hub, refresh};
@@ -10,8 +9,8 @@ use crate::{
     catalog::disk,
     config::Config,
     files::file_stem,
-    model::{Code, Notice, ServerConfig, ServerName, Startup, TransportConfig},
-    upstream::Upstream,
+    model::{Code, Notice, ServerConfig, ServerName, Startup},
+    upstream::{Upstream, setup_of},
 };
 
 /// Calls in flight on one server.
@@ -157,15 +156,4 @@ impl Hub {
     pub(super) fn catalog_file(&self, name: &ServerName) -> std::path::PathBuf {
         self.places().catalogs().join(format!("{}.json", file_stem(name.as_str())))
     }
-}
-
-/// Names a setup by everything that decides what runs and where it connects. Values of secrets are not part of it.
-pub(super) fn setup_of(transport: &TransportConfig) -> String {
-    let text = match transport {
-        TransportConfig::Stdio { command, args, env, cwd } => {
-            serde_json::json!(["stdio", command, args, env, cwd])
-        }
-        TransportConfig::Http { url, headers } => serde_json::json!(["http", url, headers]),
-    };
-    Sha256::digest(text.to_string().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -10,7 +10,7 @@ use std::{
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json};
 
-use super::{CallFailure, Hub};
+use super::{CallFailure, Hub, trail::PERSON};
 use crate::{
     catalog::{Offer, ResourceEntry, Said, ToolEntry},
     config::file::OWN_COMMAND,
@@ -19,6 +19,7 @@ use crate::{
         Code, Notice, ServerConfig, ServerName, TransportConfig,
         approvals::{ApprovalItem, ApprovalList, Kind, Part, Seen, ServerApprovals, Unseen, Why},
         control::Refusal,
+        trail::DeedKind,
     },
     trust::{Fingerprint, First, Item, Record, Verdict, approvals, clean, diff, fingerprint::Tree, inspect},
 };
@@ -159,19 +160,23 @@ impl Hub {
                 tracing::warn!(server = %name, %error, "cannot keep what was seen of its definitions");
             }
         }
-        let news: Vec<String> = judged
+        let news: Vec<(String, String)> = judged
             .held
             .iter()
             .filter(|(key, _)| entry.judged.as_ref().is_none_or(|known| !known.held.contains_key(key)))
             .map(|((kind, name), held)| {
-                format!("holds back {} \"{}\": {}", kind.as_str(), clean::visible(name), because(held.why))
+                let what = format!("{} \"{}\"", kind.as_str(), clean::visible(name));
+                (format!("holds back {what}: {}", because(held.why)), format!("{what}, {}", held.print))
             })
             .collect();
         let seen = judged.seen.clone();
         entry.judged = Some(judged);
         drop(trusted);
-        if let Some(server) = self.servers().get(name) {
-            news.iter().for_each(|line| server.upstream.log().hub(line));
+        for (line, deed) in news {
+            self.did(DeedKind::Held, "satchel", name.as_str(), deed);
+            if let Some(server) = self.servers().get(name) {
+                server.upstream.log().hub(&line);
+            }
         }
         seen
     }
@@ -270,11 +275,14 @@ impl Hub {
             })?;
             meant.push(item);
         }
+        let deeds: Vec<String> = meant.iter().map(|item| words_of(item)).collect();
         self.with_record(&name, |record| {
             for item in meant {
                 if approve { record.approve(item) } else { record.keep(&item.print) }
             }
         })?;
+        let kind = if approve { DeedKind::Approval } else { DeedKind::Held };
+        deeds.into_iter().for_each(|deed| self.did(kind, PERSON, server, deed));
         Ok(json!({}))
     }
 
@@ -284,6 +292,8 @@ impl Hub {
         let offer = self.offers().get(&name).cloned().ok_or_else(|| unread(server))?;
         let items: Vec<Item> = defined(&offer, &name).map(|one| one.item(false)).collect();
         self.with_record(&name, |record| record.look(&items))?;
+        let looked = format!("looked at all {} definitions", items.len());
+        self.did(DeedKind::Approval, PERSON, server, looked);
         Ok(json!({}))
     }
 
@@ -312,6 +322,11 @@ fn self_configured<'a>(
     offers: &'a BTreeMap<ServerName, Arc<Offer>>,
 ) -> impl Iterator<Item = &'a ServerName> {
     trusted.iter().filter(|(name, entry)| !entry.ours && offers.contains_key(*name)).map(|(name, _)| name)
+}
+
+/// As the trail names it: with its fingerprint, because names can be had by others.
+fn words_of(item: &Item) -> String {
+    format!("{} \"{}\", {}", item.kind.as_str(), clean::visible(&item.name), item.print)
 }
 
 fn unknown(name: &str) -> Refusal {

@@ -102,6 +102,14 @@ pub enum Wish {
     Activity(ActivityAsk),
     /// A page of the history as an audit wants it. Answer: [`super::audit::AuditPage`].
     Audit(super::audit::AuditAsk),
+    /// A page of the trail. Answer: [`super::trail::TrailPage`].
+    Trail(super::trail::TrailAsk),
+    /// Checks the whole trail. Answer: [`super::trail::TrailVerdict`].
+    VerifyTrail {
+        /// An end of it that somebody noted elsewhere.
+        #[serde(default)]
+        noted: Option<super::trail::TrailHead>,
+    },
     /// Everything known of one call. Answer: [`super::ledger::CallDetail`].
     CallDetail {
         /// Its number.

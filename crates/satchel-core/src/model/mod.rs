@@ -13,6 +13,7 @@ pub mod name;
 pub mod nature;
 pub mod server;
 pub mod snapshot;
+pub mod trail;
 
 pub use code::Code;
 pub use name::{NameError, ResourcePath, ServerName, ToolPath};

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::sharing::Measured;
+use super::{sharing::Measured, trail::Deed};
 use crate::model::ledger::CallKind;
 
 /// Who asks, for as long as one session lasts.
@@ -57,6 +57,8 @@ pub enum Event {
     Called(Box<Called>),
     /// Servers ran, and clients shared them.
     Measured(Measured),
+    /// Something for the trail.
+    Deed(Deed),
 }
 
 /// A call that is over. Bodies are empty where nothing is to be counted.

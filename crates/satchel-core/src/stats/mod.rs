@@ -17,6 +17,7 @@ pub mod report;
 mod schema;
 pub mod sharing;
 pub mod trace;
+pub mod trail;
 pub mod usage;
 
 pub use schema::{Damaged, StoreError};

@@ -15,7 +15,7 @@ use super::{
     event::{Called, Event, Offers, Visit},
     keep,
     schema::{self, Damaged, StoreError},
-    sharing,
+    sharing, trail,
 };
 use crate::model::{
     ToolPath,
@@ -222,6 +222,7 @@ impl Recorder {
     }
 
     fn with(path: &Path, connection: Connection, tokenizer: &str, now_ms: u64) -> Result<Self, StoreError> {
+        trail::resume(&connection, path, now_ms)?;
         connection.execute("INSERT OR IGNORE INTO tokenizers (name) VALUES (?1)", [tokenizer])?;
         let id = "SELECT id FROM tokenizers WHERE name = ?1";
         let tokenizer_id = connection.query_row(id, [tokenizer], |row| row.get(0))?;
@@ -278,8 +279,18 @@ impl Recorder {
             }
             Err(error) => return Err(error),
         };
+        if events.iter().any(|event| matches!(event, Event::Deed(_))) {
+            self.remember_trail();
+        }
         self.settle()?;
         Ok(damaged)
+    }
+
+    /// The records are written whatever becomes of this: without it, cutting them off again would not be noticed.
+    fn remember_trail(&self) {
+        if let Err(error) = trail::remember_head(&self.connection, &self.path) {
+            tracing::warn!(%error, "cannot remember where the trail ends");
+        }
     }
 
     fn begin_anew(&mut self) -> Result<Damaged, StoreError> {
@@ -412,7 +423,11 @@ impl Recorder {
     /// # Errors
     /// [`StoreError`]; nothing or a part of it is deleted then.
     pub fn retain(&mut self, now_ms: u64, days: u32, bytes: u64) -> Result<(), StoreError> {
-        keep::retain(&self.connection, now_ms, days, bytes)
+        keep::retain(&self.connection, now_ms, days, bytes)?;
+        if trail::retain(&self.connection, now_ms)? {
+            self.remember_trail();
+        }
+        Ok(())
     }
 
     /// Deletes the history: every call with all that was kept of it. The sums stay, unless `sums` goes too.
@@ -420,6 +435,10 @@ impl Recorder {
     /// # Errors
     /// [`StoreError`]; then it may still be there.
     pub fn delete_history(&mut self, sums: bool) -> Result<(), StoreError> {
+        // Before the rest: what it was is then no longer in the file.
+        if trail::delete(&self.connection, self.state.now_ms)? {
+            self.remember_trail();
+        }
         keep::delete(&self.connection, sums)?;
         // A ledger that was damaged once has a history too.
         crate::files::remove_asides(&self.path)?;
@@ -453,6 +472,7 @@ impl State {
             }
             Event::Called(called) => self.called(transaction, called),
             Event::Measured(measured) => sharing::record(transaction, measured),
+            Event::Deed(deed) => Ok(trail::append(transaction, deed)?),
         }
     }
 

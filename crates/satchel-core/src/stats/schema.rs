@@ -46,8 +46,12 @@ pub struct Damaged {
 }
 
 /// Every change of the schema, in order; the database's `user_version` says how many it has.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema/0001.sql"), include_str!("schema/0002.sql"), include_str!("schema/0003.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/0001.sql"),
+    include_str!("schema/0002.sql"),
+    include_str!("schema/0003.sql"),
+    include_str!("schema/0004.sql"),
+];
 
 /// Opens the ledger for writing, made where there is none. A damaged one is set aside.
 ///

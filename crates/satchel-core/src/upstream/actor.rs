@@ -31,6 +31,7 @@ use super::{
     lifecycle::{Effect, Event, Failure, Lifecycle, Policy, Refusal, State},
     link::{Link, OnChange},
     log::ServerLog,
+    setup::setup_of,
     warden::{MARK, Warden},
 };
 use crate::{
@@ -39,8 +40,9 @@ use crate::{
         file::OWN_COMMAND,
     },
     files::Places,
-    model::{Code, ServerConfig, ServerName, TransportConfig, server::Era},
+    model::{Code, ServerConfig, ServerName, TransportConfig, server::Era, trail::DeedKind},
     secrets::{Secret, Secrets},
+    stats::trail::{Deed, Trail},
     tasks::{Panicked, caught, may_fail_here},
 };
 
@@ -74,6 +76,8 @@ pub struct Surroundings {
     pub tracker: TaskTracker,
     /// What servers say that belongs to no call. Whoever is too slow misses the oldest.
     pub news: broadcast::Sender<News>,
+    /// Told of every start and every secret that is read.
+    pub trail: Trail,
 }
 
 /// A notification of a server that belongs to no call.
@@ -607,6 +611,14 @@ impl Start {
             tried.push(way);
             let refused = match self.attempt(&filled, way).await {
                 Ok(started) => {
+                    // A program has its record from its start on.
+                    if hosted {
+                        self.did(
+                            DeedKind::Started,
+                            self.name.as_str(),
+                            format!("connected; {}", self.setup()),
+                        );
+                    }
                     let known = (way, Instant::now());
                     *self.way.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
                     return Ok(started);
@@ -677,7 +689,11 @@ impl Start {
                 let patience = patience_for(&command, quiet);
                 let program = self.program(&command, args, env, cwd).await.map_err(lost)?;
                 let warden = self.around.warden.clone();
-                (stdio::connect(program, ears, self.log.clone(), warden, tracker).map_err(lost)?, patience)
+                let detail = format!("{}, {} arguments", program.program.display(), program.args.len());
+                let connected = stdio::connect(program, ears, self.log.clone(), warden, tracker);
+                let connected = connected.map_err(lost)?;
+                self.did(DeedKind::Started, self.name.as_str(), format!("{detail}; {}", self.setup()));
+                (connected, patience)
             }
             TransportConfig::Http { url, headers } => {
                 let address = http::Address { url, headers };
@@ -716,12 +732,25 @@ impl Start {
         }
     }
 
+    fn did(&self, kind: DeedKind, subject: &str, detail: String) {
+        let at_ms = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let at_ms = u64::try_from(at_ms.as_millis()).unwrap_or_default();
+        let (who, subject) = (self.name.to_string(), subject.to_owned());
+        (self.around.trail.0)(Deed { at_ms, kind, who, subject, detail });
+    }
+
+    /// What runs, in short: the same as long as nobody changes the server's entry.
+    fn setup(&self) -> String {
+        format!("setup {}", setup_of(&self.config.transport).get(..16).unwrap_or_default())
+    }
+
     /// Fills in every reference, or says what is missing.
     async fn fill(&self) -> Result<TransportConfig, Failure> {
         let mut values = Known { environment: &self.around.environment, secrets: HashMap::new() };
         for name in secrets_of(&self.config.transport) {
             match self.around.secrets.get(&name).await {
                 Ok(Some(secret)) => {
+                    self.did(DeedKind::SecretRead, &name, String::new());
                     values.secrets.insert(name, secret);
                 }
                 Ok(None) => {}

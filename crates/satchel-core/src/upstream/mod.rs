@@ -13,9 +13,11 @@ mod lifecycle_model;
 pub mod link;
 mod listen;
 pub mod log;
+mod setup;
 pub mod warden;
 
 pub use actor::{Dirty, News, Seen, Surroundings, Upstream};
 pub use handshake::Hello;
 pub use lease::{Lease, LeaseError};
 pub use link::{CallError, Event, Link, Outcome};
+pub use setup::setup_of;

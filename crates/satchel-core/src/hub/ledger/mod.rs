@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 pub use tally::Tally;
 pub(super) use task::{Mail, run};
 
-use super::{CallFailure, Hub, Running, Step, registry::Registered};
+use super::{CallFailure, Failed, Hub, Running, Step, registry::Registered};
 use crate::{
     catalog::Catalog,
     model::{
@@ -37,6 +37,7 @@ use crate::{
         event::{Event, Offered, Offers, Visit},
         sharing::Measured,
         trace::CallSpan,
+        trail::{Deed, Trail},
     },
     upstream::{Lease, LeaseError},
 };
@@ -76,6 +77,16 @@ impl Ledger {
             end: CancellationToken::new(),
         };
         (ledger, received)
+    }
+
+    /// Where other rooms tell of their deeds.
+    pub(super) fn trail(&self) -> Trail {
+        let (mail, lost) = (self.mail.clone(), self.lost.clone());
+        Trail(Arc::new(move |deed| tell(&mail, &lost, Event::Deed(deed))))
+    }
+
+    pub(super) fn did(&self, deed: Deed) {
+        self.tell(Event::Deed(deed));
     }
 
     fn tell(&self, event: Event) {
@@ -233,13 +244,14 @@ impl Hub {
     }
 
     pub(super) fn tell_refusal(&self, begun: &Result<Running, CallFailure>) {
-        if let (Some(tally), Err(failure)) = (&self.tally, begun) {
-            tally.failed(failure);
+        if let Err(failure) = begun {
+            self.tell_failure(failure);
         }
     }
 
     /// A call was refused before it was one.
     pub fn tell_failure(&self, failure: &CallFailure) {
+        self.did_deny(failure);
         self.tally.iter().for_each(|tally| tally.failed(failure));
     }
 
@@ -249,6 +261,9 @@ impl Hub {
     }
 
     pub(super) fn tell_step(&self, step: &Step) {
+        if let Step::End(Err(Failed::Hub(failure))) = step {
+            self.did_deny(failure);
+        }
         let Some(tally) = &self.tally else { return };
         tally.step(step);
         if let Some((visit, tool)) = tally.used() {

@@ -44,6 +44,8 @@ pub(in crate::hub) enum Mail {
     Event(Event),
     /// Write and count everything that came before, then answer.
     Flush(oneshot::Sender<()>),
+    /// Write everything that came before, then answer.
+    Write(oneshot::Sender<()>),
     /// Delete the history, and the sums too where it says so.
     Delete(bool, oneshot::Sender<Result<(), StoreError>>),
 }
@@ -156,7 +158,7 @@ impl Task {
         for mail in mail {
             match mail {
                 Mail::Event(event) => events.push(event),
-                other @ (Mail::Flush(_) | Mail::Delete(..)) => others.push(other),
+                other @ (Mail::Flush(_) | Mail::Write(_) | Mail::Delete(..)) => others.push(other),
             }
         }
         self.record(events).await;
@@ -165,6 +167,9 @@ impl Task {
                 Mail::Event(_) => {}
                 Mail::Flush(answer) => {
                     self.count_all().await;
+                    let _ = answer.send(());
+                }
+                Mail::Write(answer) => {
                     let _ = answer.send(());
                 }
                 Mail::Delete(sums, answer) => {
@@ -359,6 +364,14 @@ impl Hub {
         }
     }
 
+    /// Waits until everything that happened so far is written, or for long enough.
+    pub(in crate::hub) async fn written(&self) {
+        let (answer, written) = oneshot::channel();
+        if self.inner.ledger.mail.send(Mail::Write(answer)).await.is_ok() {
+            let _ = tokio::time::timeout(FLUSHING, written).await;
+        }
+    }
+
     pub(super) async fn delete_history(&self, sums: bool) -> Result<(), String> {
         let gone = || "the ledger is not open".to_owned();
         let (answer, deleted) = oneshot::channel();
@@ -367,7 +380,7 @@ impl Hub {
     }
 
     /// Reads the ledger beside its writer.
-    pub(super) async fn read_ledger<T: Send + 'static>(
+    pub(in crate::hub) async fn read_ledger<T: Send + 'static>(
         &self,
         read: impl FnOnce(Arc<std::path::Path>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, String> {

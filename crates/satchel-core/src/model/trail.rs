@@ -1,0 +1,175 @@
+//! The words of the trail: what was started, allowed, refused, read and changed, in records that cannot be altered
+//! unseen. Times are milliseconds since the Unix epoch.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use super::ledger::csv_cell;
+
+/// What of it is wanted, oldest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrailAsk {
+    /// Only records after this one.
+    #[serde(default)]
+    pub after: u64,
+    /// At most so many; 1,000 where it is 0.
+    #[serde(default)]
+    pub limit: u32,
+}
+
+/// The answer to [`super::control::Wish::Trail`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrailPage {
+    /// The records.
+    pub records: Vec<TrailRecord>,
+    /// Are there more?
+    pub more: bool,
+}
+
+/// What a record is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeedKind {
+    /// A server's program was started, or a hosted server connected to.
+    Started,
+    /// A person allowed a call.
+    Consent,
+    /// A person approved a definition, or looked at a server's.
+    Approval,
+    /// A definition is held back, by the hub or by a person's wish.
+    Held,
+    /// A secret was read from its store.
+    SecretRead,
+    /// A secret was stored, replaced or removed, or the store was opened or changed.
+    SecretChanged,
+    /// The configuration was changed: servers, rules, what clients see.
+    Policy,
+    /// A client was given access, or lost it.
+    Access,
+    /// A request was refused.
+    Denied,
+    /// Older records are no longer kept.
+    Pruned,
+    /// Records are missing that were there.
+    Gap,
+}
+
+impl DeedKind {
+    /// Every kind.
+    pub const ALL: [DeedKind; 11] = [
+        DeedKind::Started,
+        DeedKind::Consent,
+        DeedKind::Approval,
+        DeedKind::Held,
+        DeedKind::SecretRead,
+        DeedKind::SecretChanged,
+        DeedKind::Policy,
+        DeedKind::Access,
+        DeedKind::Denied,
+        DeedKind::Pruned,
+        DeedKind::Gap,
+    ];
+
+    /// As it is written in JSON and in the ledger.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DeedKind::Started => "started",
+            DeedKind::Consent => "consent",
+            DeedKind::Approval => "approval",
+            DeedKind::Held => "held",
+            DeedKind::SecretRead => "secret_read",
+            DeedKind::SecretChanged => "secret_changed",
+            DeedKind::Policy => "policy",
+            DeedKind::Access => "access",
+            DeedKind::Denied => "denied",
+            DeedKind::Pruned => "pruned",
+            DeedKind::Gap => "gap",
+        }
+    }
+}
+
+/// One record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrailRecord {
+    /// Its number; each is one more than the one before.
+    pub seq: u64,
+    /// When.
+    pub time_ms: u64,
+    /// What it is about: a [`DeedKind`] as it is written.
+    pub kind: String,
+    /// Who: a client, a server, `person` at one of Satchel's own faces, or `satchel`.
+    pub who: String,
+    /// What it was done to: a tool, a server, a secret's name.
+    pub subject: String,
+    /// More, in words.
+    pub detail: String,
+    /// SHA-256 over the record before it and all of this one, in hexadecimal digits.
+    pub hash: String,
+}
+
+/// The first line of a table for other programs.
+pub const TRAIL_CSV_HEAD: &str = "seq,time_ms,kind,who,subject,detail,hash";
+
+impl TrailRecord {
+    /// A line of a table for other programs, under [`TRAIL_CSV_HEAD`].
+    pub fn to_csv(&self) -> String {
+        let cells =
+            [&self.kind, &self.who, &self.subject, &self.detail, &self.hash].map(|text| csv_cell(text));
+        format!("{},{},{}", self.seq, self.time_ms, cells.join(","))
+    }
+}
+
+/// The end of a trail: whoever notes it elsewhere can prove later that nothing before it was altered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrailHead {
+    /// The last record.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: String,
+}
+
+impl fmt::Display for TrailHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.seq, self.hash)
+    }
+}
+
+impl FromStr for TrailHead {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "a head of the trail is a number, a colon and 64 hexadecimal digits".to_owned();
+        let (seq, hash) = text.trim().split_once(':').ok_or_else(wrong)?;
+        let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let seq = seq.parse().map_err(|_| wrong())?;
+        is_hash.then(|| Self { seq, hash: hash.to_ascii_lowercase() }).ok_or_else(wrong)
+    }
+}
+
+/// The answer to [`super::control::Wish::VerifyTrail`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrailVerdict {
+    /// Records that were checked.
+    pub records: u64,
+    /// The number of the oldest that is kept; older ones were deleted by age or by a person's wish.
+    pub first: u64,
+    /// The last; `None` where there is none.
+    pub head: Option<TrailHead>,
+    /// What is not as it was written; empty where all is.
+    pub problems: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_read_as_it_is_written() {
+        let head = TrailHead { seq: 7, hash: "0a".repeat(32) };
+        assert_eq!(head.to_string().parse(), Ok(head));
+        for text in ["", "7", ":", "x:00", "7:zz", "-1:00"] {
+            assert!(text.parse::<TrailHead>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What a setup comes to, as one short name: everything that decides what runs and where it connects.
+
+use sha2::{Digest, Sha256};
+
+use crate::model::TransportConfig;
+
+/// Names a setup by everything that decides what runs and where it connects. Values of secrets are not part of it.
+pub fn setup_of(transport: &TransportConfig) -> String {
+    let text = match transport {
+        TransportConfig::Stdio { command, args, env, cwd } => {
+            serde_json::json!(["stdio", command, args, env, cwd])
+        }
+        TransportConfig::Http { url, headers } => serde_json::json!(["http", url, headers]),
+    };
+    Sha256::digest(text.to_string().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
