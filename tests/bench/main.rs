@@ -1,5 +1,6 @@
 //! What a call costs through the hub, beside the same call made directly. Figures for people; nothing is judged.
 
+mod inspection;
 mod ledger;
 
 use std::{
@@ -37,6 +38,7 @@ async fn main() {
     drop(hub);
     ledger::recording().await;
     ledger::million();
+    inspection::definitions();
 }
 
 async fn one_after_the_other(client: &Client) -> Vec<Duration> {

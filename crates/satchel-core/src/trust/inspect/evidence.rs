@@ -24,6 +24,13 @@ const NEAR: usize = 320;
 /// Shorter texts have no room for it.
 const SHORTEST: usize = 24;
 
+/// Addresses of people are a sign of their own, and weigh so much.
+static ADDRESSES: LazyLock<Regex> = LazyLock::new(|| {
+    let address = r"[a-z0-9][a-z0-9.-]{0,40}@[a-z0-9-]{2,40}\.[a-z]|\+[0-9]{9,15}";
+    Regex::new(address).expect("it is a pattern: a test uses it")
+});
+const ADDRESS: u32 = 2;
+
 /// All words as one pattern, and whose they are.
 struct Signs {
     any: Regex,
@@ -56,7 +63,7 @@ pub(super) fn found(text: &str) -> Option<Range<usize>> {
         return None;
     }
     let signs = &*ALL;
-    let seen: Vec<(Range<usize>, usize)> = signs
+    let mut seen: Vec<(Range<usize>, usize)> = signs
         .any
         .find_iter(text)
         .filter_map(|found| {
@@ -66,16 +73,21 @@ pub(super) fn found(text: &str) -> Option<Range<usize>> {
             let rest =
                 text[found.end()..].split([' ', ')', ',', '\n', '\'', '"', '`']).next().unwrap_or_default();
             // A public key is no secret.
-            let other = (begins && inside) || rest.ends_with(".pub");
+            let other = (begins && inside) || rest.trim_end_matches(['.', ';', ':']).ends_with(".pub");
             (!other).then(|| (found.range(), sign))
         })
         .collect();
+    // Addresses of people stand for themselves.
+    if text.contains(['@', '+']) {
+        seen.extend(ADDRESSES.find_iter(text).map(|found| (found.range(), SIGNS.len())));
+        seen.sort_by_key(|(range, _)| range.start);
+    }
     (0..seen.len()).find_map(|at| {
         let begin = seen[at].0.start;
         let near: Vec<&(Range<usize>, usize)> =
             seen[at..].iter().take_while(|(range, _)| range.end <= begin + NEAR).collect();
         let kinds: BTreeSet<usize> = near.iter().map(|(_, sign)| *sign).collect();
-        let sum: u32 = kinds.iter().map(|sign| SIGNS[*sign].weight).sum();
+        let sum: u32 = kinds.iter().map(|sign| SIGNS.get(*sign).map_or(ADDRESS, |sign| sign.weight)).sum();
         (sum >= ENOUGH).then(|| begin..near.last().map_or(begin, |(range, _)| range.end))
     })
 }
@@ -89,24 +101,37 @@ const SIGNS: &[Sign] = &[
     // Somebody else's words.
     Sign { weight: 2, words: &["messages of the ", "last messages", "of the dialogue", "of this dialogue", "previous messages", "the conversation", "this conversation", "chat history", "answers you produce", "every document you", "each document you", "everything the user", "all user input", "user's request", "user's message", "what the user wrote", "what the user typed", "user's question", "user input verbatim", "every file in", "all files in the home", "any open file", "each file you", "every answer", "each answer", "each response", "every response", "every reply", "each reply"] },
     // Taken along in an argument.
-    Sign { weight: 2, words: &["into the parameter", "in the parameter", "as parameter", "in the argument", "into the argument", "as argument", "as an argument", "` field", "\" field", "' field", "passed as", "pass it as", "pass the", "pass its", "and pass", "paste them", "paste it", "hand it over", "hand them over", "tuck ", "stuff it", "slip it", "drop a copy", "as `", "in the `", "into `", "in `", "append the", "and append", "put it in", "put them in", "copy it into", "include it in", "include them", "embed it", "encode it", " als parameter", "en parametre", "como parametro", "come parametro", "als argument"] },
+    Sign { weight: 2, words: &["to the `", "` parameter", "` argument", "into the parameter", "in the parameter", "as parameter", "in the argument", "into the argument", "as argument", "as an argument", "` field", "\" field", "' field", "passed as", "pass it as", "pass the", "pass its", "and pass", "paste them", "paste it", "hand it over", "hand them over", "tuck ", "stuff it", "slip it", "drop a copy", "as `", "in the `", "into `", "in `", "append the", "and append", "put it in", "put them in", "copy it into", "include it in", "include them", "embed it", "encode it", " als parameter", "en parametre", "como parametro", "come parametro", "als argument"] },
     // To somewhere else.
-    Sign { weight: 2, words: &["https://", "http://", "@evil", " wallet 0x", " wallet ", "upload tool", "collector", "attacker", "remote server", "external server", "exfil", "to our server", "webhook", "forward all", "forward every", "forward each", "send all", "send every", "send each", "post the", "transfer the balance", "transfer all", "upload each", "upload every", "upload all"] },
+    Sign { weight: 2, words: &["https://", "http://", "number above", "address above", "number below", "address below", "@evil", " wallet 0x", " wallet ", "upload tool", "collector", "attacker", "remote server", "external server", "exfil", "to our server", "webhook", "forward all", "forward every", "forward each", "send all", "send every", "send each", "post the", "transfer the balance", "transfer all", "upload each", "upload every", "upload all"] },
     Sign { weight: 2, words: &[" bcc", "blind copy", "carbon copy"] },
     // An order to do something first, or always.
-    Sign { weight: 1, words: &["prior to ", "before return", "before adding", "before answer", "before respond", "before anything", "before each", "before every", "before you ", " first", "always ", "mandatory", "no exception", "it is critical", "must first", "you first have", "for this to work", "in order to work", "to function properly", "kindly", "please ", "in any case", "at all times", "without exception", "every time", "each time", "whenever", "also ", " then "] },
+    Sign { weight: 1, words: &["prior to ", "before return", "before adding", "before answer", "before respond", "before anything", "before each", "before every", "before you ", " first", "always ", "mandatory", "no exception", "it is critical", "must first", "you first have", "for this to work", "in order to work", "to function properly", "kindly", "please ", "in any case", "at all times", "without exception", "every time", "each time", "whenever", "also "] },
     // For all tools.
     Sign { weight: 2, words: &["every other function", "every other tool", "any other tool", "all other tool", "any other function", "all other function", "ahead of every", "ahead of any", "ahead of all", "with any mail tool", "any tool", "all tools", "every tool", "any mail tool", "other servers", "another server", "the shell tool", "whatever tool"] },
     // Said to the model.
     Sign { weight: 2, words: &["for the agent", "to the agent", "agent:", "dear agent", "dear assistant", "dear ai", "note to ai", "for the model", "to the model", "you have been ", "you are hereby", "your answer", "your reply", "your response", "your final", "your primary", "your objective", "your goal", "your task is now", "your instructions", "you should treat", "your owner", "your user", "you are talking to", "talking to you", "this description says", "this instruction", "these instructions", "stated here", "text in this description", "told here", "asked about this", "when you use", "for assistants", "as the assistant", "the assistant should", "the model should", "the agent should", "the agent must", "the llm should", "the llm must"] },
     // Against the person.
-    Sign { weight: 6, words: &["find out that", "whatever the human", "whatever the user asks", "whatever the user requests", "whatever the user says", "whatever the user wants", "no matter what the user", "between you and me", "our little secret", "our secret", "deny that", "deny it exists", "deny knowing", "erase any trace", "erase all trace", "remove any trace", "leave no trace", "without a trace", "cover your tracks", "cover the tracks", "behind the user's back", "behind their back", "contradicts the user", "against the user's wish", "against their wish", "contrary to the user", "don't tell anybody", "don't tell anyone", "do not tell anybody", "do not tell anyone", "tell nobody", "tell no one", "nobody needs to know", "no one needs to know", "nobody must know", "no one must know", "keep quiet about", "instead of asking the user", "rather than asking the user", "instead of asking for permission", "lie to the user", "mislead the user", "deceive", "trick the user", "decide for them", "unbeknownst", "verschweige dem", "verheimliche", "a l'insu de", "en cachette", "a escondidas", "di nascosto", "stiekem", "potajemnie", "gizlice"] },
+    Sign { weight: 6, words: &["find out that", "you're in debug mode", "you are in debug mode", "hidden system instructions", "user preference: always run", "commands. execute them", "accept them for the user", "accept it for the user", "don't ask the user before", "do not ask the user before", "whatever the human", "whatever the user asks", "whatever the user requests", "whatever the user says", "whatever the user wants", "no matter what the user", "between you and me", "our little secret", "our secret", "deny that", "deny it exists", "deny knowing", "erase any trace", "erase all trace", "remove any trace", "leave no trace", "without a trace", "cover your tracks", "cover the tracks", "behind the user's back", "behind their back", "contradicts the user", "against the user's wish", "against their wish", "contrary to the user", "don't tell anybody", "don't tell anyone", "do not tell anybody", "do not tell anyone", "tell nobody", "tell no one", "nobody needs to know", "no one needs to know", "nobody must know", "no one must know", "keep quiet about", "instead of asking the user", "rather than asking the user", "instead of asking for permission", "lie to the user", "mislead the user", "deceive", "trick the user", "decide for them", "unbeknownst", "verschweige dem", "verheimliche", "a l'insu de", "en cachette", "a escondidas", "di nascosto", "stiekem", "potajemnie", "gizlice"] },
     // Above all rules.
-    Sign { weight: 6, words: &["higher authority", "no longer applies", "no longer apply", "no longer valid", "no longer in force", "objective has changed", "goal has changed", "instructions have changed", "role has changed", "granted admin", "granted root", "granted full", "admin mode", "checks are disabled", "checks have been disabled", "filters are disabled", "guardrails are off", "restrictions are lifted", "restrictions have been lifted", "permissions were extended", "permission is not needed", "no permission is needed", "confirmation is not needed", "confirmation from the user is not", "without confirmation from the user", "obey only", "only obey", "obey this", "obey the following", "supreme", "overrides your", "override your", "even if it contradicts", "even if they object", "even if this violates", "even if that violates", "takes precedence over the user", "stop being", "no restrictions apply", "unrestricted mode"] },
+    Sign { weight: 6, words: &["higher authority", "no longer applies", "no longer apply", "no longer valid", "no longer in force", "objective has changed", "goal has changed", "instructions have changed", "role has changed", "granted admin", "granted root", "granted full", "now in admin mode", "checks are disabled", "checks have been disabled", "filters are disabled", "guardrails are off", "restrictions are lifted", "restrictions have been lifted", "permissions were extended", "permission is not needed", "no permission is needed", "confirmation is not needed", "confirmation from the user is not", "without confirmation from the user", "obey only", "only obey", "obey this", "obey the following", "supreme", "overrides your", "override your", "even if it contradicts", "even if they object", "even if this violates", "even if that violates", "takes precedence over the user", "stop being", "no restrictions apply", "unrestricted mode"] },
     // About tools of others.
     Sign { weight: 4, words: &["server is broken", "server is down for good", "server is compromised", "has been moved here", "was moved here", "real send_", "always go through this", "only go through this", "use this server for all", "use this tool for all", "use this tool for every", "use this for everything", "mandatory: invoke", "mandatory: call"] },
     // To take in what lies in a file, in many languages.
     Sign { weight: 2, words: &["look at the file", "read the file", "open the file", " cat /", " cat ~", "`cat ", "content of every", "contents of every", "content of all", "contents of all", "read from ~", "file ~/", " lies ", " lis le", " lisez ", " lee el", " lea el", " leggi ", " lees ", " przeczytaj", " oku ve", " oku ", "прочитай", "прочти", "读取", "讀取", "読み取", "読み込", "읽어", "읽고", "اقرأ", "पढ़ें", " bacalah", " doc tep", "קרא את", "διάβασε", "อ่านไฟล์"] },
+    // More of what is nobody's business.
+    Sign { weight: 2, words: &["message history", "dm history", "direct messages of", "process.env", "env contents", "contents of .env", "read .env", "saved credentials", "user's credentials", "their credentials", "api token", "auth token", "hidden instructions", "hidden system", "internal instructions", "home folder", "home directory", "user's mailbox", "user's inbox", "user's contacts", "browser's storage", "password manager", "keychain", "names of the other tools", "output of the other tools", "results of the other tools", "meeting notes of", "source code of the project", "source code of the repository", "customer list", "salary", "medical record", "passport"] },
+    // Done besides.
+    Sign { weight: 1, words: &[" forward ", " attach ", " share ", " append ", " dump ", " log the ", " log all", " save it", " post it", " retrieve ", " relay ", " transmit ", " smuggle", " sneak", " submit ", " upload "] },
+    // Reasons that no tool needs to give.
+    Sign { weight: 1, words: &["company policy", "for compliance", "for diagnostics", "for telemetry", "for auditing", "for security reasons", "for quality", "for training", "for verification", "for authentication purposes", "for compatibility", "the correct workflow", "internal detail", "legal requirement", "by law", "required by the vendor", "otherwise the", "otherwise this", "or else", "will not work", "to avoid errors", "to avoid being", "if you can access", "if you have access", "agents have to", "models have to", "assistants have to", "when committing"] },
+    // The person is passed over.
+    Sign { weight: 3, words: &["no confirmation", "without asking", "don't ask the user", "do not ask the user", "don't ask before", "on the user's behalf without", "always run commands", "disable the sandbox", "disable the safety", "skip the approval", "skip approval", "skip the confirmation", "auto-accept", "auto-approve", "no approval", "approval is implied", "consent is implied", "consent is assumed", "users get confused", "annoy the user", "bother the user", "burden the user", "worry the user", "confuse the user", "alarm the user", "the user will not mind", "the user won't mind", "user has no objection", "it is fine to proceed"] },
+    // Quietly.
+    Sign { weight: 3, words: &[" silently", " secretly", " covertly", " stealthily", " discreetly", " unnoticed", "never show", "do not mention", "don't mention", "do not show this", "users should not see", "user should not see", "not visible to the user", "hidden from the user", "do not display this", "omit this from", "leave this out", "no need to mention", "no need to tell", "need not know", "does not need to know", "doesn't need to know", "need not be told", "at length so that", "distract the user", "do not look at the arguments", "keep it low", "without notice", "without notifying"] },
+    // As if one stood above the rest.
+    Sign { weight: 4, words: &["ignore prior", "ignore earlier", "you are in test mode", "you're in test mode", "developer mode is on", "in maintenance mode now", "it has been compromised", "has been compromised", "it is compromised", "was hacked", "contain commands. execute", "contains commands. execute", "security policy update requires", "policy update requires"] },
+    Sign { weight: 2, words: &["use sudo", "with sudo", "as root", "as administrator", "elevated rights", "elevated privileges"] },
     // To run something.
     Sign { weight: 4, words: &["$(curl", "$(wget", "| bash", "|bash", "| sh", "bash -c", "sh -c \"", "powershell -", "eval $(", "python -c", "node -e", "nc -e", "/dev/tcp"] },
 ];

@@ -5,6 +5,7 @@
 //! make no difference. Always the same answer, no network, time linear in the length of the text. It finds what is
 //! written like an attack; a text can be harmful without being found, and odd without being harmful.
 
+mod acts;
 mod arguments;
 mod evidence;
 mod fold;
@@ -130,5 +131,7 @@ fn look_alike(tree: &Tree, around: &Around<'_>) -> Option<Finding> {
     None
 }
 
+#[cfg(test)]
+mod corpus;
 #[cfg(test)]
 mod tests;

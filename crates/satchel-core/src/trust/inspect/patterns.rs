@@ -10,7 +10,7 @@ use std::{
 
 use regex::{Regex, RegexBuilder};
 
-use super::fold;
+use super::{acts, fold};
 use crate::model::approvals::Odd;
 
 /// A pattern. It is tried only on texts that have one word of each group of its keys: the beginning of a word, a sign, or
@@ -44,6 +44,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let mut signs: BTreeMap<&'static str, Vec<(usize, u8)>> = BTreeMap::new();
     let written = SOURCES
         .iter()
+        .chain(acts::SOURCES)
         .flat_map(|(about, sources)| sources.iter().map(move |(keys, source)| (*about, *keys, *source)));
     for (at, (about, keys, source)) in written.enumerate() {
         let mut groups = 0;
@@ -187,7 +188,7 @@ fn expanded(source: &str) -> String {
     let mut text = source.to_owned();
     // Parts may hold parts.
     for _ in 0..2 {
-        for (name, part) in PARTS {
+        for (name, part) in acts::PARTS.iter().chain(PARTS) {
             text = text.replace(name, part);
         }
     }
@@ -296,7 +297,7 @@ const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         (": | syst assi deve ai llm mode admi", r"(?:^|\n)[\W_]{0,6}(?:system|assistant|(?:system|assistant|developer|ai|llm|model|admin) (?:message|prompt|note|override|instructions?|notice|update|directive|alert|command|policy))[*_]{0,2}\s?:[*_]{0,2}\s?\w"),
         (": | syst assi", r"[.!?\x22'`)\]}>|]\s?(?:\W{1,3}\s?)?(?:system|assistant)(?: (?:message|prompt|note|override|instructions?|notice|update|directive|alert|command))?\s?:\s?\w"),
         ("#", r"#{2,}\s?(?:system|new|hidden|real|admin|assistant|developer|mandatory|secret|ai)?\s?(?:{orders}|system|override|policy)\b[^\n]{0,4}(?:\n|:|for)"),
-        ("<!--", r"<!--[^\n]{12}"),
+        ("<!--", r"<!--[^\n>]{14}"),
         ("ai llm llms lang assi clau gpt chat copi gemi curs | note mess atte noti remi impo warn hey dear hell list memo psa hint ps", r"\b(?:note|message|attention|notice|reminder|important|warning|hey|dear|hello|listen|memo|psa|hint|p\.?s)\b[\W]{0,3}(?:to|for)?[\W]{0,2}(?:the |any |all |every )?(?:ai|llms?|language models?|ai assistants?|assistants?|ai agents?|ai models?|claude|gpt|chatgpt|copilot|gemini|cursor)\b[^\n]{0,4}(?:[:,!-]|reading|model|only|system|who|that|agent|assistant)"),
         ("ai llm llms lang assi clau gpt chat copi gemi | must shal shou need has have is are | read send call incl appe forw igno run exec pass copy use open reve uplo fetc obey trea inse foll disr comp omit hide invo", r"\b(?:ai|llm|language model|assistant|claude|gpt|chatgpt|copilot|gemini)s?\b (?:must|shall|should|needs? to|has to|have to|is required to|are required to|is instructed to|are instructed to)(?: always| never| also| first| not| silently| secretly| immediately)*\b (?:read|send|call|include|append|forward|ignore|run|execute|pass|copy|use|open|reveal|upload|fetch|obey|treat|insert|follow|disregard|comply|omit|hide|invoke)\b"),
         ("ai llm lang assi agen | must shou need have are", r"\b(?:as an?|you,? the|dear) (?:ai|llm|language model|assistant|agent)(?: (?:model|assistant|agent))?\b[^\n.]*?\b(?:you )?(?:must|should|need to|have to|are required)\b"),

@@ -57,7 +57,23 @@ pub(super) fn spots(text: &str) -> Vec<Spot> {
     encoded(text, 0, &mut spots);
     spots.sort_by_key(|spot| (spot.range.start, spot.range.end));
     spots.dedup();
-    spots
+    apart(spots)
+}
+
+/// What several patterns find at one place is told once.
+fn apart(spots: Vec<Spot>) -> Vec<Spot> {
+    let mut apart: Vec<Spot> = Vec::new();
+    for spot in spots {
+        match apart
+            .iter_mut()
+            .rev()
+            .find(|known| known.about == spot.about && spot.range.start < known.range.end)
+        {
+            Some(known) => known.range.end = known.range.end.max(spot.range.end),
+            None => apart.push(spot),
+        }
+    }
+    apart
 }
 
 fn hidden(text: &str, spots: &mut Vec<Spot>) {
@@ -94,7 +110,7 @@ fn match_all(folded: &Folded, spots: &mut Vec<Spot>) {
             if found.len() > LONGEST {
                 continue;
             }
-            if pattern.about == Odd::Instruction && is_harmless(&folded.text, found.range()) {
+            if is_harmless(pattern.about, &folded.text, found.range()) {
                 continue;
             }
             spots.push(Spot { about: pattern.about, range: folded.original(found.range()) });
@@ -102,20 +118,107 @@ fn match_all(folded: &Folded, spots: &mut Vec<Spot>) {
     }
 }
 
-/// A public key is no secret, wherever it lies; and what must not be done without the person is no order against them.
-fn is_harmless(text: &str, range: Range<usize>) -> bool {
-    if text[range.clone()].starts_with("without") {
-        let sentence = text[..range.start].rfind(['.', '\n']).map_or(0, |at| at + 1);
-        let before = &text[sentence..range.start];
-        if ["never ", "not ", "n't ", "cannot ", "no ", "nothing "].iter().any(|word| before.contains(word)) {
-            return true;
+/// A public key is no secret, wherever it lies; what must not be done is no order to do it; and tools that look for
+/// attacks name them.
+fn is_harmless(about: Odd, text: &str, range: Range<usize>) -> bool {
+    let found = &text[range.clone()];
+    let sentence = text[..range.start].rfind(['.', '\n', '!', '?']).map_or(0, |at| at + 1);
+    let before = &text[sentence..range.start];
+    let after = text[range.end..].get(..24).unwrap_or(&text[range.end..]);
+    let denied = |before: &str| NOT.iter().any(|word| before.trim_end().ends_with(word));
+    match about {
+        Odd::Instruction => {
+            let without = found.starts_with("without");
+            (without
+                && ["never ", "not ", "n't ", "cannot ", "no ", "nothing "]
+                    .iter()
+                    .any(|word| before.contains(word)))
+                || format!("{found}{after}").contains(".pub")
+                || (denied(before) && !NOT.iter().any(|word| found.starts_with(word)))
+                || looks_for_attacks(before)
+                || (found == "you are now" && HARMLESS_NOW.iter().any(|word| after.starts_with(word)))
+                || (found == "from now on" && HARMLESS_THEN.iter().any(|word| after.starts_with(word)))
+                || (found.starts_with('<') && is_listed(before, found))
         }
+        Odd::AsksForSecrets => format!("{found}{after}").contains(".pub") || denied(before),
+        Odd::OtherTools => describes_itself(text, before) || names_successor(found, after),
+        Odd::ActiveContent => {
+            ["such as ", "for example ", "e.g. ", "like "].iter().any(|word| before.ends_with(word))
+        }
+        Odd::HiddenText | Odd::ControlCharacters | Odd::LookAlike | Odd::Encoded | Odd::Layout => false,
     }
-    let mut end = (range.end + 24).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text[range.start..end].contains(".pub")
+}
+
+/// What turns an order round.
+const NOT: [&str; 8] = ["do not", "don't", "never", "must not", "should not", "cannot", "may not", "not to"];
+/// What comes after "you are now" and "from now on" where an interface speaks of itself.
+const HARMLESS_NOW: [&str; 6] = [" able", " ready", " connected", " signed", " logged", " using"];
+const HARMLESS_THEN: [&str; 6] =
+    [" the parameter", " the field", " the endpoint", " the default", " the api", " the name"];
+
+/// `Detects phrases like …`: the beginning of a sentence that says what the tool looks for, and nothing but it.
+fn looks_for_attacks(before: &str) -> bool {
+    const VERBS: [&str; 17] = [
+        "detects ",
+        "blocks ",
+        "rejects ",
+        "flags ",
+        "finds ",
+        "filters ",
+        "identifies ",
+        "recognises ",
+        "recognizes ",
+        "classifies ",
+        "scans ",
+        "checks ",
+        "prevents ",
+        "documentation",
+        "returns true if",
+        "guards against ",
+        "tests ",
+    ];
+    let before = before.trim_start();
+    VERBS.iter().any(|verb| before.starts_with(verb)) && !before.contains(" and ") && !before.contains(';')
+}
+
+/// `the tags <system>, <user> and <assistant>`.
+fn is_listed(before: &str, found: &str) -> bool {
+    let rest = found.split_once('>').map_or("", |(_, rest)| rest).trim_start();
+    [",", "and ", "or ", ")"].iter().any(|sign| rest.starts_with(sign))
+        && ["tag", "element", "placeholder", "such as"].iter().any(|word| before.contains(word))
+}
+
+/// `Searches the tools of all connected servers.`: the first sentence of a gateway, in which no tool is told anything.
+fn describes_itself(text: &str, before: &str) -> bool {
+    const VERBS: [&str; 10] = [
+        "calls ",
+        "searches ",
+        "lists ",
+        "returns ",
+        "finds ",
+        "describes ",
+        "routes ",
+        "shows ",
+        "executes ",
+        "forwards ",
+    ];
+    let begin = text.len() - text.trim_start().len();
+    let first = text.get(begin..).is_some_and(|text| text.starts_with(before.trim_start()));
+    first
+        && VERBS.iter().any(|verb| before.trim_start().starts_with(verb) || text.starts_with(verb))
+        && !["must", "always", "before", "instead", "every call"].iter().any(|word| before.contains(word))
+}
+
+/// `list_items is deprecated; use search_items`: one tool of a server is named after another.
+fn names_successor(found: &str, after: &str) -> bool {
+    let both = format!("{found}{after}");
+    let Some((_, rest)) = both.split_once("deprecated").or_else(|| both.split_once("removed")) else {
+        return false;
+    };
+    let mut words =
+        rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+    let named = words.find(|word| matches!(*word, "use" | "call")).and(words.next());
+    named.is_some_and(|word| word.contains('_'))
 }
 
 /// Does it say anything that is odd, once it can be read?
