@@ -106,6 +106,9 @@ const DOORS: &[(&str, &[&str])] = &[
     ("windows", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),
     ("windows_native_keyring_store", &[CORE_KEYCHAIN]),
     ("zbus_secret_service_keyring_store", &[CORE_KEYCHAIN]),
+    ("der", &["crates/satchel-core/src/registry/signature.rs"]),
+    ("ring", &["crates/satchel-core/src/registry/signature.rs"]),
+    ("x509_cert", &["crates/satchel-core/src/registry/signature.rs"]),
     ("zip", &["crates/satchel-core/src/registry/bundle.rs"]),
     ("zeroize", &["crates/satchel-core/src/secrets/"]),
 ];

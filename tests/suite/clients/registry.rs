@@ -3,10 +3,11 @@
 use std::{fs, path::Path};
 
 use satchel_core::registry::{
-    bundle::{self, Signature},
+    bundle,
     manifest::{Around, Manifest, ManifestError, Run},
     plan::{Choice, plan},
     server_json::{Answers, Page, ServerDocument, Status},
+    signature::Signature,
 };
 use serde_json::{Map, Value, json};
 
@@ -147,8 +148,8 @@ fn good_bundles_are_unpacked_and_bad_ones_leave_nothing() {
         }
         let unpacked = unpacked.unwrap_or_else(|error| panic!("{file}: {error}"));
         assert!(unpacked.directory.join("manifest.json").is_file(), "{file}");
-        let signed = if file.contains("signature") { Signature::NotVerified } else { Signature::None };
-        assert_eq!(unpacked.signature, signed, "{file}");
+        let signed = unpacked.signature != Signature::None;
+        assert_eq!(signed, file.contains("signature"), "{file}");
         #[cfg(unix)]
         if rule.contains("executable bit") {
             use std::os::unix::fs::PermissionsExt;
@@ -160,4 +161,40 @@ fn good_bundles_are_unpacked_and_bad_ones_leave_nothing() {
     }
     assert!(!Path::new("/tmp/evil.txt").exists());
     println!("{good} good, {bad} bad, of {}", name(&bundles));
+}
+
+/// Signed by `mcpb sign`, by an issued certificate, and with the signer told by the identifier of a key.
+const SIGNED: [(&str, &str, Option<&str>); 3] = [
+    ("rsa-self-signed", "MCPB Self-Signed Certificate", None),
+    ("ecdsa-issued", "Mia's Tools", Some("Example Root")),
+    ("p384-key-id", "Only An Organisation", None),
+];
+
+#[test]
+fn who_signed_a_bundle_is_told_and_one_that_was_changed_since_is_refused() {
+    for (file, name, issuer) in SIGNED {
+        let bytes = fs::read(cases("mcpb").join("signed").join(file).with_extension("mcpb")).unwrap();
+        let (_, signature) = bundle::look(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let Signature::By(signer) = &signature else { panic!("{file}: {signature:?}") };
+        assert_eq!((signer.name.as_str(), signer.issuer.as_deref()), (name, issuer), "{file}");
+        assert!(signature.sentence().is_some_and(|sentence| sentence.contains(name)), "{file}");
+
+        // The seal of this bundle on the content of another.
+        let seal = bytes.windows(11).rposition(|part| part == b"MCPB_SIG_V1").unwrap();
+        let mut other = fs::read(cases("mcpb").join("bundles/good-node.mcpb")).unwrap();
+        other.extend_from_slice(&bytes[seal..]);
+        let home = tempfile::tempdir().unwrap();
+        let error = bundle::unpack(&other, &home.path().join("X")).expect_err(file).to_string();
+        assert!(error.contains("changed since") && error.contains(name), "{error}");
+        assert_eq!(below(home.path()), [""; 0], "{file}");
+
+        // Whatever is damaged in the seal itself: never a crash, and never another name that nobody is said to doubt.
+        for at in seal + 15..bytes.len() - 12 {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x40;
+            if let Ok((_, Signature::By(other))) = bundle::look(&damaged) {
+                assert!(other.name == signer.name || other.issuer.is_some(), "{file}, byte {at}: {other:?}");
+            }
+        }
+    }
 }

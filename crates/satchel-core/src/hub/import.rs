@@ -279,9 +279,7 @@ impl Hub {
         for offer in &mut offers.offers {
             offer.needs.clone_from(&needs);
             offer.bundle = Some(bytes.clone());
-            if signature == bundle::Signature::NotVerified {
-                offer.warnings.push("it has a signature that could not be verified".into());
-            }
+            offer.warnings.extend(signature.sentence());
         }
         Ok(offers)
     }

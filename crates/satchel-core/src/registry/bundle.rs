@@ -10,7 +10,10 @@ use std::{
 
 use zip::{ZipArchive, read::ZipFile};
 
-use super::manifest::{Manifest, ManifestError};
+use super::{
+    manifest::{Manifest, ManifestError},
+    signature::{self, Signature},
+};
 use crate::files;
 
 /// The largest bundle.
@@ -24,15 +27,6 @@ const MANIFEST: u64 = 1024 * 1024;
 /// A file that grows more than so many times, and to more than the size, is there to fill the disk.
 const RATIO: u64 = 200;
 const HARMLESS: u64 = 16 * 1024 * 1024;
-
-/// Who signed a bundle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signature {
-    /// Nobody.
-    None,
-    /// There is a signature, but nothing that vouches for it.
-    NotVerified,
-}
 
 /// A bundle that was unpacked.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +54,9 @@ pub enum BundleError {
     /// It is there to fill the disk.
     #[error("the bundle is refused: unpacked it would be too large ({0})")]
     TooLarge(String),
+    /// Its signature is somebody's for something else.
+    #[error("the bundle is refused: {0}; get it again from where it comes from")]
+    Altered(String),
     /// What it says about itself.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
@@ -73,7 +70,7 @@ pub enum BundleError {
 /// # Errors
 /// [`BundleError`]; the directory does not exist then.
 pub fn unpack(bytes: &[u8], directory: &Path) -> Result<Unpacked, BundleError> {
-    let (bytes, signature) = without_signature(bytes);
+    let (bytes, signature) = unaltered(bytes)?;
     if bytes.len() as u64 > PACKED {
         return Err(BundleError::TooLarge(format!("{} MB packed", bytes.len() / 1024 / 1024)));
     }
@@ -103,21 +100,18 @@ pub fn unpack(bytes: &[u8], directory: &Path) -> Result<Unpacked, BundleError> {
 /// # Errors
 /// [`BundleError`]
 pub fn look(bytes: &[u8]) -> Result<(Manifest, Signature), BundleError> {
-    let (bytes, signature) = without_signature(bytes);
+    let (bytes, signature) = unaltered(bytes)?;
     let mut archive =
         ZipArchive::new(Cursor::new(bytes)).map_err(|error| BundleError::NotABundle(error.to_string()))?;
     Ok((manifest(&mut archive)?, signature))
 }
 
-/// A signature follows the archive: a word, a length, the signature, another word.
-fn without_signature(bytes: &[u8]) -> (&[u8], Signature) {
-    const START: &[u8] = b"MCPB_SIG_V1";
-    const END: &[u8] = b"MCPB_SIG_END";
-    let Some(rest) = bytes.strip_suffix(END) else { return (bytes, Signature::None) };
-    let start = rest.windows(START.len()).rposition(|window| window == START);
-    match start {
-        Some(start) => (&bytes[..start], Signature::NotVerified),
-        None => (bytes, Signature::None),
+/// The archive alone. One that was changed after it was signed is refused: whoever changed it hides behind the signer.
+fn unaltered(bytes: &[u8]) -> Result<(&[u8], Signature), BundleError> {
+    let (archive, signature) = signature::apart(bytes);
+    match (&signature, signature.sentence()) {
+        (Signature::Altered(_), Some(sentence)) => Err(BundleError::Altered(sentence)),
+        _ => Ok((archive, signature)),
     }
 }
 

@@ -9,6 +9,7 @@ mod find;
 pub mod manifest;
 pub mod plan;
 pub mod server_json;
+pub mod signature;
 
 use crate::model::listing::Listing;
 
