@@ -44,9 +44,15 @@ const BURST: usize = 10;
 /// R3, at most once over HTTP: no key runs twice; what provably did not run is retried and succeeds.
 #[tokio::test]
 async fn a_call_runs_at_most_once_and_safe_retries_succeed() {
+    // Each round with a hub of its own: a tool that failed is paused, so a round needs a third as many servers as calls.
+    for _ in 0..sized(1, 10) {
+        round(sized(10, 100)).await;
+    }
+}
+
+async fn round(wanted: usize) {
     let mut arena = Arena::new().await;
     let hosted = arena.host().await;
-    let wanted = sized(10, 1_000);
     for (mode, promise) in MODES {
         for name in entries(mode, *promise, wanted) {
             arena.add_entry(&name, hosted.entry(mode));

@@ -8,7 +8,7 @@ const FETCH_SITE: &str = "sec-fetch-site";
 
 /// Why a request is turned away before anything of it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub enum Refused {
     /// Not addressed to us.
     Host,
     /// Sent on behalf of a web page.
@@ -17,18 +17,22 @@ pub(crate) enum Refused {
 
 /// Names under which this port may be addressed.
 #[derive(Debug, Clone)]
-pub(crate) struct Guard {
+pub struct Guard {
     hosts: [String; 3],
 }
 
 impl Guard {
-    pub(crate) fn new(port: u16) -> Self {
+    /// For the port that is listened on.
+    pub fn new(port: u16) -> Self {
         Self { hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")] }
     }
 
     /// Exactly one `Host`, one of ours, port included; the same for an address in the request line; no `Origin` but our
     /// own; and nothing that a browser says another site has sent (W3C Fetch Metadata).
-    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
+    ///
+    /// # Errors
+    /// [`Refused`]; nothing more of the request may be read then.
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(Refused::Host)?;
         let addressed = uri.authority().map(|authority| authority.as_str());

@@ -29,5 +29,7 @@ mod stream;
 mod surface;
 mod token;
 
+pub use guard::{Guard, Refused};
 pub use meta::menu::menu;
 pub use serve::{Endpoint, ServeError, serve};
+pub use token::bearer;

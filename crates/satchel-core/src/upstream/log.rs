@@ -61,7 +61,11 @@ impl ServerLog {
     /// Values that must not be kept. They replace those given before.
     pub fn mask(&self, secrets: Vec<Secret>) {
         // Very short values would blank out half of every line and protect nothing.
-        self.state().masks = secrets.into_iter().filter(|secret| secret.reveal().len() >= 4).collect();
+        let mut masks: Vec<Secret> =
+            secrets.into_iter().filter(|secret| secret.reveal().len() >= 4).collect();
+        // The longest first: where one is the beginning of another, nothing of the other stays.
+        masks.sort_by_key(|secret| std::cmp::Reverse(secret.reveal().len()));
+        self.state().masks = masks;
     }
 
     /// A line of the server's standard error.

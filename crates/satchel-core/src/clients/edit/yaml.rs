@@ -287,28 +287,29 @@ pub(super) fn take(text: &str, spot: &Spot<'_>, created: usize) -> Result<Ways, 
     let all = items(node, spot)?;
     let Some(index) = all.iter().position(|item| item.name == Some(spot.name)) else { return Ok(vec![]) };
     if node.flow {
-        let range = match (index, all.get(index + 1)) {
-            (_, Some(next)) => all[index].start..next.start,
-            (0, None) => node.range.start + 1..node.range.end - 1,
-            (index, None) => all[index - 1].value.end..all[index].value.end,
-        };
-        return Ok(vec![vec![Patch::new(range, "")]]);
+        let starts: Vec<_> = all.iter().map(|item| item.start..item.value.end).collect();
+        let only_it = vec![Patch::new(from_flow(node, &starts, index), "")];
+        let empty = all.len() == 1 && !text[node.range.clone()].contains('#');
+        let container = if empty { outermost(&parents, created) } else { None };
+        let with_container = container.map(|(parent, member)| {
+            let whole = member.key_range.start..member.value.range.end;
+            match &parent.kind {
+                Kind::Map(members) if parent.flow => {
+                    let starts: Vec<_> =
+                        members.iter().map(|one| one.key_range.start..one.value.range.end).collect();
+                    let index = starts.iter().position(|one| *one == whole).unwrap_or_default();
+                    vec![Patch::new(from_flow(parent, &starts, index), "")]
+                }
+                _ => vec![without_lines(text, whole)],
+            }
+        });
+        return Ok(with_container.into_iter().chain([only_it]).collect());
     }
     if all.len() > 1 {
         return Ok(vec![vec![without_lines(text, all[index].start(text)..all[index].value.end)]]);
     }
     // The last entry: its containers go with it where they are ours, the next one stays, empty.
-    let mut gone = 0;
-    while gone < created.min(parents.len()) {
-        gone += 1;
-        let (parent, _) = parents[parents.len() - gone];
-        let alone = matches!(&parent.kind, Kind::Map(members) if members.len() == 1);
-        if !alone {
-            break;
-        }
-    }
-    if gone > 0 {
-        let (_, member) = parents[parents.len() - gone];
+    if let Some((_, member)) = outermost(&parents, created) {
         return Ok(vec![vec![without_lines(text, member.key_range.start..member.value.range.end)]]);
     }
     let Some((_, member)) = parents.last() else {
@@ -320,6 +321,30 @@ pub(super) fn take(text: &str, spot: &Spot<'_>, created: usize) -> Result<Ways, 
         Patch::new(colon..colon, empty),
         without_lines(text, all[index].start(text)..all[index].value.end),
     ]])
+}
+
+/// The container that goes when its last entry does: of those that were made for the entry, the outermost one that has
+/// nothing else below it.
+fn outermost<'a>(parents: &[(&'a Node, &'a Member)], created: usize) -> Option<(&'a Node, &'a Member)> {
+    let mut gone = 0;
+    while gone < created.min(parents.len()) {
+        gone += 1;
+        let (parent, _) = parents[parents.len() - gone];
+        let alone = matches!(&parent.kind, Kind::Map(members) if members.len() == 1);
+        if !alone {
+            break;
+        }
+    }
+    (gone > 0).then(|| parents[parents.len() - gone])
+}
+
+/// What goes with one of the parts between a pair of brackets, so that the commas are right afterwards.
+fn from_flow(node: &Node, parts: &[Range<usize>], index: usize) -> Range<usize> {
+    match (index, parts.get(index + 1)) {
+        (_, Some(next)) => parts[index].start..next.start,
+        (0, None) => node.range.start + 1..node.range.end - 1,
+        (index, None) => parts[index - 1].end..parts[index].end,
+    }
 }
 
 /// An entry of a container as it stands in the text.

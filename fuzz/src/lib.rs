@@ -1,0 +1,43 @@
+//! What strangers write, in every form a machine can think of: each target takes any bytes and panics where the product
+//! would lose something, let something in, or contradict itself. `cargo test` gives every target the texts kept in
+//! `corpus` and mutations of them; `make fuzz` looks for new ones, guided by coverage.
+
+#![warn(missing_docs)]
+
+mod cleaner;
+mod configurations;
+mod door;
+mod framer;
+mod installs;
+mod lists;
+mod masks;
+mod messages;
+mod records;
+mod schemas;
+mod sse;
+mod wishes;
+
+/// One target: its name, which is also its corpus's, and what it does with the bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: &[Target] = &[
+    ("cleaner", cleaner::run),
+    ("configurations", configurations::run),
+    ("door", door::run),
+    ("framer", framer::run),
+    ("installs", installs::run),
+    ("lists", lists::run),
+    ("masks", masks::run),
+    ("messages", messages::run),
+    ("records", records::run),
+    ("schemas", schemas::run),
+    ("sse", sse::run),
+    ("wishes", wishes::run),
+];
+
+/// The bytes behind the first one, cut into pieces whose size the first byte decides; nothing for no bytes.
+fn pieces(data: &[u8]) -> Option<(&[u8], impl Iterator<Item = &[u8]>)> {
+    let (size, rest) = data.split_first()?;
+    Some((rest, rest.chunks(usize::from(*size).max(1))))
+}

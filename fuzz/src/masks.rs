@@ -1,0 +1,35 @@
+//! What is kept of strangers' texts: no secret, however it is mixed into them, and no command to a terminal.
+
+use satchel_core::{secrets::Secret, stats::keep, upstream::log::ServerLog};
+
+/// Values that look like what people have; the last two overlap.
+const SECRETS: [&str; 4] = ["hunter2-hunter2", "äöü-πß-secret", "tok_12345", "tok_1234567890"];
+
+/// Every byte below 16 stands for a secret or a piece of one.
+pub(crate) fn run(data: &[u8]) {
+    let mut line = Vec::new();
+    for byte in data {
+        match byte {
+            0..=3 => line.extend_from_slice(SECRETS[usize::from(*byte)].as_bytes()),
+            4..=7 => line.extend_from_slice(&SECRETS[usize::from(*byte) - 4].as_bytes()[..5]),
+            byte => line.push(*byte),
+        }
+    }
+    let line = String::from_utf8_lossy(&line);
+    let log = ServerLog::nowhere();
+    log.mask(SECRETS.iter().map(|secret| Secret::new(*secret)).collect());
+    log.stderr(&line);
+    for kept in log.tail(1).into_iter().chain([log.masked(&line)]) {
+        for secret in SECRETS {
+            assert!(!kept.contains(secret), "{kept:?} holds a secret");
+        }
+        let halved = kept.contains("***67890") && !line.contains("***");
+        assert!(!halved, "half of a secret is left in {kept:?}");
+    }
+    assert!(!log.tail(1).concat().chars().any(|c| c.is_control() && c != '\t'));
+    for text in [line.into_owned(), format!("{{\"api_key\":{:?},\"x\":1}}", "tok_1234567890")] {
+        let kept = keep::redacted(&text);
+        assert!(kept.len() <= keep::CAP + '…'.len_utf8(), "more is kept than promised");
+        assert!(!kept.starts_with('{') || !kept.contains("\"api_key\":\"tok_1234567890\""));
+    }
+}

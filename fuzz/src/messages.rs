@@ -1,0 +1,40 @@
+//! Messages on their way through: read, given another id, written. Everything else stays as it was, and what is read
+//! here is what other readers of JSON read.
+
+use satchel_mcp::{Id, Message};
+use serde_json::Value;
+
+pub(crate) fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(message) = Message::parse_bounded(text) else { return };
+    let written = message.to_json();
+    let again = Message::parse(&written).expect("what was written is a message");
+    assert_eq!(again.to_json(), written, "written twice, it is the same");
+    // A number beyond what a float holds, or half of a character, is passed on and cannot be looked at here.
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return };
+    let seen: Value = serde_json::from_str(&written).expect("a message is JSON");
+    match message {
+        Message::Request { id: _, method, params } => {
+            assert_eq!(value.get("method").and_then(Value::as_str), Some(method.as_str()));
+            let moved = Message::request(7, &method, params).to_json();
+            let moved = Message::parse(&moved).expect("another id makes no other message");
+            let Message::Request { id, params, .. } = moved else { panic!("a request stays one") };
+            assert_eq!(id, Id::from(7));
+            assert_eq!(params.map(|raw| parsed(raw.get())), value.get("params").cloned());
+        }
+        Message::Notification { method, .. } => {
+            assert_eq!(value.get("method").and_then(Value::as_str), Some(method.as_str()));
+            assert_eq!(seen.get("params"), value.get("params"));
+            assert!(value.get("id").is_none(), "what has an id wants an answer");
+        }
+        Message::Response { outcome: Ok(result), .. } => {
+            assert_eq!(Some(&parsed(result.get())), value.get("result"));
+            assert!(value.get("error").is_none() && value.get("method").is_none());
+        }
+        Message::Response { outcome: Err(_), .. } => assert!(value.get("method").is_none()),
+    }
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("a part of a message is JSON")
+}

@@ -1,0 +1,47 @@
+//! A file where the ledger should be: opened, refused with a reason, or set aside byte for byte with a new one begun.
+
+use satchel_core::stats::recorder::Recorder;
+
+/// An untouched ledger; the bytes are pairs of a place and what stands there instead, or a whole file.
+pub(crate) fn run(data: &[u8]) {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let path = directory.path().join("ledger.db");
+    let bytes = match data.split_first() {
+        Some((0, changes)) => changed(changes),
+        _ => data.to_owned(),
+    };
+    std::fs::write(&path, &bytes).expect("the directory can be written to");
+    match Recorder::open(&path, "words", 1_700_000_000_000) {
+        Ok((mut recorder, damaged)) => {
+            if let Some(damaged) = damaged {
+                let aside = std::fs::read(&damaged.aside).expect("what was set aside is there");
+                assert_eq!(aside, bytes, "what was set aside was changed");
+            }
+            let _ = recorder.view(1_700_000_000_000);
+            let _ = recorder.check();
+            let _ = recorder.retain(1_700_000_000_000, 30, 1 << 20);
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Four bytes a change: two for the place, in steps of seven, one for what is written there, one for how often.
+fn changed(changes: &[u8]) -> Vec<u8> {
+    let mut bytes = sound().to_owned();
+    for change in changes.chunks_exact(4) {
+        let at = usize::from(u16::from_le_bytes([change[0], change[1]])) * 7 % bytes.len();
+        let end = (at + usize::from(change[3]) + 1).min(bytes.len());
+        bytes[at..end].fill(change[2]);
+    }
+    bytes
+}
+
+fn sound() -> &'static [u8] {
+    static SOUND: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    SOUND.get_or_init(|| {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        let path = directory.path().join("ledger.db");
+        drop(Recorder::open(&path, "words", 1_700_000_000_000).expect("a ledger can be begun"));
+        std::fs::read(&path).expect("it was begun")
+    })
+}

@@ -1,0 +1,130 @@
+//! Every target with the texts that are kept for it, and with thousands of mutations of them. `SATCHEL_FUZZ_ROUNDS` sets
+//! how many, `SATCHEL_SEED` which.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use satchel_fuzz::TARGETS;
+
+/// One text a line, in base64: they hold whatever there is.
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target).with_extension("b64");
+    let lines = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    lines.lines().map(|line| STANDARD.decode(line).expect("a line is base64")).collect()
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |value| value.parse().expect("a number"))
+}
+
+fn holds(target: fn(&[u8]), data: &[u8]) -> bool {
+    catch_unwind(AssertUnwindSafe(|| target(data))).is_ok()
+}
+
+#[test]
+fn what_strangers_write_is_taken_as_promised() {
+    let (rounds, seed) = (number("SATCHEL_FUZZ_ROUNDS", 1_000), number("SATCHEL_SEED", 1));
+    for (name, target) in TARGETS {
+        let texts = corpus(name);
+        assert!(texts.len() >= 5, "{name} has next to no corpus");
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut tried = 0;
+        for text in &texts {
+            assert!(holds(*target, text), "{name}: {}", STANDARD.encode(text));
+            tried += 1;
+        }
+        for _ in 0..rounds {
+            let text = mutated(&texts, &mut random);
+            assert!(holds(*target, &text), "{name}: {}", STANDARD.encode(&text));
+            tried += 1;
+        }
+        println!("{name}: {tried} texts, seed {seed}");
+    }
+}
+
+fn mutated(texts: &[Vec<u8>], random: &mut fastrand::Rng) -> Vec<u8> {
+    let any = |random: &mut fastrand::Rng| &texts[random.usize(..texts.len())];
+    let mut text = any(random).clone();
+    for _ in 0..random.usize(1..6) {
+        let at = random.usize(..=text.len());
+        match random.u8(..6) {
+            0 if at < text.len() => text[at] ^= 1 << random.u8(..8),
+            1 => text.insert(at, random.u8(..)),
+            2 => text.truncate(at),
+            3 => {
+                let end = (at + random.usize(..16)).min(text.len());
+                text.drain(at..end);
+            }
+            4 => {
+                let other = any(random);
+                let from = random.usize(..=other.len());
+                let piece = &other[from..(from + random.usize(..64)).min(other.len())];
+                text.splice(at..at, piece.iter().copied());
+            }
+            _ => {
+                let tokens: [&[u8]; 12] = [
+                    b"\"",
+                    b"{",
+                    b"}",
+                    b"[",
+                    b"]",
+                    b"\n",
+                    b"\r\n",
+                    b"\\u202e",
+                    b"null",
+                    b"-1e999",
+                    b"\xef\xbb\xbf",
+                    b":",
+                ];
+                text.splice(at..at, tokens[random.usize(..tokens.len())].iter().copied());
+            }
+        }
+    }
+    text
+}
+
+/// Packs directories that libFuzzer filled, or unpacks what is kept: `SATCHEL_CORPUS` names the directory, with one
+/// below it for each target, and `SATCHEL_CORPUS_DO` what to do. `make fuzz` calls it.
+#[test]
+#[ignore = "moves files; `make fuzz` runs it"]
+fn move_corpora() {
+    let directory =
+        PathBuf::from(std::env::var_os("SATCHEL_CORPUS").expect("SATCHEL_CORPUS names a directory"));
+    let pack = std::env::var("SATCHEL_CORPUS_DO").expect("SATCHEL_CORPUS_DO says pack or unpack") == "pack";
+    for (name, _) in TARGETS {
+        let below = directory.join(name);
+        if pack {
+            let mut lines: Vec<String> = std::fs::read_dir(&below)
+                .expect("the target has a directory")
+                .map(|file| {
+                    STANDARD.encode(std::fs::read(file.expect("it can be listed").path()).expect("a file"))
+                })
+                .filter(|line| line.len() <= LONGEST)
+                .collect();
+            lines.sort_by_key(|line| (line.len(), line.clone()));
+            lines.dedup();
+            // Spread over all sizes, so that the file stays small and the long ones are in it too.
+            let step = lines.len().div_ceil(KEPT).max(1);
+            let kept: Vec<String> = lines.into_iter().step_by(step).collect();
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name).with_extension("b64");
+            let already = corpus(name).into_iter().map(|text| STANDARD.encode(text));
+            let mut all: Vec<String> = already.chain(kept).collect();
+            all.sort_by_key(|line| (line.len(), line.clone()));
+            all.dedup();
+            std::fs::write(path, all.join("\n") + "\n").expect("the corpus can be written");
+        } else {
+            std::fs::create_dir_all(&below).expect("the directory can be made");
+            for (at, text) in corpus(name).into_iter().enumerate() {
+                std::fs::write(below.join(format!("kept-{at}")), text).expect("it can be written");
+            }
+        }
+    }
+}
+
+/// In base64.
+const LONGEST: usize = 2048;
+/// New ones a target and a packing.
+const KEPT: usize = 120;
