@@ -16,7 +16,7 @@ use crate::{
     random, sized,
 };
 
-const SERVERS: usize = 8;
+const SERVERS: usize = 16;
 
 #[derive(Debug, Clone, Deserialize)]
 struct Case {
@@ -40,7 +40,7 @@ enum Fate {
 async fn what_can_be_delivered_is_and_the_rest_ends_with_an_explicit_error() {
     let mut arena = Arena::new().await;
     let (seed, _) = random();
-    let count = sized(60, 5_000);
+    let count = sized(500, 5_000);
     let corpus = arena.home.file("corpus.jsonl");
     let path = corpus.to_str().expect("temporary paths are UTF-8").to_owned();
     let arguments = ["--n", &count.to_string(), "--seed", &seed.to_string(), "--out", &path];

@@ -54,7 +54,7 @@ const DAMAGES: [&str; 11] = [
 #[tokio::test]
 async fn damaged_files_never_stop_the_hub_for_long_and_are_never_lost() {
     let (seed, mut random) = random();
-    let cases = sized(14, 500);
+    let cases = sized(50, 500);
     let golden = golden().await;
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for case in 0..cases {

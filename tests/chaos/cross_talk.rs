@@ -29,7 +29,7 @@ async fn no_answer_reaches_another_caller() {
     known(&arena.home, &names).await;
     let (seed, mut generator) = random();
     let connection = hub.connection("crowd").await;
-    let calls_each = sized(640, 100_000) / CLIENTS;
+    let calls_each = sized(10_000, 100_000) / CLIENTS;
     let names = Arc::new(names);
     let mut callers = JoinSet::new();
     for at in 0..CLIENTS {

@@ -26,7 +26,7 @@ async fn a_killed_hub_leaves_no_process_no_torn_file_and_no_lock() {
         arena.add(name, chaos);
     }
     let (seed, mut random) = random();
-    let rounds = sized(2, 200);
+    let rounds = sized(5, 200);
     let mut slowest = Duration::ZERO;
     let mut hub = arena.open().await;
     known(&arena.home, &names).await;

@@ -14,7 +14,7 @@ use crate::{arena::Arena, measured, sized};
 /// R17, two instances: never two writers.
 #[tokio::test]
 async fn of_hubs_started_at_once_one_runs_and_the_others_name_it() {
-    let races = sized(2, 100);
+    let races = sized(10, 100);
     for race in 0..races {
         let arena = Arena::new().await;
         arena.home.write_config(&json!({ "mcpServers": {} }));

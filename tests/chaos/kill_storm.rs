@@ -63,7 +63,7 @@ async fn blow<'a>(
 async fn no_call_is_lost_doubled_or_misreported_while_servers_are_killed() {
     let mut arena = Arena::new().await;
     let often = Duration::from_millis(200);
-    let storm = blow(&mut arena, &["normal"], often, &[Signal::KILL], sized(400, 10_000)).await;
+    let storm = blow(&mut arena, &["normal"], often, &[Signal::KILL], sized(2_000, 10_000)).await;
 
     // Right after the last kill: what was broken recovers by itself.
     let seconds = sized(8, 60);

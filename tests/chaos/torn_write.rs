@@ -30,7 +30,7 @@ async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
     let arena = Arena::new().await;
     arena.home.write_config(&json!({ "padding": "x".repeat(PADDING), "mcpServers": {} }));
     let (seed, mut random) = random();
-    let rounds = sized(10, 1_000);
+    let rounds = sized(100, 1_000);
     let (mut acknowledged, mut changes, mut most_temporary) = (0, 0, 0);
     for round in 0..rounds {
         let hub = arena.home.start_hub().await;
