@@ -13,7 +13,7 @@ SOAK_AT_ONCE := 3
 # What is off unless somebody builds it in, and tested all the same.
 TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
 
-.PHONY: run build test audit clients chaos ui-tests shots axe lint fmt conformance soak bench retrieval clean
+.PHONY: run build test audit clients chaos fuzz ui-tests shots axe lint fmt conformance soak bench retrieval clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -106,6 +106,13 @@ soak:
 	cargo build -p satchel-cli -p satchel-tests
 	SATCHEL_SOAK=1 cargo test -p satchel-core --lib lifecycle_model -- --nocapture
 	SATCHEL_SOAK=1 timeout 2h cargo test -p satchel-tests --test chaos -- --nocapture --test-threads $(SOAK_AT_ONCE)
+
+# Looks for texts that strangers might write and that are not taken as promised; a target of `fuzz/` after the other, or
+# those that FUZZ names. What reached something new is kept in fuzz/corpus, which `make test` goes through.
+FUZZ_SECONDS ?= 600
+fuzz:
+	@scripts/setup.sh hub
+	scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZ)
 
 # What a call costs through the hub, what recording it adds, and how fast a million records are reported, with optimised
 # programs.

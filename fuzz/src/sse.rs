@@ -20,10 +20,8 @@ pub(crate) fn run(data: &[u8]) {
             .expect("it was small enough to be read");
         let plain = |text: &Option<String>| text.as_ref().map(|text| text.trim_start().to_owned());
         if !event.data.contains('\r') {
-            assert_eq!(
-                again.iter().map(|event| event.data.clone()).collect::<Vec<_>>(),
-                [event.data.clone()]
-            );
+            let data: Vec<&str> = again.iter().map(|event| event.data.as_str()).collect();
+            assert_eq!(data, [event.data.as_str()]);
             assert_eq!(again.first().map(|again| plain(&again.event)), Some(plain(&event.event)));
         }
     }
