@@ -23,7 +23,7 @@ pub(crate) fn run(data: &[u8]) {
         for secret in SECRETS {
             assert!(!kept.contains(secret), "{kept:?} holds a secret");
         }
-        let halved = kept.contains("***67890") && !line.contains("***");
+        let halved = kept.contains("***67890") && !line.contains('*');
         assert!(!halved, "half of a secret is left in {kept:?}");
     }
     assert!(!log.tail(1).concat().chars().any(|c| c.is_control() && c != '\t'));
