@@ -80,9 +80,21 @@ impl Caller {
         }
     }
 
-    /// What a stateless server is told that the client can do: tasks of that family it does not know.
+    /// What a stateless server is told that can be done: what the client can, and people can be asked in any case,
+    /// at Satchel's own faces. Tasks of the older family it does not know.
     fn stateless_capabilities(&self) -> RawObject {
         let mut capabilities = (*self.capabilities).clone();
+        let mut modes =
+            capabilities.get("elicitation").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+        for mode in ["form", "url"] {
+            if modes.get(mode).is_none() {
+                modes.set(mode, RawObject::new().to_raw());
+            }
+        }
+        capabilities.set("elicitation", modes.to_raw());
+        if self.modern {
+            return capabilities;
+        }
         capabilities.remove("tasks");
         let extensions = capabilities.get("extensions").and_then(|raw| RawObject::parse(raw).ok());
         if let Some(mut extensions) = extensions {
@@ -106,7 +118,11 @@ impl Caller {
             meta::strip(&mut params);
             params.remove("inputResponses");
             params.remove("requestState");
-        } else if !self.modern {
+        } else if self.modern {
+            let mut said = meta::of(&params);
+            said.set(meta::CAPABILITIES, self.stateless_capabilities().to_raw());
+            params.set("_meta", said.to_raw());
+        } else {
             // What asks for a task of the older kind says nothing to it.
             params.remove("task");
             let mut said = meta::of(&params);
@@ -175,9 +191,14 @@ mod tests {
         .unwrap();
         let modern = caller(r#"{"roots":{}}"#, true);
         assert_eq!(modern.parameters(&given, false).to_raw().get(), r#"{"name":"a","_meta":{"x":1}}"#);
-        assert_eq!(modern.parameters(&given, true).to_raw().get(), given.to_raw().get());
+        assert_eq!(
+            modern.parameters(&given, true).to_raw().get(),
+            r#"{"name":"a","inputResponses":{},"_meta":{"io.modelcontextprotocol/logLevel":"info","x":1,"io.modelcontextprotocol/clientCapabilities":{"roots":{},"elicitation":{"form":{},"url":{}}}}}"#
+        );
         let legacy = caller(r#"{"roots":{}}"#, false).parameters(&RawObject::new(), true).to_raw();
-        assert!(legacy.get().contains(r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#));
+        assert!(legacy.get().contains(
+            r#""io.modelcontextprotocol/clientCapabilities":{"roots":{},"elicitation":{"form":{},"url":{}}}"#
+        ));
         assert!(legacy.get().contains(r#""io.modelcontextprotocol/logLevel":"warning""#));
     }
 

@@ -1,6 +1,7 @@
 //! Between the two families of revisions: who can be asked what, and how a question of one family is put in the other.
 
 pub mod caller;
+pub mod form;
 pub mod rounds;
 
 pub use caller::Caller;

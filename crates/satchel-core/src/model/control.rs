@@ -168,6 +168,13 @@ pub enum Wish {
         /// The word.
         answer: super::asks::AskAnswer,
     },
+    /// A person's answer to a server's question.
+    AnswerQuestion {
+        /// Which.
+        id: u64,
+        /// The answer.
+        answer: super::asks::QuestionAnswer,
+    },
     /// Somebody is reading a question right now; it is not taken away meanwhile.
     ReadingAsk {
         /// Which.

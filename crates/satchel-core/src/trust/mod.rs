@@ -9,6 +9,7 @@ pub mod fingerprint;
 pub mod inspect;
 pub mod nature;
 pub mod rules;
+pub mod secret;
 mod words;
 
 pub use approvals::{First, Item, Record, Verdict};
