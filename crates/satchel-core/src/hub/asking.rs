@@ -1,4 +1,5 @@
-//! Calls that wait for a person at one of Satchel's own faces. Silence is a no, and so is a hub that nobody looks at.
+//! What waits for a person at one of Satchel's own faces: calls that a rule asks about, and what servers want to know.
+//! Silence is a no, and so is a hub that nobody looks at.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
@@ -17,9 +18,10 @@ use tokio::{
 
 use super::{CallFailure, Hub, view::now_ms};
 use crate::{
+    bridge::form,
     model::{
         Code, ServerName, ToolPath,
-        asks::{Ask, AskAnswer, AskList},
+        asks::{Ask, AskAnswer, AskList, QuestionAnswer},
         control::{Change, Refusal},
     },
     trust::clean,
@@ -44,6 +46,8 @@ const READING: Duration = Duration::from_secs(30);
 const READING_AT_MOST: Duration = Duration::from_secs(10 * 60);
 /// Questions of one server to people within [`MINUTE`]; more are answered with an error without being asked.
 const QUESTIONS_OF_SERVER: usize = 120;
+/// Of those, at our own faces.
+const QUESTIONS_AT_FACES: usize = 10;
 /// How long a yes for a session outlives its last use.
 const SESSION: Duration = Duration::from_secs(60 * 60);
 /// A call that its server answered with a question is the same call when it comes back within this time.
@@ -65,6 +69,10 @@ struct State {
     waiting: VecDeque<Waiting>,
     /// Whose questions nobody wants to see: client and server.
     muted: BTreeSet<(String, String)>,
+    /// Servers whose questions nobody wants to see at our faces.
+    muted_servers: BTreeSet<String>,
+    /// When servers' questions came to our faces.
+    faced: HashMap<String, VecDeque<Instant>>,
     /// Allowed for a session, with the last use: client and tool.
     granted: HashMap<(String, ToolPath), Instant>,
     /// When questions were asked, by client.
@@ -82,9 +90,20 @@ struct Waiting {
     ask: Ask,
     path: ToolPath,
     since: Instant,
-    /// When silence becomes a no.
+    /// Since when it can be seen; of one server's questions one at a time.
+    offered: Option<Instant>,
+    /// When silence becomes a no, once it can be seen.
     until: Instant,
-    answer: oneshot::Sender<AskAnswer>,
+    answer: oneshot::Sender<Said>,
+}
+
+/// A person's word.
+#[derive(Debug, Clone)]
+pub(super) enum Said {
+    /// About a call.
+    OfCall(AskAnswer),
+    /// To a server's question.
+    OfQuestion(QuestionAnswer),
 }
 
 impl Asking {
@@ -96,15 +115,55 @@ impl Asking {
 impl State {
     /// May this server ask another question? Counts it, where it may.
     fn bear(&mut self, server: &str, now: Instant) -> bool {
-        let times = self.questions.entry(server.to_owned()).or_default();
-        while times.front().is_some_and(|time| now - *time >= MINUTE) {
-            times.pop_front();
+        counted(self.questions.entry(server.to_owned()).or_default(), QUESTIONS_OF_SERVER, now)
+    }
+
+    /// May this server ask another question at our faces? Counts it, where it may.
+    fn face(&mut self, server: &str, now: Instant) -> Result<(), &'static str> {
+        if self.muted_servers.contains(server) {
+            return Err("the user wants to hear no more questions of it");
         }
-        let bearable = times.len() < QUESTIONS_OF_SERVER;
-        if bearable {
-            times.push_back(now);
+        let bearable = counted(self.faced.entry(server.to_owned()).or_default(), QUESTIONS_AT_FACES, now);
+        bearable.then_some(()).ok_or("it asked too many questions within a minute")
+    }
+
+    /// Lets be seen what may be: calls at once, and of each server the first question.
+    fn offer(&mut self, now: Instant) {
+        let mut busy = BTreeSet::new();
+        for waiting in &mut self.waiting {
+            let first = waiting.ask.question.is_none() || busy.insert(waiting.ask.server.clone());
+            if first && waiting.offered.is_none() {
+                waiting.offered = Some(now);
+                waiting.until = now + PATIENCE;
+                waiting.ask.until_ms = now_ms() + millis(PATIENCE);
+            }
         }
-        bearable
+    }
+
+    /// What waits under this number and can be seen; a yes must not come before anybody could have read it.
+    fn offered(&mut self, id: u64, yes: bool) -> Result<&Waiting, Refusal> {
+        self.last_look = Some(Instant::now());
+        let waiting = self.waiting.iter().find(|waiting| waiting.ask.id == id);
+        let seen = waiting.and_then(|waiting| Some((waiting, waiting.offered?)));
+        let (waiting, since) = seen.ok_or_else(|| gone(id))?;
+        if yes && since.elapsed() < GUARD {
+            let message = "this yes came before anybody could have read the question";
+            return Err(Refusal::new("too_soon", message, "Read it, then answer again."));
+        }
+        Ok(waiting)
+    }
+
+    /// Gives one answer to all that it is meant for. Was there any?
+    fn answer(&mut self, meant: impl Fn(&Waiting) -> bool, said: &Said) -> bool {
+        let (answered, waiting): (VecDeque<_>, _) = self.waiting.drain(..).partition(meant);
+        self.waiting = waiting;
+        self.offer(Instant::now());
+        let any = !answered.is_empty();
+        for waiting in answered {
+            // Whoever asked may be gone.
+            let _ = waiting.answer.send(said.clone());
+        }
+        any
     }
 
     /// Is there room for a question more? The reason, where there is none.
@@ -112,16 +171,27 @@ impl State {
         if self.muted.contains(&(client.to_owned(), server.to_owned())) {
             return Err("the user wants to hear no more questions about it");
         }
-        let times = self.asked.entry(client.to_owned()).or_default();
-        while times.front().is_some_and(|time| now - *time >= MINUTE) {
-            times.pop_front();
-        }
-        if times.len() >= QUESTIONS {
-            return Err("this client asked for too much that a person has to allow within a minute");
-        }
-        times.push_back(now);
-        Ok(())
+        let bearable = counted(self.asked.entry(client.to_owned()).or_default(), QUESTIONS, now);
+        bearable
+            .then_some(())
+            .ok_or("this client asked for too much that a person has to allow within a minute")
     }
+}
+
+/// Is another one within the minute bearable? Counts it, where it is.
+fn counted(times: &mut VecDeque<Instant>, most: usize, now: Instant) -> bool {
+    while times.front().is_some_and(|time| now - *time >= MINUTE) {
+        times.pop_front();
+    }
+    let bearable = times.len() < most;
+    if bearable {
+        times.push_back(now);
+    }
+    bearable
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A place in the queue. Given back, the question is not asked any more.
@@ -130,19 +200,27 @@ pub(super) struct Ticket {
     hub: Hub,
     id: u64,
     since: Instant,
-    answer: oneshot::Receiver<AskAnswer>,
+    answer: oneshot::Receiver<Said>,
 }
 
 impl Ticket {
-    /// A person's word, or why there is none. May be given up and called again.
+    /// A person's word about a call, or why there is none. May be given up and called again.
     pub(super) async fn word(&mut self) -> Result<AskAnswer, &'static str> {
+        match self.said().await? {
+            Said::OfCall(answer) => Ok(answer),
+            Said::OfQuestion(_) => Err(SILENT),
+        }
+    }
+
+    /// The same about whatever was asked.
+    pub(super) async fn said(&mut self) -> Result<Said, &'static str> {
         let looked = self.since + GRACE;
         tokio::select! {
             answer = &mut self.answer => return answer.map_err(|_| SILENT),
             () = tokio::time::sleep_until(looked) => {}
         }
         if !self.hub.is_attended() {
-            return Err("a person has to allow it, and nobody is there to be asked");
+            return Err(NOBODY);
         }
         loop {
             let until = self.until();
@@ -157,16 +235,26 @@ impl Ticket {
 
     fn until(&self) -> Instant {
         let state = self.hub.inner.asking.lock();
-        let own = state.waiting.iter().find(|waiting| waiting.ask.id == self.id);
-        own.map_or(self.since + PATIENCE, |waiting| waiting.until)
+        match state.waiting.iter().find(|waiting| waiting.ask.id == self.id) {
+            Some(waiting) if waiting.offered.is_some() => waiting.until,
+            // Its time begins when it can be seen.
+            Some(_) => Instant::now() + PATIENCE,
+            None => self.since + PATIENCE,
+        }
     }
 }
 
 pub(super) const SILENT: &str = "the user did not answer";
+pub(super) const NOBODY: &str = "a person has to allow it, and nobody is there to be asked";
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.hub.inner.asking.lock().waiting.retain(|waiting| waiting.ask.id != self.id);
+        {
+            let mut state = self.hub.inner.asking.lock();
+            state.waiting.retain(|waiting| waiting.ask.id != self.id);
+            state.offer(Instant::now());
+        }
+        self.hub.inner.asking.came.notify_waiters();
         self.hub.inner.compose.notify_one();
     }
 }
@@ -221,14 +309,25 @@ impl Hub {
             state.number += 1;
             ask.id = state.number;
             ask.since_ms = now_ms();
-            ask.until_ms = ask.since_ms + u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX);
+            ask.until_ms = ask.since_ms + millis(PATIENCE);
             let until = since + PATIENCE;
-            state.waiting.push_back(Waiting { ask, path: path.clone(), since, until, answer });
+            let waiting = Waiting { ask, path: path.clone(), since, offered: None, until, answer };
+            state.waiting.push_back(waiting);
+            state.offer(since);
             state.number
         };
         self.inner.asking.came.notify_waiters();
         self.inner.compose.notify_one();
         Ok(Ticket { hub: self.clone(), id, since, answer: answered })
+    }
+
+    /// Puts a server's question to whoever looks at Satchel.
+    ///
+    /// # Errors
+    /// The reason, where it has asked too much, or nobody wants to hear more of it.
+    pub(super) fn queue_question(&self, ask: Ask, path: &ToolPath) -> Result<Ticket, &'static str> {
+        self.inner.asking.lock().face(path.server.as_str(), Instant::now())?;
+        self.queue_ask(ask, path)
     }
 
     /// Somebody is reading this question right now.
@@ -238,14 +337,17 @@ impl Hub {
         let Some(waiting) = state.waiting.iter_mut().find(|waiting| waiting.ask.id == id) else { return };
         let until = (Instant::now() + READING).min(waiting.since + READING_AT_MOST);
         if until > waiting.until {
-            waiting.ask.until_ms += u64::try_from((until - waiting.until).as_millis()).unwrap_or_default();
+            waiting.ask.until_ms += millis(until - waiting.until);
             waiting.until = until;
         }
     }
 
     /// What waits, fairest first.
     pub(super) fn waiting_asks(&self) -> Vec<Ask> {
-        fair(self.inner.asking.lock().waiting.iter().map(|waiting| waiting.ask.clone()))
+        let now = Instant::now();
+        let state = self.inner.asking.lock();
+        let seen = state.waiting.iter().filter(|waiting| waiting.offered.is_some() && waiting.until > now);
+        fair(seen.map(|waiting| waiting.ask.clone()))
     }
 
     /// The same for somebody who looks. With `wait` the answer comes when something waits, or after some seconds.
@@ -272,14 +374,12 @@ impl Hub {
     /// Where it is not asked any more, a yes came too soon to be one, or the rule cannot be written. It is still asked
     /// then.
     pub(super) async fn answer_ask(&self, id: u64, answer: AskAnswer) -> Result<(), Refusal> {
-        let gone = || Refusal::new("not_asked", format!("question {id} is not asked any more"), "");
         let (client, path) = {
             let mut state = self.inner.asking.lock();
-            state.last_look = Some(Instant::now());
-            let waiting = state.waiting.iter().find(|waiting| waiting.ask.id == id).ok_or_else(gone)?;
-            if answer.is_yes() && waiting.since.elapsed() < GUARD {
-                let message = "this yes came before anybody could have read the question";
-                return Err(Refusal::new("too_soon", message, "Read it, then answer again."));
+            let waiting = state.offered(id, answer.is_yes())?;
+            if waiting.ask.question.is_some() {
+                let message = format!("question {id} is a server's, and wants another kind of answer");
+                return Err(Refusal::new("other_question", message, "See `satchel answer --help`."));
             }
             (waiting.ask.client.clone(), waiting.path.clone())
         };
@@ -299,22 +399,51 @@ impl Hub {
         // One word answers every question that it makes needless.
         let meant = |waiting: &Waiting| match answer {
             _ if waiting.ask.id == id => true,
+            _ if waiting.ask.question.is_some() => false,
             AskAnswer::Once | AskAnswer::No => false,
             AskAnswer::Session | AskAnswer::Always => waiting.ask.client == client && waiting.path == path,
             AskAnswer::Mute => waiting.ask.client == client && waiting.path.server == path.server,
         };
-        let (said, waiting): (VecDeque<_>, _) = state.waiting.drain(..).partition(meant);
-        state.waiting = waiting;
+        let said = state.answer(meant, &Said::OfCall(answer));
         drop(state);
-        if said.is_empty() {
-            return Err(gone());
-        }
-        for waiting in said {
-            // Whoever asked may be gone.
-            let _ = waiting.answer.send(answer);
-        }
         self.inner.compose.notify_one();
-        Ok(())
+        if said { Ok(()) } else { Err(gone(id)) }
+    }
+
+    /// A person's answer to a server's question.
+    ///
+    /// # Errors
+    /// Where it is not asked any more, does not fit the question, or a yes came too soon to be one. It is still asked
+    /// then.
+    pub(super) fn answer_question(&self, id: u64, answer: QuestionAnswer) -> Result<(), Refusal> {
+        let mut state = self.inner.asking.lock();
+        let waiting = state.offered(id, matches!(answer, QuestionAnswer::Accept { .. }))?;
+        let server = waiting.ask.server.clone();
+        let Some(question) = &waiting.ask.question else {
+            let message = format!("question {id} is about a call, and wants another kind of answer");
+            return Err(Refusal::new("other_question", message, "See `satchel answer --help`."));
+        };
+        let answer = match answer {
+            QuestionAnswer::Accept { content } => {
+                let content = form::checked(&question.wants, content);
+                let content = content.map_err(|why| Refusal::new("bad_answer", why, ""))?;
+                QuestionAnswer::Accept { content }
+            }
+            QuestionAnswer::Mute => {
+                state.muted_servers.insert(server.clone());
+                QuestionAnswer::Mute
+            }
+            other @ (QuestionAnswer::Decline | QuestionAnswer::Cancel) => other,
+        };
+        let muted = answer == QuestionAnswer::Mute;
+        let meant = |waiting: &Waiting| {
+            waiting.ask.id == id || muted && waiting.ask.question.is_some() && waiting.ask.server == server
+        };
+        let said = state.answer(meant, &Said::OfQuestion(answer));
+        drop(state);
+        self.inner.asking.came.notify_waiters();
+        self.inner.compose.notify_one();
+        if said { Ok(()) } else { Err(gone(id)) }
     }
 
     async fn always_allow(&self, client: &str, path: &ToolPath) -> Result<(), Refusal> {
@@ -373,6 +502,10 @@ impl Hub {
     }
 }
 
+fn gone(id: u64) -> Refusal {
+    Refusal::new("not_asked", format!("question {id} is not asked any more"), "")
+}
+
 /// One of each client, in the order in which they came, before the second of any.
 fn fair(asks: impl Iterator<Item = Ask>) -> Vec<Ask> {
     let mut turns: BTreeMap<String, usize> = BTreeMap::new();
@@ -411,6 +544,7 @@ mod tests {
             rule: String::new(),
             since_ms: 0,
             until_ms: 0,
+            question: None,
         }
     }
 

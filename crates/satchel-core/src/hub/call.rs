@@ -23,13 +23,17 @@ use super::{
     Hub,
     execute::Finish,
     permission::{Permission, Permitted, Word},
+    question::{self, Answered, AtFaces, Turn, Whose},
     registry::Registered,
     route::refused,
 };
 use crate::{
     bridge::{Caller, Question, Round, caller},
     catalog::ToolEntry,
-    model::{Code, ServerConfig, ServerName, ToolPath, server::REQUEST_TIMEOUT_FLOOR, trail::DeedKind},
+    model::{
+        Code, ServerConfig, ServerName, ToolPath, asks::ServerQuestion, server::REQUEST_TIMEOUT_FLOOR,
+        trail::DeedKind,
+    },
     upstream::{
         CallError, Event, Lease, Link, Outcome,
         breaker::{Breaker, EXECUTION},
@@ -107,6 +111,8 @@ pub struct Running {
     /// The server's own ids of what it asked, by the keys we gave them.
     asked: HashMap<String, Id>,
     asked_in_all: usize,
+    /// What people are asked at our own faces.
+    faces: AtFaces,
     /// Since when an answer is waited for.
     waiting_since: Option<Instant>,
     /// The tool runs only as a task (`2025-11-25/basic/utilities/tasks.mdx`) and the caller did not ask for one, so we
@@ -149,6 +155,12 @@ enum Stage {
     Asking { round: Round, _awake: Lease },
     /// Ended.
     Over,
+}
+
+/// What comes while a sent call is waited for.
+enum Came {
+    Event(Event),
+    Answered(Answered),
 }
 
 /// What a running call yields.
@@ -305,6 +317,7 @@ impl Hub {
             rounds: 0,
             asked: HashMap::new(),
             asked_in_all: 0,
+            faces: AtFaces::default(),
             waiting_since: None,
             task: None,
             lacking: serde_json::Map::new(),
@@ -503,7 +516,18 @@ impl Running {
                         Some(since) => (ANSWER_TIME, since + ANSWER_TIME),
                     };
                     let modern = call.is_modern();
-                    match call.next_before(quiet, deadline).await {
+                    let came = tokio::select! {
+                        event = call.next_before(quiet, deadline) => Came::Event(event),
+                        answered = self.faces.next(&self.server) => Came::Answered(answered),
+                    };
+                    let event = match came {
+                        Came::Event(event) => event,
+                        Came::Answered(Answered { key, result, .. }) => {
+                            self.answer(&key, Ok(result));
+                            continue;
+                        }
+                    };
+                    match event {
                         Event::Note { method, params } => {
                             let log = method == "notifications/message";
                             if !log || self.caller.wants_log(params.as_deref()) {
@@ -511,7 +535,8 @@ impl Running {
                             }
                         }
                         Event::Question { id, method, params } => {
-                            if let Err(lacks) = self.caller.can_answer(&method, params.as_deref()) {
+                            let turn = question::turn(&self.caller, &method, params.as_deref());
+                            if let Turn::Lacks(lacks) = turn {
                                 let message = format!("the client cannot answer {method}");
                                 call.answer(id, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
                                 self.lacking.extend(lacks.as_object().cloned().unwrap_or_default());
@@ -528,11 +553,27 @@ impl Running {
                             let key = format!("question_{}", self.asked_in_all);
                             self.asked.insert(key.clone(), id);
                             self.waiting_since.get_or_insert_with(Instant::now);
-                            return Step::Question(Question { key, method, params });
+                            match turn {
+                                Turn::Client | Turn::Lacks(_) => {
+                                    return Step::Question(Question { key, method, params });
+                                }
+                                Turn::People(question) => {
+                                    if let Some(answered) = self.pose(&key, *question) {
+                                        self.answer(&key, Ok(answered.result));
+                                    }
+                                }
+                                Turn::Nobody(why) => {
+                                    let result = self.faces.refused(&self.server, &why);
+                                    self.answer(&key, Ok(result));
+                                }
+                            }
                         }
                         Event::Final(Ok(result)) => {
                             lease.prove();
-                            if modern && !self.caller.modern && meta::asks_for_input(&result) {
+                            if modern
+                                && meta::asks_for_input(&result)
+                                && !(self.caller.modern && question::all_for_client(&self.caller, &result))
+                            {
                                 if let Some(step) = self.begin_round(&result) {
                                     return step;
                                 }
@@ -567,6 +608,13 @@ impl Running {
         }
     }
 
+    /// Puts a server's question to people at our own faces.
+    fn pose(&mut self, key: &str, question: ServerQuestion) -> Option<Answered> {
+        let tool = self.tool.as_ref().map(|path| path.tool.as_str());
+        let whose = Whose { server: &self.server, tool };
+        self.faces.pose(&self.hub, &self.caller, whose, key, question)
+    }
+
     /// May it still be sent, now that a person has allowed it?
     fn still_possible(&self) -> Result<(), CallFailure> {
         self.hub.refuse_while_paused(&self.server)?;
@@ -590,6 +638,7 @@ impl Running {
             return self.end(Err(Failed::Upstream(error)));
         }
         let result = if modern && !self.caller.modern { meta::legacy_result(&result) } else { result };
+        let result = if meta::asks_for_input(&result) { result } else { self.faces.told(result) };
         self.end(Ok(result))
     }
 
@@ -611,6 +660,7 @@ impl Running {
 
     fn end(&mut self, end: Result<Box<Raw>, Failed>) -> Step {
         self.stage = Stage::Over;
+        self.faces.forget();
         Step::End(match &self.finish {
             Some(finish) => end.map(|result| finish.applied(&self.hub, &self.caller.client, result)),
             None => end,
@@ -642,17 +692,34 @@ impl Running {
     async fn next_of_round(&mut self) -> Option<Step> {
         let Stage::Asking { round, .. } = &mut self.stage else { return None };
         if let Some(question) = round.ask() {
-            let can = self.caller.can_answer(&question.method, question.params.as_deref());
-            if can.is_ok() {
-                self.waiting_since.get_or_insert_with(Instant::now);
-                return Some(Step::Question(question));
-            }
-            let message = match page_to_visit(&question) {
-                // Clients before 2025-11-25 show no pages; their user can be told.
-                Some(page) => format!("open {page} in a browser, then call it again"),
-                None => format!("the client cannot answer {}", question.method),
+            let turn = question::turn(&self.caller, &question.method, question.params.as_deref());
+            let of_people = question.method == "elicitation/create";
+            let turn = match of_people.then(|| self.hub.bear_question(&self.server)).flatten() {
+                Some(why) => Turn::Nobody(why.to_owned()),
+                None => turn,
             };
-            round.answer(&question.key, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
+            match turn {
+                Turn::Client => {
+                    self.waiting_since.get_or_insert_with(Instant::now);
+                    return Some(Step::Question(question));
+                }
+                Turn::People(asked) => {
+                    self.waiting_since.get_or_insert_with(Instant::now);
+                    if let Some(answered) = self.pose(&question.key, *asked) {
+                        self.answer(&question.key, Ok(answered.result));
+                    }
+                }
+                Turn::Nobody(why) => {
+                    let result = self.faces.refused(&self.server, &why);
+                    self.answer(&question.key, Ok(result));
+                }
+                Turn::Lacks(_) => {
+                    let message = format!("the client cannot answer {}", question.method);
+                    let error = ErrorObject::new(errors::METHOD_NOT_FOUND, message);
+                    self.answer(&question.key, Err(error));
+                }
+            }
+            return None;
         }
         if let Some(refusal) = round.refusal() {
             let message =
@@ -667,7 +734,19 @@ impl Running {
         }
         // Driven on by the answer, which gives this wait up.
         let until = self.waiting_since.unwrap_or_else(Instant::now) + ANSWER_TIME;
-        tokio::time::sleep_until(until).await;
+        if let Ok(answered) = tokio::time::timeout_at(until, self.faces.next(&self.server)).await {
+            let Answered { key, result, unseen_page } = answered;
+            let outcome = match unseen_page {
+                // Whoever called can be told where to go.
+                Some(page) => {
+                    let message = format!("open {page} in a browser, then call it again");
+                    Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message))
+                }
+                None => Ok(result),
+            };
+            self.answer(&key, outcome);
+            return None;
+        }
         let message = format!("\"{}\" asked something that was not answered in time", self.server);
         let failure = self.failed_round(message);
         Some(self.end(Err(Failed::Hub(failure))))
@@ -784,13 +863,6 @@ impl Drop for Running {
             call.cancel_task(id);
         }
     }
-}
-
-/// The address that a question sends the user to.
-fn page_to_visit(question: &Question) -> Option<String> {
-    let params = RawObject::parse(question.params.as_deref()?).ok()?;
-    let visits = question.method == "elicitation/create" && params.text("mode").as_deref() == Some("url");
-    params.text("url").filter(|_| visits)
 }
 
 /// What older revisions say by an error, a stateless one says by a question: the user has to visit some addresses first

@@ -121,6 +121,10 @@ impl Hub {
                 self.answer_ask(id, answer).await?;
                 Ok(json!({}))
             }
+            Wish::AnswerQuestion { id, answer } => {
+                self.answer_question(id, answer)?;
+                Ok(json!({}))
+            }
             Wish::ReadingAsk { id } => {
                 self.reading_ask(id);
                 Ok(json!({}))

@@ -19,6 +19,7 @@ mod ledger;
 mod meaning;
 mod pause;
 mod permission;
+mod question;
 mod refresh;
 mod registry;
 pub mod results;

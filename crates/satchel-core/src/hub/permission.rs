@@ -215,6 +215,7 @@ impl Hub {
             rule: rule.to_owned(),
             since_ms: 0,
             until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
+            question: None,
         }
     }
 
@@ -229,7 +230,7 @@ fn arguments(params: &RawObject) -> Value {
 }
 
 /// With hidden characters written out, and no longer than this.
-fn shown(text: &str, most: usize) -> String {
+pub(super) fn shown(text: &str, most: usize) -> String {
     let visible = clean::visible(text);
     match visible.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &visible[..end]),

@@ -1,0 +1,291 @@
+//! What a server wants to know in the middle of a call: put to the client, where it can ask, else to a person at one of
+//! Satchel's own faces. What nobody answers is a no that says why.
+
+use satchel_mcp::{Raw, RawObject};
+use serde_json::{Value, json, value::to_raw_value};
+
+use super::{
+    Hub,
+    asking::{NOBODY, PATIENCE, SILENT, Said, Ticket},
+    permission::shown,
+};
+use crate::{
+    bridge::{
+        Caller,
+        form::{self, Unaskable},
+    },
+    model::{
+        ServerName, ToolPath,
+        asks::{Ask, QuestionAnswer, ServerQuestion, Wanted},
+        nature::Effect,
+    },
+};
+
+const ELICITATION: &str = "elicitation/create";
+/// Where an answer says why there is none.
+const REASON: &str = "dev.satchel/reason";
+
+/// Whose turn it is.
+pub(super) enum Turn {
+    /// The client that calls.
+    Client,
+    /// A person at one of our faces.
+    People(Box<ServerQuestion>),
+    /// Nobody may or can be asked, for this reason.
+    Nobody(String),
+    /// The client, but it cannot; the capabilities that lack.
+    Lacks(Value),
+}
+
+/// Decides who answers a question. What wants a secret never goes to a client: what is typed there, a model may read.
+pub(super) fn turn(caller: &Caller, method: &str, params: Option<&Raw>) -> Turn {
+    let can = caller.can_answer(method, params);
+    if method != ELICITATION {
+        return can.map_or_else(Turn::Lacks, |()| Turn::Client);
+    }
+    match (form::read(params), can) {
+        (Err(Unaskable::Dangerous(why)), _) => Turn::Nobody(why),
+        (Ok(question), _) if matches!(question.wants, Wanted::Secret { .. }) => {
+            Turn::People(Box::new(question))
+        }
+        (_, Ok(())) => Turn::Client,
+        (Ok(question), Err(_)) => Turn::People(Box::new(question)),
+        (Err(Unaskable::Unknown(why)), Err(_)) => Turn::Nobody(why),
+    }
+}
+
+/// May all questions of a round go to the client as they are?
+pub(super) fn all_for_client(caller: &Caller, result: &Raw) -> bool {
+    let requests =
+        RawObject::parse(result).ok().and_then(|fields| RawObject::parse(fields.get("inputRequests")?).ok());
+    requests.is_none_or(|requests| {
+        requests.iter().all(|(_, request)| {
+            let Ok(request) = RawObject::parse(request) else { return true };
+            let method = request.text("method").unwrap_or_default();
+            matches!(turn(caller, &method, request.get("params")), Turn::Client | Turn::Lacks(_))
+        })
+    })
+}
+
+/// A question that waits for a person.
+#[derive(Debug)]
+struct Posed {
+    key: String,
+    ticket: Ticket,
+    page: Option<String>,
+}
+
+/// The questions of one call that wait for people.
+#[derive(Debug, Default)]
+pub(super) struct AtFaces {
+    posed: Vec<Posed>,
+    /// Why questions had no answer, for whoever called.
+    unanswered: Vec<String>,
+}
+
+/// What became of a question.
+pub(super) struct Answered {
+    pub(super) key: String,
+    /// The result of the server's request.
+    pub(super) result: Box<Raw>,
+    /// It was about this page, and nobody saw it.
+    pub(super) unseen_page: Option<String>,
+}
+
+impl AtFaces {
+    /// Puts a question into the queue of our faces. Without room there it is answered at once.
+    pub(super) fn pose(
+        &mut self,
+        hub: &Hub,
+        caller: &Caller,
+        whose: Whose<'_>,
+        key: &str,
+        question: ServerQuestion,
+    ) -> Option<Answered> {
+        let Whose { server, tool } = whose;
+        let path = ToolPath { server: server.clone(), tool: tool.unwrap_or_default().to_owned() };
+        let page = match &question.wants {
+            Wanted::Page { url, .. } => Some(url.clone()),
+            Wanted::Form { .. } | Wanted::Secret { .. } => None,
+        };
+        let ask = Ask {
+            id: 0,
+            client: shown(&caller.client, 100),
+            server: server.to_string(),
+            tool: shown(&path.tool, 200),
+            effect: Effect::Unstated,
+            stated: false,
+            arguments: vec![],
+            json: String::new(),
+            rule: String::new(),
+            since_ms: 0,
+            until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
+            question: Some(question),
+        };
+        match hub.queue_question(ask, &path) {
+            Ok(ticket) => {
+                self.posed.push(Posed { key: key.to_owned(), ticket, page });
+                None
+            }
+            Err(why) => {
+                Some(Answered { key: key.to_owned(), result: self.refused(server, why), unseen_page: None })
+            }
+        }
+    }
+
+    /// A no that says why, to the server and to whoever called.
+    pub(super) fn refused(&mut self, server: &ServerName, why: &str) -> Box<Raw> {
+        self.unanswered.push(format!("\"{server}\" asked something that nobody answered: {why}"));
+        declined("decline", why)
+    }
+
+    /// The next word of a person, or why none comes; never, while nothing waits. May be given up and called again.
+    pub(super) async fn next(&mut self, server: &ServerName) -> Answered {
+        // They wait in one queue, and their patience ends each by itself.
+        let (at, said) = match self.posed.len() {
+            0 => std::future::pending().await,
+            _ => first(&mut self.posed).await,
+        };
+        let Posed { key, page, .. } = self.posed.swap_remove(at);
+        let mut unseen_page = None;
+        let result = match said {
+            Ok(Said::OfQuestion(answer)) => answered(answer, page.is_some()),
+            Ok(Said::OfCall(_)) => declined("decline", "the user did not allow it"),
+            Err(why) if why == NOBODY => {
+                unseen_page = page;
+                self.refused(server, "nobody is there to be asked")
+            }
+            Err(why) => {
+                self.refused(server, why);
+                declined(if why == SILENT { "cancel" } else { "decline" }, why)
+            }
+        };
+        Answered { key, result, unseen_page }
+    }
+
+    /// The result of a tool, with what nobody answered said to its reader.
+    pub(super) fn told(&mut self, result: Box<Raw>) -> Box<Raw> {
+        let notes = std::mem::take(&mut self.unanswered);
+        if notes.is_empty() {
+            return result;
+        }
+        let Ok(mut fields) = RawObject::parse(&result) else { return result };
+        let Some(mut content) = fields.read::<Vec<Box<Raw>>>("content") else { return result };
+        content.extend(notes.iter().filter_map(|note| {
+            to_raw_value(&json!({ "type": "text", "text": format!("Satchel: {note}") })).ok()
+        }));
+        match fields.put("content", &content) {
+            Ok(()) => fields.to_raw(),
+            Err(_) => result,
+        }
+    }
+
+    /// Nothing waits any more.
+    pub(super) fn forget(&mut self) {
+        self.posed.clear();
+    }
+}
+
+/// Whose question it is.
+#[derive(Clone, Copy)]
+pub(super) struct Whose<'a> {
+    pub(super) server: &'a ServerName,
+    pub(super) tool: Option<&'a str>,
+}
+
+async fn first(posed: &mut [Posed]) -> (usize, Result<Said, &'static str>) {
+    let waits = posed
+        .iter_mut()
+        .enumerate()
+        .map(|(at, posed)| Box::pin(async move { (at, posed.ticket.said().await) }));
+    let mut waits: Vec<_> = waits.collect();
+    std::future::poll_fn(|context| {
+        let ready = waits.iter_mut().find_map(|wait| match wait.as_mut().poll(context) {
+            std::task::Poll::Ready(ready) => Some(ready),
+            std::task::Poll::Pending => None,
+        });
+        ready.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
+    })
+    .await
+}
+
+fn answered(answer: QuestionAnswer, page: bool) -> Box<Raw> {
+    let said = match answer {
+        // Consent to open a page has nothing in it (`2025-11-25/client/elicitation.mdx#url-mode`).
+        QuestionAnswer::Accept { .. } if page => json!({ "action": "accept" }),
+        QuestionAnswer::Accept { content } => json!({ "action": "accept", "content": content }),
+        QuestionAnswer::Decline | QuestionAnswer::Mute => json!({ "action": "decline" }),
+        QuestionAnswer::Cancel => json!({ "action": "cancel" }),
+    };
+    to_raw_value(&said).unwrap_or_else(|_| declined("cancel", SILENT))
+}
+
+fn declined(action: &str, why: &str) -> Box<Raw> {
+    let mut said = RawObject::new();
+    // Strings always serialize.
+    let _ = said.put("action", &action);
+    let _ = said.put("_meta", &json!({ REASON: why }));
+    said.to_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn raw(json: &str) -> Box<Raw> {
+        Raw::from_string(json.to_owned()).unwrap()
+    }
+
+    fn whose_turn(capabilities: &str, params: &str) -> &'static str {
+        let capabilities = Arc::new(RawObject::parse(&raw(capabilities)).unwrap());
+        let caller = Caller { capabilities, ..Caller::alone("c") };
+        match turn(&caller, ELICITATION, Some(&raw(params))) {
+            Turn::Client => "client",
+            Turn::People(_) => "people",
+            Turn::Nobody(_) => "nobody",
+            Turn::Lacks(_) => "lacks",
+        }
+    }
+
+    #[test]
+    fn who_answers_is_decided_by_what_the_client_can_and_what_is_wanted() {
+        let (none, forms, both) = ("{}", r#"{"elicitation":{}}"#, r#"{"elicitation":{"form":{},"url":{}}}"#);
+        let form =
+            r#"{"message":"m","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}"#;
+        let odd = r#"{"message":"m","requestedSchema":{"type":"object","required":["x"],"properties":{"x":{"type":"object"}}}}"#;
+        let secret = r#"{"message":"m","requestedSchema":{"type":"object","properties":{"password":{"type":"string"}}}}"#;
+        let page = r#"{"mode":"url","message":"m","url":"https://a.example/"}"#;
+        let script = r#"{"mode":"url","message":"m","url":"javascript:alert(1)"}"#;
+        for (params, expected) in [
+            (form, ["people", "client", "client"]),
+            (odd, ["nobody", "client", "client"]),
+            (secret, ["people", "people", "people"]),
+            (page, ["people", "people", "client"]),
+            (script, ["nobody", "nobody", "nobody"]),
+        ] {
+            assert_eq!([none, forms, both].map(|can| whose_turn(can, params)), expected, "{params}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_answered_is_said_to_whoever_reads_the_result() {
+        let mut faces = AtFaces::default();
+        let as_it_came = raw(r#"{"content":[{"type":"text","text":"a"}],"x":1.0}"#);
+        assert_eq!(faces.told(as_it_came.clone()).get(), as_it_came.get());
+        let said = faces.refused(&"s".parse::<ServerName>().unwrap(), "nobody is there to be asked");
+        assert_eq!(
+            said.get(),
+            r#"{"action":"decline","_meta":{"dev.satchel/reason":"nobody is there to be asked"}}"#
+        );
+        let told = faces.told(as_it_came);
+        assert!(
+            told.get()
+                .starts_with(r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"Satchel: "#),
+            "{}",
+            told.get()
+        );
+        assert!(told.get().ends_with(r#""x":1.0}"#));
+    }
+}
