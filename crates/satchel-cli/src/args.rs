@@ -58,13 +58,16 @@ pub(crate) enum Command {
         #[arg(long)]
         watch: bool,
     },
-    /// Say whether a call that waits may be made
+    /// Say whether a call that waits may be made, or answer what a server asks
     Answer {
         /// Its number, as in `satchel asks`
         id: u64,
-        /// The word
+        /// The word; `session` and `always` are about calls
         #[arg(value_enum)]
         word: Word,
+        /// With `yes` to a server's form: its fields as a JSON object; without it, what stands in them at first
+        #[arg(value_name = "FIELDS")]
+        fields: Option<String>,
     },
     /// Say whether tools may be called, for all clients or one
     Rule(Rule),
@@ -161,7 +164,7 @@ pub(crate) enum Word {
     Session,
     /// Every time for this client; writes a rule
     Always,
-    /// No, and no more questions of this client about this server
+    /// No, and no more questions of this client about this server, or no more of a server's own questions
     Mute,
 }
 

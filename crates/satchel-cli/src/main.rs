@@ -58,7 +58,9 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Approvals { server } => commands::approvals::list(&places, server, json).await,
         Command::Approve(approve) => commands::approvals::approve(&places, approve, json).await,
         Command::Asks { watch } => commands::asks::run(&places, watch, json).await,
-        Command::Answer { id, word } => commands::asks::answer(&places, id, word, json).await,
+        Command::Answer { id, word, fields } => {
+            commands::asks::answer(&places, id, word, fields.as_deref(), json).await
+        }
         Command::Rule(rule) => commands::tools::rule(&places, rule, json).await,
         Command::Status { debug: false } => commands::status::run(&places, json).await,
         Command::Status { debug: true } => commands::status::debug(&places, json).await,

@@ -1,4 +1,4 @@
-//! `asks` and `answer`: calls that wait for a person's word.
+//! `asks` and `answer`: calls that wait for a person's word, and what servers ask ([`super::questions`]).
 
 use std::{
     io::{BufRead, IsTerminal, Write, stdin, stdout},
@@ -15,7 +15,7 @@ use satchel_core::{
     },
 };
 
-use super::done;
+use super::{done, questions};
 use crate::{
     Usage,
     args::Word,
@@ -36,7 +36,7 @@ pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Res
         }
         if !watch {
             match list.asks.as_slice() {
-                [] => say("No call waits."),
+                [] => say("Nothing waits."),
                 asks => {
                     asks.iter().for_each(|ask| say(shown(ask)));
                     say("Answer with `satchel answer NUMBER yes|no|session|always|mute`.");
@@ -46,7 +46,10 @@ pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Res
         }
         for ask in &list.asks {
             say(shown(ask));
-            let wish = Wish::AnswerAsk { id: ask.id, answer: asked()? };
+            let wish = match &ask.question {
+                Some(question) => Wish::AnswerQuestion { id: ask.id, answer: questions::asked(question)? },
+                None => Wish::AnswerAsk { id: ask.id, answer: asked()? },
+            };
             if let Err(refused) = hub.fulfil(wish).await {
                 say(format!("{refused:#}"));
             }
@@ -54,8 +57,23 @@ pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Res
     }
 }
 
-pub(crate) async fn answer(places: &Places, id: u64, word: Word, json: bool) -> anyhow::Result<ExitCode> {
+pub(crate) async fn answer(
+    places: &Places,
+    id: u64,
+    word: Word,
+    fields: Option<&str>,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
     let hub = running(places).await?;
+    let list: AskList = hub.fulfil_as(Wish::Asks { wait: false }).await?;
+    if let Some(question) = list.asks.iter().find(|ask| ask.id == id).and_then(|ask| ask.question.as_ref()) {
+        let answer = questions::meant(question, word, fields)?;
+        let said = hub.fulfil(Wish::AnswerQuestion { id, answer: answer.clone() }).await?;
+        return done(&questions::done(question, &answer), &said, json);
+    }
+    if fields.is_some() {
+        return Err(Usage("only a server's form takes fields; this question is about a call".into()).into());
+    }
     let answer = word.into();
     let said = hub.fulfil(Wish::AnswerAsk { id, answer }).await?;
     let words = match answer {
@@ -69,6 +87,9 @@ pub(crate) async fn answer(places: &Places, id: u64, word: Word, json: bool) -> 
 }
 
 fn shown(ask: &Ask) -> String {
+    if let Some(question) = &ask.question {
+        return questions::shown(ask, question);
+    }
     let does = match (ask.effect, ask.stated) {
         (Effect::Deletes, true) => "its server says that it may delete or overwrite",
         (Effect::Deletes, false) => "by its name it may delete",

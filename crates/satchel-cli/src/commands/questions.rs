@@ -1,0 +1,160 @@
+//! What servers ask in the middle of a call, at the terminal: shown, and answered field by field. An empty line takes what
+//! stands in a field; it never says yes. Nothing that looks like a secret is asked here.
+
+use std::io::{BufRead, Write, stdin, stdout};
+
+use anyhow::Context;
+use satchel_core::model::asks::{Ask, FieldInput, FormField, QuestionAnswer, ServerQuestion, Wanted};
+use serde_json::{Map, Value};
+
+use crate::{Usage, args::Word, output::harmless};
+
+/// A question as it is listed. The server's name is ours; what it says stands under it.
+pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
+    let call = if ask.tool.is_empty() { String::new() } else { format!(" in {}", harmless(&ask.tool)) };
+    let asks = match &question.wants {
+        Wanted::Form { fields } if fields.is_empty() => "asks for a yes",
+        Wanted::Form { .. } => "asks",
+        Wanted::Secret { .. } => "asks for what looks like a secret; it can only be declined",
+        Wanted::Page { .. } => "asks you to open a page",
+    };
+    let mut lines =
+        vec![format!("{}: {}{call}, called by {}, {asks}", ask.id, ask.server, harmless(&ask.client))];
+    lines.extend(harmless(&question.message).lines().map(|line| format!("   | {line}")));
+    match &question.wants {
+        Wanted::Form { fields } => {
+            lines.extend(fields.iter().map(|field| format!("   {}", described(field))))
+        }
+        Wanted::Secret { fields } => lines.push(format!("   fields: {}", harmless(&fields.join(", ")))),
+        Wanted::Page { url, host } => {
+            lines.push(format!("   host: {}", harmless(host)));
+            lines.push(format!("   address: {}", harmless(url)));
+        }
+    }
+    lines.join("\n")
+}
+
+fn described(field: &FormField) -> String {
+    let bounds = |min: Option<String>, max: Option<String>| match (min, max) {
+        (None, None) => String::new(),
+        (min, max) => format!(", {} to {}", min.unwrap_or_default(), max.unwrap_or_default()),
+    };
+    let number = |number: &Option<u64>| number.map(|number| number.to_string());
+    let options = |options: &[satchel_core::model::asks::FieldOption]| {
+        let each = options.iter().map(|option| match option.title == option.value {
+            true => option.value.clone(),
+            false => format!("{} ({})", option.value, option.title),
+        });
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let kind = match &field.input {
+        FieldInput::Text { format, min, max, .. } => {
+            let format = format.and_then(|format| serde_json::to_value(format).ok());
+            let format = format.and_then(|format| format.as_str().map(ToOwned::to_owned));
+            format!("{}{}", format.unwrap_or_else(|| "text".to_owned()), bounds(number(min), number(max)))
+        }
+        FieldInput::Number { whole, min, max, .. } => {
+            let text = |number: &Option<f64>| number.map(|number| number.to_string());
+            format!("{}{}", if *whole { "whole number" } else { "number" }, bounds(text(min), text(max)))
+        }
+        FieldInput::Toggle { .. } => "true or false".to_owned(),
+        FieldInput::Choice { options: all, .. } => format!("one of {}", options(all)),
+        FieldInput::Several { options: all, min, max, .. } => {
+            format!("any of {}{}", options(all), bounds(number(min), number(max)))
+        }
+    };
+    let initial = field.input.initial().map(|initial| format!(" [{initial}]")).unwrap_or_default();
+    let needed = if field.required { "" } else { ", may be left out" };
+    let about = if field.description.is_empty() { String::new() } else { format!(": {}", field.description) };
+    harmless(&format!("{} ({}): {kind}{needed}{initial}{about}", field.title, field.name))
+}
+
+/// What a word on the command line means.
+pub(crate) fn meant(
+    question: &ServerQuestion,
+    word: Word,
+    fields: Option<&str>,
+) -> anyhow::Result<QuestionAnswer> {
+    if fields.is_some() && !matches!(word, Word::Yes) {
+        return Err(Usage("fields go with yes".into()).into());
+    }
+    Ok(match word {
+        Word::Yes => QuestionAnswer::Accept { content: given(question, fields)? },
+        Word::No => QuestionAnswer::Decline,
+        Word::Mute => QuestionAnswer::Mute,
+        Word::Session | Word::Always => {
+            return Err(Usage("a server's question is answered with yes, no or mute".into()).into());
+        }
+    })
+}
+
+fn given(question: &ServerQuestion, fields: Option<&str>) -> anyhow::Result<Map<String, Value>> {
+    let mut content = match &question.wants {
+        Wanted::Form { fields } => initial(fields),
+        Wanted::Secret { .. } | Wanted::Page { .. } => Map::new(),
+    };
+    if let Some(text) = fields {
+        let given: Map<String, Value> = serde_json::from_str(text)
+            .map_err(|error| Usage(format!("the fields are no JSON object: {error}")))?;
+        content.extend(given);
+    }
+    Ok(content)
+}
+
+fn initial(fields: &[FormField]) -> Map<String, Value> {
+    fields.iter().filter_map(|field| Some((field.name.clone(), field.input.initial()?))).collect()
+}
+
+/// What was done, in a sentence.
+pub(crate) fn done(question: &ServerQuestion, answer: &QuestionAnswer) -> String {
+    match (answer, &question.wants) {
+        (QuestionAnswer::Accept { .. }, Wanted::Page { url, .. }) => {
+            format!("Agreed. Open it in your browser: {}", harmless(url))
+        }
+        (QuestionAnswer::Accept { .. }, _) => "Answered.".to_owned(),
+        (QuestionAnswer::Decline | QuestionAnswer::Cancel, _) => "Declined.".to_owned(),
+        (QuestionAnswer::Mute, _) => "Declined, and no more questions of this server.".to_owned(),
+    }
+}
+
+/// Asks a person at the terminal. Only the word is a yes; a line end is none.
+pub(crate) fn asked(question: &ServerQuestion) -> anyhow::Result<QuestionAnswer> {
+    let mut content = match &question.wants {
+        Wanted::Form { fields } => initial(fields),
+        Wanted::Secret { .. } => return Ok(QuestionAnswer::Decline),
+        Wanted::Page { .. } => Map::new(),
+    };
+    let word = line("   Answer it? yes, mute, or no: [no] ")?;
+    match word.to_lowercase().as_str() {
+        "y" | "yes" => {}
+        "mute" => return Ok(QuestionAnswer::Mute),
+        _ => return Ok(QuestionAnswer::Decline),
+    }
+    if let Wanted::Form { fields } = &question.wants {
+        for field in fields {
+            let text = line(&format!("   {}: ", harmless(&field.title)))?;
+            if !text.is_empty() {
+                content.insert(field.name.clone(), typed(&field.input, &text));
+            }
+        }
+    }
+    Ok(QuestionAnswer::Accept { content })
+}
+
+/// What was typed, as its field wants it; what does not fit is refused by the hub, with the field's name.
+fn typed(input: &FieldInput, text: &str) -> Value {
+    match input {
+        FieldInput::Text { .. } | FieldInput::Choice { .. } => text.into(),
+        FieldInput::Number { .. } => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        FieldInput::Toggle { .. } => matches!(text.to_lowercase().as_str(), "y" | "yes" | "true").into(),
+        FieldInput::Several { .. } => text.split(',').map(str::trim).filter(|one| !one.is_empty()).collect(),
+    }
+}
+
+fn line(prompt: &str) -> anyhow::Result<String> {
+    print!("{prompt}");
+    stdout().flush().context("cannot write to the terminal")?;
+    let mut answer = String::new();
+    stdin().lock().read_line(&mut answer).context("cannot read from the terminal")?;
+    Ok(answer.trim().to_owned())
+}
