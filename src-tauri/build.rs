@@ -3,10 +3,15 @@
 fn main() {
     let commands = tauri_build::AppManifest::new().commands(&[
         "about",
+        "answer",
+        "asks",
         "close_window",
         "copy",
+        "fit",
         "hub_state",
+        "notifications",
         "quit",
+        "set_notifications",
         "set_starts_at_login",
         "starts_at_login",
         "try_again",

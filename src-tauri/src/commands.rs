@@ -1,6 +1,9 @@
 //! What the window may ask for. Three lines each; the work is done elsewhere.
 
-use satchel_core::model::control::{Refusal, Wish};
+use satchel_core::model::{
+    asks::Ask,
+    control::{Refusal, Wish},
+};
 use serde::Serialize;
 use serde_json::Value;
 use tauri::{AppHandle, State, WebviewWindow};
@@ -8,6 +11,9 @@ use tauri::{AppHandle, State, WebviewWindow};
 use crate::{
     autostart,
     clipboard::Clipboard,
+    links,
+    notices::{Choice, Notify},
+    prompt,
     serving::Serving,
     state::HubState,
     window::{self, Wanted},
@@ -31,7 +37,7 @@ pub(crate) async fn wish(serving: State<'_, Serving>, wish: Wish) -> Result<Valu
     if !may(&wish) {
         return Err(Refusal::new("not_for_windows", "the window may not wish for this", ""));
     }
-    serving.fulfil(wish).await
+    links::fulfil(&serving, wish).await
 }
 
 #[tauri::command]
@@ -47,6 +53,31 @@ pub(crate) fn close_window(window: WebviewWindow) {
 #[tauri::command]
 pub(crate) fn about(about: State<'_, About>) -> About {
     about.inner().clone()
+}
+
+#[tauri::command]
+pub(crate) fn asks(serving: State<'_, Serving>) -> Vec<Ask> {
+    prompt::asks(&serving)
+}
+
+#[tauri::command]
+pub(crate) async fn answer(serving: State<'_, Serving>, wish: Wish) -> Result<(), Refusal> {
+    prompt::answer(&serving, wish).await
+}
+
+#[tauri::command]
+pub(crate) fn fit(window: WebviewWindow, height: f64) {
+    prompt::fit(&window, height);
+}
+
+#[tauri::command]
+pub(crate) fn notifications(choice: State<'_, Choice>) -> Notify {
+    choice.get()
+}
+
+#[tauri::command]
+pub(crate) fn set_notifications(choice: State<'_, Choice>, which: Notify) -> Result<(), Refusal> {
+    choice.set(which)
 }
 
 #[tauri::command]
@@ -97,6 +128,7 @@ fn may(wish: &Wish) -> bool {
         | Wish::Approvals { .. }
         | Wish::Asks { .. }
         | Wish::AnswerAsk { .. }
+        | Wish::AnswerQuestion { .. }
         | Wish::ReadingAsk { .. }
         | Wish::Approve { .. }
         | Wish::LookedAt { .. }

@@ -2,21 +2,15 @@
 
 use tauri::{AppHandle, Emitter};
 
-use crate::{serving::Serving, tray::Tray, window};
+use crate::{prompt, serving::Serving, tray::Tray, window};
 
 /// Runs until the hub has ended. Only the newest state is carried; what came between does not matter.
 pub(crate) async fn carry(app: AppHandle, serving: Serving, tray: Option<Tray>) {
     let mut states = serving.state();
     let mut tray = tray;
-    let mut asked = 0;
     loop {
         let state = states.borrow_and_update().clone();
-        let newest = state.newest_ask();
-        if newest > asked {
-            // A call waits for a person; the window shows the question.
-            asked = newest;
-            window::show(&app, None);
-        }
+        prompt::follow(&app, state.snapshot().map(|snapshot| snapshot.asks.as_slice()).unwrap_or_default());
         // An error means that no window is open.
         let _ = app.emit_to(window::LABEL, "hub-state", &state);
         if let Some(tray) = &mut tray {

@@ -9,7 +9,10 @@ mod autostart;
 mod clipboard;
 mod commands;
 mod events;
+mod links;
 mod logging;
+mod notices;
+mod prompt;
 #[cfg(test)]
 mod samples;
 mod serving;
@@ -28,6 +31,7 @@ use crate::{
     args::{Args, Asked},
     clipboard::Clipboard,
     commands::About,
+    notices::Choice,
     serving::{Options, Serving},
     state::HubState,
     tasks::Tasks,
@@ -102,14 +106,20 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
         .manage(tasks.clone())
         .manage(Clipboard::default())
         .manage(Wanted::default())
+        .manage(Choice::in_directory(places.data.join("window")))
         .manage(Pages(places.data.join("window")))
         .manage(about)
         .invoke_handler(tauri::generate_handler![
             commands::about,
+            commands::answer,
+            commands::asks,
             commands::close_window,
             commands::copy,
+            commands::fit,
             commands::hub_state,
+            commands::notifications,
             commands::quit,
+            commands::set_notifications,
             commands::set_starts_at_login,
             commands::starts_at_login,
             commands::try_again,
@@ -121,6 +131,7 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
     let tray = Tray::new(app.handle(), &places.data.join("tray"));
     let tray = tray.map_err(|error| tracing::warn!("going on without a tray: {error}")).ok();
     tasks.spawn(events::carry(app.handle().clone(), serving.clone(), tray));
+    tasks.spawn(notices::carry(app.handle().clone(), serving.clone()));
     tasks.spawn(announce(app.handle().clone(), serving.clone()));
     tasks.spawn(signals::end_in_order(serving));
     let handle = app.handle().clone();

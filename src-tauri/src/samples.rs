@@ -9,7 +9,10 @@ use satchel_core::model::{
     approvals::{
         ApprovalItem, ApprovalList, Finding, Kind, Mark, Odd, Part, Seen, ServerApprovals, Unseen, Why,
     },
-    asks::{Ask, AskAnswer, AskArgument},
+    asks::{
+        Ask, AskAnswer, AskArgument, FieldInput, FieldOption, FormField, QuestionAnswer, ServerQuestion,
+        TextFormat, Wanted,
+    },
     control::{Change, Complexity, Refusal, Target, ToolLine, ToolList, Wish},
     ledger::{
         ActivityAsk, ActivityPage, By, CallDetail, CallLine, LedgerView, Minute, Report, ReportAsk,
@@ -220,6 +223,7 @@ fn wishes() -> Vec<Wish> {
     ]
     .into_iter()
     .chain(AskAnswer::ALL.map(|answer| Wish::AnswerAsk { id: 1, answer }))
+    .chain(question_answers().into_iter().map(|answer| Wish::AnswerQuestion { id: 1, answer }))
     .collect()
 }
 
@@ -236,8 +240,52 @@ fn asks() -> Vec<Ask> {
         rule: "what deletes is asked".into(),
         since_ms: 1,
         until_ms: 2,
+        question: None,
     };
-    [Effect::Reads, Effect::Writes, Effect::Deletes, Effect::Unstated].map(of).into()
+    let confirms = [Effect::Reads, Effect::Writes, Effect::Deletes, Effect::Unstated].map(of);
+    let asked =
+        questions().into_iter().map(|question| Ask { question: Some(question), ..of(Effect::Unstated) });
+    confirms.into_iter().chain(asked).collect()
+}
+
+fn questions() -> Vec<ServerQuestion> {
+    let option = || FieldOption { value: "eng".into(), title: "Engineering".into() };
+    let text = |format| FieldInput::Text { format, min: Some(1), max: None, initial: String::new() };
+    let inputs = [
+        text(None),
+        text(Some(TextFormat::Email)),
+        text(Some(TextFormat::Uri)),
+        text(Some(TextFormat::Date)),
+        text(Some(TextFormat::DateTime)),
+        FieldInput::Number { whole: true, min: Some(1.0), max: None, initial: Some(2.0) },
+        FieldInput::Toggle { initial: true },
+        FieldInput::Choice { options: vec![option()], initial: None },
+        FieldInput::Several { options: vec![option()], min: None, max: Some(2), initial: vec!["eng".into()] },
+    ];
+    let field = |input| FormField {
+        name: "field".into(),
+        title: "Field".into(),
+        description: String::new(),
+        required: true,
+        input,
+    };
+    [
+        Wanted::Form { fields: inputs.map(field).into() },
+        Wanted::Secret { fields: vec!["Password".into()] },
+        Wanted::Page { url: "https://example.com/".into(), host: "example.com".into() },
+    ]
+    .map(|wants| ServerQuestion { message: "Which one?".into(), wants })
+    .into()
+}
+
+fn question_answers() -> Vec<QuestionAnswer> {
+    let content = serde_json::json!({ "title": "Notes", "count": 1, "sure": true, "some": ["eng"] });
+    vec![
+        QuestionAnswer::Accept { content: content.as_object().cloned().unwrap_or_default() },
+        QuestionAnswer::Decline,
+        QuestionAnswer::Cancel,
+        QuestionAnswer::Mute,
+    ]
 }
 
 fn seen() -> Vec<Seen> {

@@ -40,12 +40,6 @@ impl HubState {
         }
     }
 
-    /// The latest call that waits for a person; later ones have greater numbers, and 0 is none.
-    pub(crate) fn newest_ask(&self) -> u64 {
-        let asks = self.snapshot().map(|snapshot| snapshot.asks.as_slice()).unwrap_or_default();
-        asks.iter().map(|ask| ask.id).max().unwrap_or_default()
-    }
-
     /// Where clients connect, whoever serves there.
     pub(crate) fn endpoint(&self) -> Option<&str> {
         match self {

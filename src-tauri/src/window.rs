@@ -10,7 +10,7 @@ use std::{
 };
 
 use tauri::{
-    AppHandle, Emitter, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
+    AppHandle, Emitter, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
     webview::{Color, NewWindowResponse},
 };
 
@@ -76,14 +76,29 @@ fn open(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .min_inner_size(760.0, 520.0)
         .visible(false)
         .zoom_hotkeys_enabled(true)
-        .data_directory(app.state::<Pages>().0.clone())
-        .on_navigation(|url| url.scheme() == "tauri" || url.host_str() == Some("tauri.localhost"))
+        .data_directory(pages(app))
+        .on_navigation(is_ours)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .build()?;
-    let dark = window.theme().is_ok_and(|theme| theme == tauri::Theme::Dark);
-    window.set_background_color(Some(if dark { DARK } else { LIGHT }))?;
+    paint(&window)?;
     hide_when_closed(&window);
     Ok(window)
+}
+
+/// Where pages keep what they remember.
+pub(crate) fn pages(app: &AppHandle) -> PathBuf {
+    app.state::<Pages>().0.clone()
+}
+
+/// A window shows our own pages and no others.
+pub(crate) fn is_ours(url: &Url) -> bool {
+    url.scheme() == "tauri" || url.host_str() == Some("tauri.localhost")
+}
+
+/// Gives it the colour that its page will have.
+pub(crate) fn paint(window: &WebviewWindow) -> tauri::Result<()> {
+    let dark = window.theme().is_ok_and(|theme| theme == tauri::Theme::Dark);
+    window.set_background_color(Some(if dark { DARK } else { LIGHT }))
 }
 
 /// The first time ever, the page says what closing means and asks. After that, and where a page does not answer and

@@ -1,7 +1,6 @@
 // Starts the window.
 import { mount } from "svelte";
 
-import Root from "./Root.svelte";
 import { language } from "./lib/language.svelte";
 import type { Hub } from "./lib/hub/hub";
 import "./style/fonts.css";
@@ -26,4 +25,8 @@ const target = document.getElementById("window")!;
 if (fake && location.hash.startsWith("#/prompt/")) {
   const [{ default: PromptWindow }, { examples }] = await Promise.all([import("./prompt/PromptWindow.svelte"), import("./prompt/examples")]);
   mount(PromptWindow, { target, props: { prompt: examples[location.hash.slice(9)] ?? examples.confirm!, answer: () => target.replaceChildren() } });
-} else mount(Root, { target, props: { hub } });
+} else if (!fake && location.hash === "#/ask") {
+  // The window of questions: small, by itself, and all that it may do is answer.
+  const [{ default: Asked }, { prompts }] = await Promise.all([import("./prompt/Asked.svelte"), import("./lib/hub/client")]);
+  mount(Asked, { target, props: { prompts } });
+} else mount((await import("./Root.svelte")).default, { target, props: { hub } });

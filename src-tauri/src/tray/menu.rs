@@ -143,6 +143,7 @@ impl MenuModel {
         });
         let asks = match snapshot.asks.as_slice() {
             [] => None,
+            [ask] if ask.question.is_some() => Some(format!("{} asks you something…", ask.server)),
             [ask] => Some(format!("{} asks to call {}:{}…", ask.client, ask.server, ask.tool)),
             many => Some(format!("{} calls wait for your answer…", many.len())),
         };
@@ -231,6 +232,13 @@ fn need(state: &ServerState, place: Place) -> &'static str {
     }
 }
 
+/// What a server needs of a person before it can be used, in a sentence without its name. One that is tried again by
+/// itself needs nobody yet.
+pub(crate) fn needs(server: &ServerView) -> Option<String> {
+    let needs = matches!(server.state, ServerState::Broken { .. } | ServerState::NeedsCredential { .. });
+    (needs && server.enabled).then(|| need(&server.state, server.place).to_owned())
+}
+
 /// So many definitions wait for a look.
 fn held(count: usize) -> String {
     match count {
@@ -291,12 +299,12 @@ impl fmt::Display for MenuModel {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use satchel_core::model::{Paused, Startup, asks::Ask, nature::Effect};
 
     use super::*;
 
-    fn server(name: &str, state: ServerState) -> ServerView {
+    pub(crate) fn server(name: &str, state: ServerState) -> ServerView {
         ServerView {
             name: name.into(),
             title: None,
@@ -324,7 +332,7 @@ mod tests {
         ServerState::Ready { in_flight, sleeps_at_ms: None }
     }
 
-    fn broken(code: Code) -> ServerState {
+    pub(crate) fn broken(code: Code) -> ServerState {
         ServerState::Broken { code, message: String::new(), retry_at_ms: 0, failures: 3 }
     }
 
@@ -435,6 +443,7 @@ mod tests {
             rule: String::new(),
             since_ms: 0,
             until_ms: 0,
+            question: None,
         };
         let shown = |asks| {
             let servers = vec![server("git", ServerState::Asleep)];

@@ -5,6 +5,10 @@ mod icon;
 mod menu;
 mod slots;
 
+pub(crate) use menu::needs;
+#[cfg(test)]
+pub(crate) use menu::tests as testing;
+
 use std::{path::Path, sync::Arc};
 
 use satchel_core::model::control::{Change, Wish};
@@ -79,7 +83,7 @@ impl Tray {
 }
 
 /// Where the window shows this server; its name may have any letters.
-fn place_of(server: &str) -> String {
+pub(crate) fn place_of(server: &str) -> String {
     let mut place = String::from("/servers/");
     for byte in server.bytes() {
         match byte {

@@ -7,3 +7,12 @@ export function sentences({ message, action }: Refusal): string {
   const said = capital(message);
   return [/[.!?]$/.test(said) ? said : `${said}.`, action].filter(Boolean).join(" ");
 }
+
+/** Whatever went wrong, as a refusal that can be shown. */
+export function asRefusal(cause: unknown): Refusal {
+  if (typeof cause === "object" && cause !== null && "message" in cause) {
+    const { code = "failed", message, action = "" } = cause as Partial<Refusal>;
+    return { code, message: String(message), action };
+  }
+  return { code: "failed", message: String(cause), action: "" };
+}

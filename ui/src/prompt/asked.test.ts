@@ -4,7 +4,9 @@ import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
 
 import App from "../App.svelte";
-import type { Ask } from "../lib/hub/bindings";
+import Asked from "./Asked.svelte";
+import type { Ask, Wish } from "../lib/hub/bindings";
+import type { Prompts } from "../lib/hub/hub";
 import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
 
 const evil = `<img src=x onerror="document.title='owned'">`;
@@ -23,13 +25,29 @@ const ask = (id: number, more: Partial<Ask> = {}): Ask => ({
   ...more,
 });
 
-async function open(...asks: Ask[]) {
-  history.replaceState(null, "", "#/servers");
-  const hub = fakeHub(serve(snapshot([server("github", { state: "asleep" })], { asks })));
-  render(App, { hub });
-  return hub;
+async function open(...waiting: Ask[]) {
+  const wishes: Wish[] = [];
+  const fits: number[] = [];
+  let heard: (asks: Ask[]) => void = () => undefined;
+  let asks = waiting;
+  const prompts: Prompts = {
+    asks: async () => asks,
+    onAsks: async (listener) => {
+      heard = listener;
+      return () => undefined;
+    },
+    answer: async (wish) => {
+      wishes.push(wish);
+      if (wish.do === "reading_ask") return;
+      asks = asks.filter(({ id }) => id !== wish.id);
+      heard(asks);
+    },
+    fit: (height) => fits.push(height),
+  };
+  render(Asked, { prompts });
+  return { wishes };
 }
-const answers = (hub: { wishes: unknown[] }) => hub.wishes.filter((wish) => (wish as { do: string }).do === "answer_ask");
+const answers = (hub: { wishes: Wish[] }) => hub.wishes.filter((wish) => wish.do === "answer_ask" || wish.do === "answer_question");
 const patience = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 test("the call is shown with what its server says, as text, and nothing is allowed at first or by Enter", async () => {

@@ -1,7 +1,8 @@
 // The test door: one invented question of each kind. Only the fake hub's window opens it.
-import { risksOf, type Field, type Prompt } from "./prompt";
+import { risksOf, type Prompt } from "./prompt";
 
-const text = (name: string, title: string, more: Partial<Field> = {}): Field => ({ name, title, description: "", type: "text", choices: [], required: false, initial: "", format: "", ...more });
+const field = (name: string, title: string, required = false, description = "") => ({ name, title, description, required });
+const notion = { client: "claude-desktop", server: "notion", tool: "create_page" };
 
 export const examples: Record<string, Prompt> = {
   confirm: {
@@ -18,18 +19,32 @@ export const examples: Record<string, Prompt> = {
     ],
     json: '{\n  "repo": "acme/api",\n  "branch": "fix/cors-2"\n}',
   },
+  yes: { kind: "form", ...notion, message: "Publish the page for everybody?", fields: [] },
   form: {
     kind: "form",
-    client: "claude-desktop",
-    server: "notion",
+    ...notion,
     message: "Which workspace should the page go to?",
     fields: [
-      text("workspace", "Workspace", { type: "choice", required: true, initial: "eng", choices: [{ value: "eng", title: "Acme Engineering" }, { value: "public", title: "Acme Public" }] }),
-      text("title", "Page title", { initial: "Release notes 2.4" }),
+      { ...field("workspace", "Workspace", true), type: "choice", options: [{ value: "eng", title: "Acme Engineering" }, { value: "public", title: "Acme Public" }], initial: "eng" },
+      { ...field("title", "Page title"), type: "text", format: null, min: 1, max: 80, initial: "Release notes 2.4" },
     ],
   },
-  secret: { kind: "form", client: "cursor", server: "notion", message: "Sign in to continue", fields: [text("apiToken", "Your API token", { required: true })] },
-  link: { kind: "link", client: "cursor", server: "linear", message: "Sign in to Linear to go on.", url: "https://linear.app/oauth/authorize?client_id=satchel" },
+  kinds: {
+    kind: "form",
+    ...notion,
+    tool: "invite_people",
+    message: "Whom shall I invite, and how?",
+    fields: [
+      { ...field("mail", "E-mail", true, "Where the invitation goes"), type: "text", format: "email", min: null, max: null, initial: "" },
+      { ...field("count", "Seats", true), type: "number", whole: true, min: 1, max: 25, initial: 2 },
+      { ...field("until", "Until"), type: "text", format: "date", min: null, max: null, initial: "" },
+      { ...field("role", "Role", true), type: "choice", options: ["Guest", "Member", "Editor", "Reviewer", "Owner", "Billing", "Support"].map((title) => ({ value: title, title })), initial: "Member" },
+      { ...field("teams", "Teams"), type: "several", options: [{ value: "eng", title: "Engineering" }, { value: "ops", title: "Operations" }, { value: "sales", title: "Sales" }], min: null, max: 2, initial: ["eng"] },
+      { ...field("mailNow", "Send the invitation at once", true), type: "toggle", initial: true },
+    ],
+  },
+  secret: { kind: "secret", client: "cursor", server: "notion", tool: "sign_in", message: "Sign in to continue", fields: ["Your API token"] },
+  page: { kind: "page", client: "cursor", server: "linear", tool: "list_issues", message: "Sign in to Linear to go on.", url: "https://linear.app/oauth/authorize?client_id=satchel", host: "linear.app" },
   install: {
     kind: "install",
     name: "handy-tools",

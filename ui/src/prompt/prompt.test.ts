@@ -3,11 +3,11 @@ import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
 import PromptWindow from "./PromptWindow.svelte";
 import { examples } from "./examples";
-import { asksForSecret, partsOf, risksOf, visible, type Answer } from "./prompt";
+import { partsOf, risksOf, visible, type Answer, type Prompt } from "./prompt";
 
 function ask(name: string, more: { patience?: number; inert?: number } = {}) {
   const answers: Answer[] = [];
-  render(PromptWindow, { prompt: examples[name]!, answer: (answer: Answer) => answers.push(answer), inert: 0, ...more });
+  render(PromptWindow, { prompt: examples[name]!, answer: (answer: Answer) => void answers.push(answer), inert: 0, ...more });
   return answers;
 }
 
@@ -57,21 +57,71 @@ test("a form that asks for a secret is not drawn", () => {
   expect(screen.getByText(/looks like a secret/)).toBeTruthy();
 });
 
-test.each(["password", "apiToken", "api_key", "private key", "Your PIN", "clientSecret"])("%s is a secret", (name) => {
-  expect(asksForSecret([{ name, title: "", description: "", type: "text", choices: [], required: true, initial: "", format: "" }])).toBe(true);
-});
-test.each(["monkey", "keyboard layout", "tokyo", "spinner"])("%s is none", (name) => {
-  expect(asksForSecret([{ name, title: "", description: "", type: "text", choices: [], required: true, initial: "", format: "" }])).toBe(false);
-});
-
 test("what hides or turns text is written out", () => {
   expect(visible("a\u202eb\u200bc\u0007\nd")).toBe("a\\u{202e}b\\u{200b}c\\u{7}\nd");
 });
 
-test("a host that looks like another shows what it is, and only web pages are opened", () => {
-  expect(partsOf("https://аpple.com/x")?.host).toBe("xn--pple-43d.com");
-  expect(partsOf("javascript:alert(1)")).toBeUndefined();
-  expect(partsOf("https://user@evil.example/a")?.host).toBe("evil.example");
+test("the host stands out in its address, wherever else its name stands", () => {
+  expect(partsOf("https://xn--pple-43d.com/apple.com?x", "xn--pple-43d.com")).toEqual({ before: "https://", host: "xn--pple-43d.com", after: "/apple.com?x" });
+  expect(partsOf("https://a.example:8443/", "a.example:8443").host).toBe("a.example:8443");
+  expect(partsOf("https://other.example/", "evil.example").host).toBe("evil.example");
+});
+
+test("every kind of field is filled in by hand and goes out with its type", async () => {
+  const answers = ask("kinds");
+  await new Promise((done) => setTimeout(done, 5));
+  await userEvent.click(screen.getByRole("button", { name: "Send to notion" }));
+  expect(answers).toEqual([]);
+  expect(screen.getByText("E-mail is needed.")).toBeTruthy();
+  await userEvent.type(screen.getByLabelText("E-mail"), "ada@example.com{Enter}");
+  expect(answers).toEqual([]);
+  const seats = screen.getByLabelText("Seats");
+  await userEvent.clear(seats);
+  await userEvent.type(seats, "7");
+  await userEvent.selectOptions(screen.getByLabelText("Role"), "Owner");
+  await userEvent.click(screen.getByLabelText("Operations"));
+  await userEvent.click(screen.getByLabelText("Engineering"));
+  await userEvent.click(screen.getByLabelText("Send the invitation at once"));
+  await userEvent.click(screen.getByRole("button", { name: "Send to notion" }));
+  expect(answers).toEqual([{ answer: "send", values: { mail: "ada@example.com", count: 7, role: "Owner", teams: ["ops"], mailNow: false } }]);
+});
+
+test("what the hub says is wrong is shown, and asked on", async () => {
+  const answers: Answer[] = [];
+  render(PromptWindow, {
+    prompt: examples.yes!,
+    inert: 0,
+    answer: (answer: Answer) => {
+      answers.push(answer);
+      return Promise.resolve(answers.length === 1 ? "this yes came too soon" : undefined);
+    },
+  });
+  await new Promise((done) => setTimeout(done, 5));
+  await userEvent.click(screen.getByRole("button", { name: "Say yes" }));
+  expect((await screen.findByRole("alert")).textContent).toBe("This yes came too soon");
+  await userEvent.click(screen.getByRole("button", { name: "Say yes" }));
+  expect(answers).toHaveLength(2);
+});
+
+test.each(["yes", "form", "kinds", "secret", "page", "confirm", "install"])("%s: the refusing button has the focus, Enter is no yes, and nothing is said yes to at first", async (kind) => {
+  const answers = ask(kind, { inert: 60_000 });
+  expect((document.activeElement as HTMLElement).dataset.no).toBeDefined();
+  for (const button of screen.getAllByRole("button").filter((button) => button.getAttribute("aria-disabled") === "true")) {
+    button.focus();
+    await userEvent.keyboard("{Enter}");
+    button.click();
+  }
+  expect(answers).toEqual([]);
+  await userEvent.keyboard("{Escape}");
+  expect(answers).toEqual([{ answer: "decline" }]);
+});
+
+test.each(["yes", "form", "kinds", "secret", "page"])("%s: whose question it is stands in our words, whatever it says itself", (kind) => {
+  const prompt = { ...examples[kind]!, server: "linear", message: "Satchel: GitHub asks you to allow everything" } as Prompt;
+  render(PromptWindow, { prompt, answer: () => {} });
+  expect(screen.getByRole("heading").textContent).toContain("linear");
+  expect(screen.getByText("linear writes:")).toBeTruthy();
+  expect(screen.getByText("Satchel: GitHub asks you to allow everything").closest("blockquote")).not.toBeNull();
 });
 
 test.each([

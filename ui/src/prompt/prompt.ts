@@ -1,5 +1,5 @@
 // What a person may be asked, and what may safely be shown of it. Pure.
-import type { Ask } from "../lib/hub/bindings";
+import type { Ask, FormField } from "../lib/hub/bindings";
 
 export type Prompt =
   | {
@@ -16,39 +16,63 @@ export type Prompt =
       arguments: { title: string; value: string }[];
       json: string;
     }
-  | { kind: "form"; client: string; server: string; message: string; fields: Field[] }
-  | { kind: "link"; client: string; server: string; message: string; url: string }
+  | ({ kind: "form"; message: string; fields: FormField[] } & Asking)
+  | ({ kind: "secret"; message: string; fields: string[] } & Asking)
+  | ({ kind: "page"; message: string; url: string; host: string } & Asking)
   | { kind: "install"; name: string; runs: string; place: "computer" | "hosted"; risks: Risk[] };
 
-export interface Field {
-  name: string;
-  title: string;
-  description: string;
-  type: "text" | "number" | "boolean" | "choice";
-  choices: { value: string; title: string }[];
-  required: boolean;
-  initial: string;
-  /** `password`, `email`, … as the schema says. */
-  format: string;
+/** Which server asks, in which of its tools, and who called that. */
+interface Asking {
+  client: string;
+  server: string;
+  tool: string;
 }
 
 export type Risk = "shell" | "code" | "download" | "path";
+
+/** What stands in a field while it is filled in. */
+export type Written = string | boolean | string[];
 
 /** Said once, and final. */
 export type Answer =
   | { answer: "allow"; again: boolean }
   | { answer: "mute" }
-  | { answer: "send"; values: Record<string, string | number | boolean> }
+  | { answer: "send"; values: Record<string, string | number | boolean | string[]> }
   | { answer: "open" }
   | { answer: "add" }
   | { answer: "decline" }
   | { answer: "cancel" };
 
-const secret = /pass(word|phrase|wd)?\b|token|secret|api[-_ ]?key|private[-_ ]?key|credential|\bpin\b|\botp\b|kennwort|passwort/i;
+/** What stands in a field at first. */
+export function initially(field: FormField): Written {
+  switch (field.type) {
+    case "text":
+      return field.initial;
+    case "number":
+      return field.initial === null ? "" : String(field.initial);
+    case "toggle":
+      return field.initial;
+    case "choice":
+      return field.initial ?? "";
+    case "several":
+      return field.initial;
+  }
+}
 
-/** Does a form ask for something that must not pass this way? */
-export const asksForSecret = (fields: Field[]) =>
-  fields.some((field) => field.format === "password" || secret.test(`${field.name} ${field.title} ${field.description}`.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ")));
+/** Is there nothing in it that could be sent? */
+export const isBlank = (written: Written | undefined) => written === undefined || (typeof written === "string" && written.trim() === "") || (Array.isArray(written) && written.length === 0);
+
+/** What was written, as the server wants it. What is blank is left out; what does not fit goes as it is, and the hub
+ *  says so. */
+export function valuesOf(fields: FormField[], written: Record<string, Written>): Record<string, string | number | boolean | string[]> {
+  const values = fields.flatMap((field): [string, string | number | boolean | string[]][] => {
+    const value = written[field.name];
+    if (value === undefined || isBlank(value)) return [];
+    if (field.type === "number" && typeof value === "string" && Number.isFinite(Number(value))) return [[field.name, Number(value)]];
+    return [[field.name, value]];
+  });
+  return Object.fromEntries(values);
+}
 
 /** Control characters, and signs that turn or hide text, as escapes: what is read is what is there. */
 export function visible(text: string): string {
@@ -57,12 +81,12 @@ export function visible(text: string): string {
   );
 }
 
-/** An address in parts, the host as the network knows it: look-alike letters show as punycode. */
-export function partsOf(url: string): { before: string; host: string; after: string } | undefined {
-  if (!URL.canParse(url)) return undefined;
-  const { protocol, host, pathname, search, hash } = new URL(url);
-  if (protocol !== "https:" && protocol !== "http:") return undefined;
-  return { before: `${protocol}//`, host, after: visible(pathname + search + hash) };
+/** An address in parts, so that its host stands out. The hub says what the host is, as the network knows it. */
+export function partsOf(url: string, host: string): { before: string; host: string; after: string } {
+  const at = url.indexOf(`://${host}`);
+  if (at < 0) return { before: "", host, after: ` ${visible(url)}` };
+  const end = at + 3 + host.length;
+  return { before: visible(url.slice(0, at + 3)), host: visible(host), after: visible(url.slice(end)) };
 }
 
 /** What is worth a closer look in a command that a link brings. */
@@ -77,15 +101,8 @@ export function risksOf(command: string, args: string[]): Risk[] {
   return [...risks];
 }
 
-/** A call that waits, as a question. */
-export const promptOf = ({ client, server, tool, effect, stated, rule, arguments: given, json }: Ask): Prompt => ({
-  kind: "confirm",
-  client,
-  server,
-  tool,
-  claim: effect,
-  stated,
-  rule,
-  arguments: given,
-  json,
-});
+/** What waits, as a question. */
+export function promptOf({ client, server, tool, effect, stated, rule, arguments: given, json, question }: Ask): Prompt {
+  if (question) return { client, server, tool, ...question };
+  return { kind: "confirm", client, server, tool, claim: effect, stated, rule, arguments: given, json };
+}

@@ -593,14 +593,28 @@ export const de: Words = {
     refuse: "Nicht erlauben",
     allow: "Einmal erlauben",
     saysNo: (time) => `Sagt in ${time} von selbst nein`,
-    asks: (server, client) => `${server} fragt, während es für ${client} arbeitet`,
+    kinds: {
+      form: (server) => `${server} fragt dich etwas`,
+      secret: (server) => `${server} fragt nach einem Geheimnis`,
+      page: (server) => `${server} möchte eine Seite öffnen`,
+    },
+    whileIn: (tool, client) => `in ${tool}, aufgerufen von ${client}`,
+    whileFor: (client) => `während es für ${client} arbeitet`,
+    writes: (server) => `${server} schreibt:`,
+    choose: "Bitte wählen",
+    yes: "Ja sagen",
+    secretFields: (fields) => `Gefragt war: ${fields}.`,
+    bounds: {
+      text: (min, max) => between(min, max, "Zeichen"),
+      number: (min, max) => between(min, max, ""),
+      several: (min, max) => between(min, max, "zur Wahl"),
+    },
     goes: (server) => `Was du sendest, geht an ${server} und an das Modell. Satchel gibt Passwörter und Schlüssel nie so weiter.`,
     secret: (server) => `${server} hat nach etwas gefragt, das wie ein Geheimnis aussieht. Satchel gibt Geheimnisse nicht so weiter.`,
     optional: "freiwillig",
     send: (server) => `An ${server} senden`,
     decline: "Ablehnen",
     cancelCall: "Aufruf abbrechen",
-    link: (server) => `${server} möchte eine Seite öffnen`,
     linkText: "Satchel hat sie nicht angesehen.",
     open: (host) => `${host} öffnen`,
     escaped: "Verborgene Zeichen sind ausgeschrieben.",
@@ -655,6 +669,9 @@ export const de: Words = {
     general: "Allgemein",
     login: "Beim Anmelden starten",
     loginText: "Öffnet sich im Infobereich, ohne Fenster",
+    notifications: "Benachrichtigungen",
+    notificationsText: "Wenn eine Frage wartet, ein Server dich braucht oder eine Änderung zurückgehalten wird.",
+    notifies: { all: "Alle", questions: "Fragen", none: "Keine" },
     appearance: "Aussehen",
     themes: { system: "System", light: "Hell", dark: "Dunkel" },
     language: "Sprache",
@@ -770,3 +787,10 @@ export const de: Words = {
     set_aside: "Nichts. Es wurde neu aufgebaut. Die beschädigte Kopie liegt daneben.",
   },
 };
+
+/** From how many to how many; nothing where there are no bounds. */
+function between(min: number | null, max: number | null, what: string): string {
+  if (min === null && max === null) return "";
+  const range = min === null ? `höchstens ${max}` : max === null ? `mindestens ${min}` : min === max ? `${min}` : `${min} bis ${max}`;
+  return `${range} ${what}`.trim();
+}

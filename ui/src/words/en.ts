@@ -594,14 +594,28 @@ export const en = {
     refuse: "Do not allow",
     allow: "Allow once",
     saysNo: (time: string) => `Says no by itself in ${time}`,
-    asks: (server: string, client: string) => `${server} asks, while working for ${client}`,
+    kinds: {
+      form: (server: string) => `${server} asks you something`,
+      secret: (server: string) => `${server} asks for a secret`,
+      page: (server: string) => `${server} wants to open a page`,
+    },
+    whileIn: (tool: string, client: string) => `in ${tool}, called by ${client}`,
+    whileFor: (client: string) => `while working for ${client}`,
+    writes: (server: string) => `${server} writes:`,
+    choose: "Choose one",
+    yes: "Say yes",
+    secretFields: (fields: string) => `It wanted: ${fields}.`,
+    bounds: {
+      text: (min: number | null, max: number | null) => between(min, max, "characters"),
+      number: (min: number | null, max: number | null) => between(min, max, ""),
+      several: (min: number | null, max: number | null) => between(min, max, "to choose"),
+    },
     goes: (server: string) => `What you send goes to ${server} and to the model. Satchel never passes passwords or keys this way.`,
     secret: (server: string) => `${server} asked for something that looks like a secret. Satchel does not pass secrets this way.`,
     optional: "optional",
     send: (server: string) => `Send to ${server}`,
     decline: "Decline",
     cancelCall: "Cancel the call",
-    link: (server: string) => `${server} wants to open a page`,
     linkText: "Satchel has not looked at it.",
     open: (host: string) => `Open ${host}`,
     escaped: "Hidden characters are shown as escapes.",
@@ -656,6 +670,9 @@ export const en = {
     general: "General",
     login: "Start at login",
     loginText: "Opens in the tray, without a window",
+    notifications: "Notifications",
+    notificationsText: "When a question waits, a server needs you, or a change is held back.",
+    notifies: { all: "All", questions: "Questions", none: "None" },
     appearance: "Appearance",
     themes: { system: "System", light: "Light", dark: "Dark" },
     language: "Language",
@@ -775,3 +792,10 @@ export const en = {
 
 /** What every language has to say. */
 export type Words = typeof en;
+
+/** From how many to how many; nothing where there are no bounds. */
+function between(min: number | null, max: number | null, what: string): string {
+  if (min === null && max === null) return "";
+  const range = min === null ? `at most ${max}` : max === null ? `at least ${min}` : min === max ? `${min}` : `${min} to ${max}`;
+  return `${range} ${what}`.trim();
+}

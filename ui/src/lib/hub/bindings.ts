@@ -45,7 +45,33 @@ export interface Ask {
   rule: string;
   since_ms: number;
   until_ms: number;
+  /** What the tool's server wants to know; without it a rule asks whether the call may be made. */
+  question?: ServerQuestion;
 }
+
+/** What a server wants to know of a person in the middle of a call. What is shown of it hides nothing. */
+export type ServerQuestion = { message: string } & (
+  | { kind: "form"; fields: FormField[] }
+  /** It looks like a secret and can only be declined. */
+  | { kind: "secret"; fields: string[] }
+  | { kind: "page"; url: string; host: string }
+);
+
+/** One field of a form; `name` is how the answer names it. */
+export type FormField = { name: string; title: string; description: string; required: boolean } & (
+  | { type: "text"; format: TextFormat | null; min: number | null; max: number | null; initial: string }
+  | { type: "number"; whole: boolean; min: number | null; max: number | null; initial: number | null }
+  | { type: "toggle"; initial: boolean }
+  | { type: "choice"; options: FieldOption[]; initial: string | null }
+  | { type: "several"; options: FieldOption[]; min: number | null; max: number | null; initial: string[] }
+);
+export type TextFormat = "email" | "uri" | "date" | "date-time";
+export interface FieldOption {
+  value: string;
+  title: string;
+}
+
+export type QuestionAnswer = { action: "accept"; content: Record<string, string | number | boolean | string[]> } | { action: "decline" } | { action: "cancel" } | { action: "mute" };
 
 export type AskAnswer = "once" | "session" | "always" | "no" | "mute";
 
@@ -199,6 +225,7 @@ export type Wish =
   | { do: "looked_at"; server: string }
   | { do: "keep_held"; server: string; items: Seen[] }
   | { do: "answer_ask"; id: number; answer: AskAnswer }
+  | { do: "answer_question"; id: number; answer: QuestionAnswer }
   | { do: "reading_ask"; id: number };
 
 export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside";

@@ -2,9 +2,9 @@
 import { invoke } from "@tauri-apps/api/core";
 import { listen } from "@tauri-apps/api/event";
 
-import type { HubState } from "./bindings";
+import type { Ask, HubState } from "./bindings";
 import { answered, asked } from "./clients";
-import type { Hub } from "./hub";
+import type { Hub, Prompts } from "./hub";
 
 export const hub: Hub = {
   state: () => invoke("hub_state"),
@@ -25,7 +25,17 @@ export const hub: Hub = {
   about: () => invoke("about"),
   startsAtLogin: () => invoke("starts_at_login"),
   setStartsAtLogin: (on) => invoke("set_starts_at_login", { on }),
+  notifications: () => invoke("notifications"),
+  setNotifications: (which) => invoke("set_notifications", { which }),
   copy: (text) => invoke("copy", { text }),
   tryAgain: () => invoke("try_again"),
   quit: () => invoke("quit"),
+};
+
+/** The same hub, as far as the window of questions reaches it. */
+export const prompts: Prompts = {
+  asks: () => invoke("asks"),
+  onAsks: (heard) => listen<Ask[]>("asks", (event) => heard(event.payload)),
+  answer: (wish) => invoke("answer", { wish }),
+  fit: (height) => void invoke("fit", { height }),
 };

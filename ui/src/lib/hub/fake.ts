@@ -1,6 +1,6 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import type { About, ApprovalList, HubState, Log, Permit, Refusal, Refused, ServerApprovals, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
-import type { Hub } from "./hub";
+import type { Hub, Notify } from "./hub";
 import * as pretend from "./pretend";
 import type { KnownClient, KnownClients, ProposedWish } from "./proposed";
 
@@ -239,7 +239,10 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     }
   };
 
+  let notify: Notify = "all";
   return {
+    notifications: () => Promise.resolve(notify),
+    setNotifications: (which) => Promise.resolve(void (notify = which)),
     state: () => Promise.resolve(state),
     onState: (heard) => {
       heardState.add(heard);

@@ -1,6 +1,21 @@
 // The hub, as the window reaches it: one snapshot in, wishes out.
-import type { About, HubState, Wish } from "./bindings";
+import type { About, Ask, HubState, Wish } from "./bindings";
 import type { ProposedWish } from "./proposed";
+
+/** What the window of questions may do, and nothing else. */
+export interface Prompts {
+  /** What waits, in the order in which it is answered. */
+  asks(): Promise<Ask[]>;
+  /** Calls back at every change. */
+  onAsks(heard: (asks: Ask[]) => void): Promise<() => void>;
+  /** Rejects with a `Refusal`. */
+  answer(wish: Wish & { do: "answer_ask" | "answer_question" | "reading_ask" }): Promise<void>;
+  /** Makes the window as high as what it says. */
+  fit(height: number): void;
+}
+
+/** Which notifications are shown. */
+export type Notify = "all" | "questions" | "none";
 
 export interface Hub {
   /** What the hub is now. */
@@ -19,6 +34,8 @@ export interface Hub {
   startsAtLogin(): Promise<boolean>;
   /** Resolves to what it is afterwards. */
   setStartsAtLogin(on: boolean): Promise<boolean>;
+  notifications(): Promise<Notify>;
+  setNotifications(which: Notify): Promise<void>;
   copy(text: string): Promise<void>;
   /** Opens the hub again after it was held by another program or stopped. */
   tryAgain(): Promise<void>;

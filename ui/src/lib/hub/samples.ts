@@ -366,6 +366,185 @@ export const hubStates: hub.HubState[] = [
           "rule": "what deletes is asked",
           "since_ms": 1,
           "until_ms": 2
+        },
+        {
+          "id": 1,
+          "client": "cursor",
+          "server": "github",
+          "tool": "delete_branch",
+          "effect": "unstated",
+          "stated": false,
+          "arguments": [
+            {
+              "title": "Branch",
+              "value": "main"
+            }
+          ],
+          "json": "{\"branch\":\"main\"}",
+          "rule": "what deletes is asked",
+          "since_ms": 1,
+          "until_ms": 2,
+          "question": {
+            "message": "Which one?",
+            "kind": "form",
+            "fields": [
+              {
+                "name": "field",
+                "title": "Field",
+                "description": "",
+                "required": true,
+                "type": "text",
+                "format": null,
+                "min": 1,
+                "max": null,
+                "initial": ""
+              },
+              {
+                "name": "field",
+                "title": "Field",
+                "description": "",
+                "required": true,
+                "type": "text",
+                "format": "email",
+                "min": 1,
+                "max": null,
+                "initial": ""
+              },
+              {
+                "name": "field",
+                "title": "Field",
+                "description": "",
+                "required": true,
+                "type": "text",
+                "format": "uri",
+                "min": 1,
+                "max": null,
+                "initial": ""
+              },
+              {
+                "name": "field",
+                "title": "Field",
+                "description": "",
+                "required": true,
+                "type": "text",
+                "format": "date",
+                "min": 1,
+                "max": null,
+                "initial": ""
+              },
+              {
+                "name": "field",
+                "title": "Field",
+                "description": "",
+                "required": true,
+                "type": "text",
+                "format": "date-time",
+                "min": 1,
+                "max": null,
+                "initial": ""
+              },
+              {
+                "name": "field",
+                "title": "Field",
+                "description": "",
+                "required": true,
+                "type": "number",
+                "whole": true,
+                "min": 1.0,
+                "max": null,
+                "initial": 2.0
+              },
+              {
+                "name": "field",
+                "title": "Field",
+                "description": "",
+                "required": true,
+                "type": "toggle",
+                "initial": true
+              },
+              {
+                "name": "field",
+                "title": "Field",
+                "description": "",
+                "required": true,
+                "type": "choice",
+                "options": [
+                  {
+                    "value": "eng",
+                    "title": "Engineering"
+                  }
+                ],
+                "initial": null
+              },
+              {
+                "name": "field",
+                "title": "Field",
+                "description": "",
+                "required": true,
+                "type": "several",
+                "options": [
+                  {
+                    "value": "eng",
+                    "title": "Engineering"
+                  }
+                ],
+                "min": null,
+                "max": 2,
+                "initial": [
+                  "eng"
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "id": 1,
+          "client": "cursor",
+          "server": "github",
+          "tool": "delete_branch",
+          "effect": "unstated",
+          "stated": false,
+          "arguments": [
+            {
+              "title": "Branch",
+              "value": "main"
+            }
+          ],
+          "json": "{\"branch\":\"main\"}",
+          "rule": "what deletes is asked",
+          "since_ms": 1,
+          "until_ms": 2,
+          "question": {
+            "message": "Which one?",
+            "kind": "secret",
+            "fields": [
+              "Password"
+            ]
+          }
+        },
+        {
+          "id": 1,
+          "client": "cursor",
+          "server": "github",
+          "tool": "delete_branch",
+          "effect": "unstated",
+          "stated": false,
+          "arguments": [
+            {
+              "title": "Branch",
+              "value": "main"
+            }
+          ],
+          "json": "{\"branch\":\"main\"}",
+          "rule": "what deletes is asked",
+          "since_ms": 1,
+          "until_ms": 2,
+          "question": {
+            "message": "Which one?",
+            "kind": "page",
+            "url": "https://example.com/",
+            "host": "example.com"
+          }
         }
       ]
     },
@@ -735,6 +914,42 @@ export const wishes: hub.Wish[] = [
     "do": "answer_ask",
     "id": 1,
     "answer": "mute"
+  },
+  {
+    "do": "answer_question",
+    "id": 1,
+    "answer": {
+      "action": "accept",
+      "content": {
+        "title": "Notes",
+        "count": 1,
+        "sure": true,
+        "some": [
+          "eng"
+        ]
+      }
+    }
+  },
+  {
+    "do": "answer_question",
+    "id": 1,
+    "answer": {
+      "action": "decline"
+    }
+  },
+  {
+    "do": "answer_question",
+    "id": 1,
+    "answer": {
+      "action": "cancel"
+    }
+  },
+  {
+    "do": "answer_question",
+    "id": 1,
+    "answer": {
+      "action": "mute"
+    }
   }
 ];
 

@@ -4,6 +4,9 @@ import { setContext, getContext } from "svelte";
 import type { HubState, Refusal, Wish } from "./bindings";
 import type { ProposedWish } from "./proposed";
 import type { Hub } from "./hub";
+import { asRefusal } from "../refusal";
+
+export { asRefusal };
 
 export class HubView {
   /** `opening` until the hub has said anything at all. */
@@ -50,14 +53,6 @@ export class HubView {
     if (next.hub === "open" && known && next.snapshot.version < known.version) return;
     this.state = next;
   }
-}
-
-export function asRefusal(cause: unknown): Refusal {
-  if (typeof cause === "object" && cause !== null && "message" in cause) {
-    const { code = "failed", message, action = "" } = cause as Partial<Refusal>;
-    return { code, message: String(message), action };
-  }
-  return { code: "failed", message: String(cause), action: "" };
 }
 
 const key = Symbol("hub");

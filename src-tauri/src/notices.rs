@@ -1,0 +1,355 @@
+//! Notifications of the desktop: few, and each says all of it, because not every desktop tells of a click. What they are
+//! about waits in the window anyway.
+//!
+//! Theory of operation: one task compares what the hub is with what it was ([`Teller`], pure) and shows what came of it.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::PathBuf,
+    time::Duration,
+};
+
+use notify_rust::Notification;
+use satchel_core::model::{ServerView, Snapshot, asks::Ask, control::Refusal};
+use serde::{Deserialize, Serialize};
+use tauri::{AppHandle, Manager};
+use tokio::time::Instant;
+
+use crate::{prompt, serving::Serving, tasks::Tasks, tray, window};
+
+/// A question that is answered sooner needs no notification.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Servers come up in their own time after a start; what they need then is seen in the tray.
+const SETTLING: Duration = Duration::from_secs(12);
+/// One server is not told about again within this time.
+const QUIET: Duration = Duration::from_secs(5 * 60);
+/// So many at once are told together.
+const TOGETHER: usize = 3;
+
+/// Which notifications are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Notify {
+    #[default]
+    All,
+    Questions,
+    None,
+}
+
+/// The choice, in a file of the window's own.
+pub(crate) struct Choice(PathBuf);
+
+impl Choice {
+    pub(crate) fn in_directory(directory: PathBuf) -> Self {
+        Self(directory.join("notifications"))
+    }
+
+    pub(crate) fn get(&self) -> Notify {
+        let read = std::fs::read(&self.0).ok();
+        read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    pub(crate) fn set(&self, which: Notify) -> Result<(), Refusal> {
+        let refused =
+            |why: String| Refusal::new("unwritable", format!("the choice cannot be kept: {why}"), "");
+        let bytes = serde_json::to_vec(&which).map_err(|error| refused(error.to_string()))?;
+        let directory = self.0.parent().map_or(Ok(()), std::fs::create_dir_all);
+        directory.map_err(|error| refused(error.to_string()))?;
+        satchel_core::files::replace(&self.0, &bytes).map_err(|error| refused(error.to_string()))
+    }
+}
+
+/// Where a click leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    Question,
+    Window(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct News {
+    title: String,
+    text: String,
+    place: Place,
+}
+
+/// What was told already.
+#[derive(Debug)]
+struct Teller {
+    began: Instant,
+    /// Questions and since when they wait.
+    waiting: BTreeMap<u64, Instant>,
+    told: HashSet<u64>,
+    /// What each server needed, in a sentence, and how much of it was held back.
+    servers: HashMap<String, (Option<String>, usize)>,
+    last: HashMap<String, Instant>,
+}
+
+impl Teller {
+    fn new(now: Instant) -> Self {
+        let (waiting, told) = (BTreeMap::new(), HashSet::new());
+        Self { began: now, waiting, told, servers: HashMap::new(), last: HashMap::new() }
+    }
+
+    /// What there is to say now. Whoever looks at the window sees it there.
+    fn news(&mut self, snapshot: &Snapshot, which: Notify, looking: bool, now: Instant) -> Vec<News> {
+        let questions = self.questions(&snapshot.asks, now);
+        let servers = self.changes(&snapshot.servers, now);
+        let shown = match which {
+            Notify::All => [questions, servers],
+            Notify::Questions => [questions, vec![]],
+            Notify::None => return vec![],
+        };
+        if looking { vec![] } else { shown.into_iter().flat_map(together).collect() }
+    }
+
+    fn questions(&mut self, asks: &[Ask], now: Instant) -> Vec<News> {
+        self.waiting.retain(|id, _| asks.iter().any(|ask| ask.id == *id));
+        self.told.retain(|id| asks.iter().any(|ask| ask.id == *id));
+        let mut news = vec![];
+        for ask in asks {
+            let since = *self.waiting.entry(ask.id).or_insert(now);
+            if now.saturating_duration_since(since) >= PATIENCE && self.told.insert(ask.id) {
+                news.push(question(ask));
+            }
+        }
+        news
+    }
+
+    fn changes(&mut self, servers: &[ServerView], now: Instant) -> Vec<News> {
+        self.servers.retain(|name, _| servers.iter().any(|server| server.name == *name));
+        let mut news = vec![];
+        for server in servers {
+            let seen = (tray::needs(server), server.held);
+            let before = self.servers.insert(server.name.clone(), seen.clone());
+            let settled = now.saturating_duration_since(self.began) >= SETTLING;
+            let Some(before) = before.filter(|_| settled && server.enabled) else { continue };
+            let came = if seen.1 > before.1 && server.unseen.is_none() {
+                let held = match seen.1 {
+                    1 => "1 definition is held back until you look at it.".to_owned(),
+                    many => format!("{many} definitions are held back until you look at them."),
+                };
+                let place = Place::Window(format!("{}/tools", tray::place_of(&server.name)));
+                Some(News { title: format!("{} changed what it offers", server.name), text: held, place })
+            } else {
+                let need = seen.0.filter(|_| before.0.is_none());
+                need.map(|need| News {
+                    title: format!("{} needs you", server.name),
+                    text: format!("{}.", capital(&need)),
+                    place: Place::Window(tray::place_of(&server.name)),
+                })
+            };
+            let quiet =
+                self.last.get(&server.name).is_some_and(|last| now.saturating_duration_since(*last) < QUIET);
+            if let Some(came) = came.filter(|_| !quiet) {
+                self.last.insert(server.name.clone(), now);
+                news.push(came);
+            }
+        }
+        news
+    }
+
+    /// When to look again although nothing changed.
+    fn next(&self) -> Option<Instant> {
+        self.waiting
+            .iter()
+            .filter(|(id, _)| !self.told.contains(id))
+            .map(|(_, since)| *since + PATIENCE)
+            .min()
+    }
+}
+
+fn question(ask: &Ask) -> News {
+    let title = match ask.question {
+        Some(_) => format!("{} asks you something", ask.server),
+        None => format!("{} wants to call {}:{}", ask.client, ask.server, ask.tool),
+    };
+    let text = "Satchel is waiting for you. Without an answer it says no.".to_owned();
+    News { title, text, place: Place::Question }
+}
+
+fn together(news: Vec<News>) -> Vec<News> {
+    match news.as_slice() {
+        [first, ..] if news.len() >= TOGETHER => {
+            let (title, place) = match &first.place {
+                Place::Question => (format!("{} questions wait for you", news.len()), Place::Question),
+                Place::Window(_) => {
+                    (format!("{} servers need you", news.len()), Place::Window("/servers".into()))
+                }
+            };
+            vec![News { title, text: "Satchel shows them one by one.".to_owned(), place }]
+        }
+        _ => news,
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Runs until the hub has ended.
+pub(crate) async fn carry(app: AppHandle, serving: Serving) {
+    let mut states = serving.state();
+    let mut teller = Teller::new(Instant::now());
+    loop {
+        let state = states.borrow_and_update().clone();
+        if let Some(snapshot) = state.snapshot() {
+            let looking = [window::LABEL, prompt::LABEL].iter().any(|label| {
+                app.get_webview_window(label).is_some_and(|window| window.is_focused().unwrap_or_default())
+            });
+            let which = app.state::<Choice>().get();
+            for news in teller.news(snapshot, which, looking, Instant::now()) {
+                app.state::<Tasks>().spawn(show(app.clone(), news));
+            }
+        }
+        let changed = match teller.next() {
+            Some(at) => tokio::select! {
+                changed = states.changed() => changed.is_ok(),
+                () = tokio::time::sleep_until(at) => true,
+            },
+            None => states.changed().await.is_ok(),
+        };
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// Shows one, and goes where a click in it leads, as long as the desktop keeps it.
+#[cfg(target_os = "linux")]
+async fn show(app: AppHandle, news: News) {
+    let mut notification = written(&news);
+    notification.icon("satchel").action("default", "Open");
+    if news.place == Place::Question {
+        notification.urgency(notify_rust::Urgency::Normal);
+    }
+    let handle = match notification.show_async().await {
+        Ok(handle) => handle,
+        Err(error) => return tracing::info!("this desktop shows no notifications: {error}"),
+    };
+    let mut clicked = false;
+    handle.wait_for_action_async(|response| clicked = is_click(response)).await;
+    if clicked {
+        go(&app, &news.place);
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn is_click(response: &notify_rust::NotificationResponse) -> bool {
+    match response {
+        notify_rust::NotificationResponse::Default => true,
+        notify_rust::NotificationResponse::Action(action) => action == "default",
+        _ => false,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn go(app: &AppHandle, place: &Place) {
+    match place {
+        Place::Question => prompt::raise(app),
+        Place::Window(place) => window::show(app, Some(place)),
+    }
+}
+
+/// Shows one. What is clicked in it is not told here.
+#[cfg(not(target_os = "linux"))]
+async fn show(_: AppHandle, news: News) {
+    let shown = tokio::task::spawn_blocking(move || written(&news).show().map(|_| ())).await;
+    if let Ok(Err(error)) = shown {
+        tracing::info!("this desktop shows no notifications: {error}");
+    }
+}
+
+/// The text may be read as markup there, so signs of it are written out.
+fn written(news: &News) -> Notification {
+    let plain = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let mut notification = Notification::new();
+    notification.appname("Satchel").summary(&news.title).body(&plain(&news.text));
+    notification
+}
+
+#[cfg(test)]
+mod tests {
+    use satchel_core::model::{Code, ServerState, nature::Effect};
+
+    use super::*;
+    use crate::tray::testing;
+
+    fn ask(id: u64) -> Ask {
+        Ask {
+            id,
+            client: "cursor".into(),
+            server: "git".into(),
+            tool: "push".into(),
+            effect: Effect::Deletes,
+            stated: true,
+            arguments: vec![],
+            json: "{}".into(),
+            rule: String::new(),
+            since_ms: 0,
+            until_ms: 0,
+            question: None,
+        }
+    }
+
+    fn titles(news: &[News]) -> Vec<&str> {
+        news.iter().map(|news| news.title.as_str()).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_waits_is_told_once_and_not_to_whoever_looks() {
+        let now = Instant::now();
+        let mut teller = Teller::new(now);
+        let one = Snapshot { asks: vec![ask(1)], ..Snapshot::default() };
+        assert!(teller.news(&one, Notify::All, false, now).is_empty(), "it may be answered at once");
+        assert_eq!(teller.next(), Some(now + PATIENCE));
+        let later = now + PATIENCE;
+        assert_eq!(titles(&teller.news(&one, Notify::All, false, later)), ["cursor wants to call git:push"]);
+        assert!(teller.news(&one, Notify::All, false, later).is_empty() && teller.next().is_none());
+        let three = Snapshot { asks: vec![ask(2), ask(3), ask(4)], ..Snapshot::default() };
+        teller.news(&three, Notify::All, false, later);
+        let much_later = later + PATIENCE;
+        assert_eq!(
+            titles(&teller.news(&three, Notify::Questions, false, much_later)),
+            ["3 questions wait for you"]
+        );
+        for (which, looking) in [(Notify::None, false), (Notify::All, true)] {
+            let mut teller = Teller::new(now);
+            teller.news(&one, which, looking, now);
+            assert!(teller.news(&one, which, looking, later).is_empty(), "{which:?} {looking}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_server_needs_is_told_when_it_comes_and_not_again_at_once() {
+        let now = Instant::now();
+        let mut teller = Teller::new(now);
+        let of = |held: usize, broken: bool| {
+            let state = if broken { testing::broken(Code::SpawnNotFound) } else { ServerState::Asleep };
+            let server = ServerView { held, ..testing::server("git", state) };
+            Snapshot { servers: vec![server], ..Snapshot::default() }
+        };
+        assert!(teller.news(&of(0, false), Notify::All, false, now).is_empty());
+        assert!(teller.news(&of(1, false), Notify::All, false, now).is_empty(), "it has just started");
+        assert!(teller.news(&of(0, false), Notify::All, false, now).is_empty());
+        let settled = now + SETTLING;
+        assert!(teller.news(&of(2, false), Notify::Questions, false, settled).is_empty());
+        teller.last.clear();
+        assert!(teller.news(&of(0, false), Notify::All, false, settled).is_empty());
+        let news = teller.news(&of(2, false), Notify::All, false, settled);
+        assert_eq!(titles(&news), ["git changed what it offers"]);
+        assert_eq!(news[0].place, Place::Window("/servers/git/tools".into()));
+        assert!(teller.news(&of(0, false), Notify::All, false, settled).is_empty());
+        assert!(teller.news(&of(0, true), Notify::All, false, settled).is_empty(), "told about it just now");
+        teller.news(&of(0, false), Notify::All, false, settled);
+        let later = settled + QUIET;
+        assert_eq!(titles(&teller.news(&of(0, true), Notify::All, false, later)), ["git needs you"]);
+    }
+
+    #[test]
+    fn signs_of_markup_are_written_out() {
+        let news = News { title: "t".into(), text: "<b>&</b>".into(), place: Place::Question };
+        assert_eq!(written(&news).body, "&lt;b&gt;&amp;&lt;/b&gt;");
+    }
+}
