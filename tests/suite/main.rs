@@ -19,6 +19,7 @@ mod meaning;
 mod mishaps;
 mod paths;
 mod permissions;
+mod questions;
 mod resources;
 mod results;
 mod secrets;

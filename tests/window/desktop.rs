@@ -1,7 +1,7 @@
 //! A private desktop: its own session bus, display, and home. Nothing leaks to or from the machine's own session,
 //! so tests run side by side.
 
-use std::{path::Path, process::Stdio};
+use std::{path::Path, process::Stdio, sync::Mutex};
 
 use satchel_tests::Home;
 use serde_json::Value;
@@ -35,6 +35,7 @@ pub(crate) struct Desktop {
     pub(crate) bus: String,
     display: String,
     _services: Vec<Child>,
+    others: Mutex<Vec<Child>>,
 }
 
 impl Desktop {
@@ -65,7 +66,13 @@ impl Desktop {
         let mut display = lasting(home.command("setpriv"), "Xvfb");
         display.args(["-displayfd", "1", "-screen", "0", "1280x860x24", "-nolisten", "tcp"]);
         let (xvfb, number) = first_line(display).await;
-        Self { home, bus: address, display: format!(":{number}"), _services: vec![bus, xvfb] }
+        Self {
+            home,
+            bus: address,
+            display: format!(":{number}"),
+            _services: vec![bus, xvfb],
+            others: Mutex::default(),
+        }
     }
 
     /// A command that lives on this desktop.
@@ -78,6 +85,8 @@ impl Desktop {
             .env("XDG_CONFIG_HOME", self.home.file(".config"))
             .env("XDG_DATA_HOME", self.home.file(".local/share"))
             .env("XDG_CACHE_HOME", self.home.file(".cache"))
+            // Programs of the test's own stand before those of the machine.
+            .env("PATH", self.path())
             .env_remove("XDG_CURRENT_DESKTOP")
             .env_remove("DESKTOP_STARTUP_ID")
             .env("GDK_BACKEND", "x11")
@@ -85,6 +94,12 @@ impl Desktop {
             // There is no GPU here: painting with the CPU keeps frames from lagging seconds behind.
             .env("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1");
         command
+    }
+
+    fn path(&self) -> std::ffi::OsString {
+        let of_machine = std::env::var_os("PATH").unwrap_or_default();
+        let all = std::iter::once(self.home.file("bin")).chain(std::env::split_paths(&of_machine));
+        std::env::join_paths(all).expect("the home's path has no separator in it")
     }
 
     /// The names of the windows that can be seen.
@@ -129,6 +144,44 @@ impl Desktop {
         ])
         .await;
         self.xdotool(&["key", "alt+F4"]).await;
+    }
+
+    /// A window of another program, as of somebody who types; the name that the window manager has for it.
+    pub(crate) async fn somebodys_window(&self, name: &str) -> String {
+        let mut other = lasting(self.command("setpriv"), "xev");
+        other.args(["-name", name]).stdout(Stdio::null());
+        self.others.lock().expect("no holder panics").push(other.spawn().expect("x11-utils are installed"));
+        satchel_tests::eventually("somebody types in another window", async || {
+            let pattern = format!("^{name}$");
+            self.xdotool(&["search", "--onlyvisible", "--name", &pattern, "windowactivate"]).await;
+            let active = self.active_window().await;
+            (self.name_of(&active).await == name).then_some(active)
+        })
+        .await
+    }
+
+    /// Which window has the keyboard.
+    pub(crate) async fn active_window(&self) -> String {
+        self.xdotool(&["getactivewindow"]).await.trim().to_owned()
+    }
+
+    /// Gives the keyboard to a window.
+    pub(crate) async fn activate(&self, window: &str) {
+        self.xdotool(&["windowactivate", "--sync", window]).await;
+    }
+
+    /// What a window is called.
+    pub(crate) async fn name_of(&self, window: &str) -> String {
+        self.xdotool(&["getwindowname", window]).await.trim().to_owned()
+    }
+
+    /// Does the window of this name lie over all others?
+    pub(crate) async fn is_above(&self, name: &str) -> bool {
+        let found = self.xdotool(&["search", "--onlyvisible", "--name", &format!("^{name}$")]).await;
+        let id = found.split_whitespace().next().unwrap_or_default().to_owned();
+        let output = self.command("xprop").args(["-id", &id, "_NET_WM_STATE"]).output().await;
+        let output = output.expect("x11-utils are installed");
+        String::from_utf8_lossy(&output.stdout).contains("_NET_WM_STATE_ABOVE")
     }
 
     async fn xdotool(&self, arguments: &[&str]) -> String {

@@ -145,6 +145,39 @@ impl Page {
         eventually("something was pasted", read).await
     }
 
+    /// Goes on in the window of questions, once there is one.
+    pub(crate) async fn to_questions(&self) {
+        eventually("there is a window of questions", async || {
+            for window in self.driver.windows().await.ok()? {
+                if self.driver.switch_to_window(window).await.is_ok()
+                    && self.driver.current_url().await.is_ok_and(|url| url.fragment() == Some("/ask"))
+                {
+                    return Some(());
+                }
+            }
+            None
+        })
+        .await;
+    }
+
+    /// Goes back to the window that is left when the one of questions has gone.
+    pub(crate) async fn to_first_and_only(&self) {
+        eventually("the window of questions has gone", async || {
+            let windows = self.driver.windows().await.ok()?;
+            let [window] = windows.as_slice() else { return None };
+            self.driver.switch_to_window(window.clone()).await.ok()
+        })
+        .await;
+    }
+
+    /// Waits until the page has drawn what it was told, twice.
+    pub(crate) async fn settled(&self) {
+        let script = "const done = arguments[0]; setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), 120)";
+        // A page that is not drawn calls nobody back; then there is nothing to wait for.
+        let drawn = self.driver.execute_async(script, vec![]);
+        let _ = tokio::time::timeout(Duration::from_secs(10), drawn).await;
+    }
+
     /// Runs a script in the page.
     pub(crate) async fn run(&self, script: &str) -> Value {
         self.driver.execute(script, vec![]).await.expect("the script runs")
