@@ -80,21 +80,9 @@ impl Caller {
         }
     }
 
-    /// What a stateless server is told that can be done: what the client can, and people can be asked in any case,
-    /// at Satchel's own faces. Tasks of the older family it does not know.
+    /// What a stateless server is told that the client can do: tasks of that family it does not know.
     fn stateless_capabilities(&self) -> RawObject {
-        let mut capabilities = (*self.capabilities).clone();
-        let mut modes =
-            capabilities.get("elicitation").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
-        for mode in ["form", "url"] {
-            if modes.get(mode).is_none() {
-                modes.set(mode, RawObject::new().to_raw());
-            }
-        }
-        capabilities.set("elicitation", modes.to_raw());
-        if self.modern {
-            return capabilities;
-        }
+        let mut capabilities = with_people(&self.capabilities);
         capabilities.remove("tasks");
         let extensions = capabilities.get("extensions").and_then(|raw| RawObject::parse(raw).ok());
         if let Some(mut extensions) = extensions {
@@ -120,7 +108,8 @@ impl Caller {
             params.remove("requestState");
         } else if self.modern {
             let mut said = meta::of(&params);
-            said.set(meta::CAPABILITIES, self.stateless_capabilities().to_raw());
+            let own = said.get(meta::CAPABILITIES).and_then(|raw| RawObject::parse(raw).ok());
+            said.set(meta::CAPABILITIES, with_people(own.as_ref().unwrap_or(&self.capabilities)).to_raw());
             params.set("_meta", said.to_raw());
         } else {
             // What asks for a task of the older kind says nothing to it.
@@ -138,6 +127,20 @@ impl Caller {
         }
         params
     }
+}
+
+/// What a client can do, and people can be asked in any case: at Satchel's own faces.
+fn with_people(capabilities: &RawObject) -> RawObject {
+    let mut capabilities = capabilities.clone();
+    let mut modes =
+        capabilities.get("elicitation").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+    for mode in ["form", "url"] {
+        if modes.get(mode).is_none() {
+            modes.set(mode, RawObject::new().to_raw());
+        }
+    }
+    capabilities.set("elicitation", modes.to_raw());
+    capabilities
 }
 
 /// What a call comes to whose server needed more of the client than it can do
