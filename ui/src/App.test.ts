@@ -147,7 +147,18 @@ describe("the hub", () => {
   test("two hundred servers are all there", async () => {
     await open(scenes.crowd!());
     await screen.findByText("200 added, 23 awake");
-    expect(document.querySelectorAll("[data-server]").length).toBe(200);
+    const rows = () => [...document.querySelectorAll<HTMLElement>("[data-server]")];
+    expect(rows().length).toBeLessThan(60);
+    expect(rows().map((row) => Number(row.ariaSetSize ?? row.getAttribute("aria-setsize"))).every((size) => size > 0)).toBe(true);
+    const sizes = [...document.querySelectorAll("h2 .num")].map((found) => Number(found.textContent));
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(200);
+    // The keyboard reaches the last of them, which was not in the page.
+    const first = rows()[0]!.querySelector<HTMLElement>("a")!;
+    first.focus();
+    await userEvent.keyboard("{End}");
+    await waitFor(() => expect(document.activeElement?.closest("[data-server]")?.getAttribute("aria-posinset")).toBe(String(sizes.at(-1))));
+    await userEvent.keyboard("{Home}");
+    await waitFor(() => expect(document.activeElement?.closest("[data-server]")?.getAttribute("data-server")).toBe(first.closest<HTMLElement>("[data-server]")!.dataset.server));
   });
 });
 

@@ -1,0 +1,38 @@
+// What can be seen of something long that scrolls within something else, in pixels from its own top.
+import { untrack } from "svelte";
+
+/** Beyond the edges, so that a quick scroll does not show bare ground. */
+const spare = 400;
+
+export class Sight {
+  from = $state(-spare);
+  to = $state(800 + spare);
+
+  /** Follows this element for as long as the effect lives that calls it. */
+  follow(element: HTMLElement): () => void {
+    let port: HTMLElement | null = element.parentElement;
+    while (port && !/auto|scroll/.test(getComputedStyle(port).overflowY)) port = port.parentElement;
+    const scroller = port ?? document.documentElement;
+    const look = () => {
+      const past = scroller.getBoundingClientRect().top - element.getBoundingClientRect().top;
+      // In steps, so that not every pixel draws anew.
+      const from = Math.floor((past - spare) / 100) * 100;
+      this.from = from;
+      this.to = from + (scroller.clientHeight || 800) + 2 * spare + 100;
+    };
+    untrack(look);
+    scroller.addEventListener("scroll", look, { passive: true });
+    const sizes = typeof ResizeObserver === "undefined" ? undefined : new ResizeObserver(look);
+    sizes?.observe(scroller);
+    sizes?.observe(element);
+    return () => {
+      scroller.removeEventListener("scroll", look);
+      sizes?.disconnect();
+    };
+  }
+
+  /** Does what lies there reach into view? */
+  sees(top: number, height: number): boolean {
+    return top + height >= this.from && top <= this.to;
+  }
+}
