@@ -36,7 +36,7 @@ fn what_strangers_write_is_taken_as_promised() {
             assert!(holds(*target, text), "{name}: {}", STANDARD.encode(text));
             tried += 1;
         }
-        for _ in 0..rounds {
+        for _ in 0..if SLOW.contains(name) { rounds / 20 } else { rounds } {
             let text = mutated(&texts, &mut random);
             assert!(holds(*target, &text), "{name}: {}", STANDARD.encode(&text));
             tried += 1;
@@ -44,6 +44,9 @@ fn what_strangers_write_is_taken_as_promised() {
         println!("{name}: {tried} texts, seed {seed}");
     }
 }
+
+/// Each text is a database that is opened, checked and written to.
+const SLOW: [&str; 1] = ["records"];
 
 fn mutated(texts: &[Vec<u8>], random: &mut fastrand::Rng) -> Vec<u8> {
     let any = |random: &mut fastrand::Rng| &texts[random.usize(..texts.len())];
