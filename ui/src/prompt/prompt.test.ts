@@ -3,7 +3,8 @@ import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
 import PromptWindow from "./PromptWindow.svelte";
 import { examples } from "./examples";
-import { partsOf, risksOf, visible, type Answer, type Prompt } from "./prompt";
+import { visible } from "../lib/plain";
+import { partsOf, risksOf, type Answer, type Prompt } from "./prompt";
 
 function ask(name: string, more: { patience?: number; inert?: number } = {}) {
   const answers: Answer[] = [];

@@ -1,5 +1,6 @@
 // What a person may be asked, and what may safely be shown of it. Pure.
 import type { Ask, FormField } from "../lib/hub/bindings";
+import { visible } from "../lib/plain";
 
 export type Prompt =
   | {
@@ -72,13 +73,6 @@ export function valuesOf(fields: FormField[], written: Record<string, Written>):
     return [[field.name, value]];
   });
   return Object.fromEntries(values);
-}
-
-/** Control characters, and signs that turn or hide text, as escapes: what is read is what is there. */
-export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029\u115F\u1160\u3164\uFFA0]/gu, (sign) =>
-    sign === "\n" || sign === "\t" ? sign : `\\u{${sign.codePointAt(0)!.toString(16)}}`,
-  );
 }
 
 /** An address in parts, so that its host stands out. The hub says what the host is, as the network knows it. */

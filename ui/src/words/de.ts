@@ -633,6 +633,7 @@ export const de: Words = {
   },
 
   add: {
+    lookalikes: (letters) => `Nicht alles darin ist, wonach es aussieht: ${letters}`,
     title: "Server hinzufügen",
     label: "Befehl, Adresse oder mcpServers-Block",
     resolves: "Die Version ist nicht festgelegt: Jeder erste Start kann eine neuere holen.",

@@ -634,6 +634,7 @@ export const en = {
   },
 
   add: {
+    lookalikes: (letters: string) => `Some of it is not what it looks like: ${letters}`,
     title: "Add a server",
     label: "Command, URL or mcpServers block",
     resolves: "The version is not pinned: each first start may fetch a newer one.",
