@@ -69,6 +69,7 @@ const DOORS: &[(&str, &[&str])] = &[
         &[
             "crates/satchel-core/src/upstream/connect/stdio.rs",
             "crates/satchel-core/src/upstream/leash.rs",
+            "crates/satchel-core/src/upstream/walls.rs",
             "crates/satchel-core/src/upstream/warden.rs",
         ],
     ),
@@ -78,6 +79,8 @@ const DOORS: &[(&str, &[&str])] = &[
     ("open", &["src-tauri/src/links.rs"]),
     ("notify", &["crates/satchel-core/src/config/watch.rs"]),
     ("process_wrap", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),
+    ("landlock", &["crates/satchel-core/src/upstream/walls.rs"]),
+    ("seccompiler", &["crates/satchel-core/src/upstream/walls.rs"]),
     ("regex", &["crates/satchel-core/src/trust/inspect/"]),
     ("reqwest", HTTP_CLIENTS),
     ("rpassword", &["crates/satchel-cli/src/commands/secrets.rs"]),
