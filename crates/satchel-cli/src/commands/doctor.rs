@@ -11,6 +11,7 @@ use satchel_core::{
     config::{Config, file::OWN_COMMAND},
     files::Places,
     model::{Code, ServerConfig, ServerView, Snapshot, TransportConfig, control::Wish},
+    registry::pinning,
     secrets::Secrets,
     upstream::environment::{self, Found, SearchPath},
 };
@@ -185,6 +186,15 @@ fn look_at_server(
             "{state}; {place}; it offers neither tools nor resources ({}). {}",
             Code::NoTools.as_str(),
             Code::NoTools.action()
+        );
+        return finding(format!("server {}", server.name), Verdict::Note, message);
+    }
+    if verdict == Verdict::Fine
+        && let Some(package) = wanted.and_then(|wanted| pinning::floating(&wanted.transport))
+    {
+        let message = format!(
+            "{state}; {place}; whichever version of {package} is newest runs, also one that nobody has looked at: name \
+             one exactly"
         );
         return finding(format!("server {}", server.name), Verdict::Note, message);
     }

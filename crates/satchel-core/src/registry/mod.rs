@@ -7,6 +7,7 @@
 pub mod bundle;
 mod find;
 pub mod manifest;
+pub mod pinning;
 pub mod plan;
 pub mod server_json;
 pub mod signature;

@@ -1,0 +1,171 @@
+//! Does an entry say exactly which package runs? Launchers that fetch the newest version run tomorrow what nobody has
+//! seen today.
+
+use crate::model::TransportConfig;
+
+/// Options of launchers that take a word of their own.
+const WITH_VALUE: [&str; 14] = [
+    "--package",
+    "-p",
+    "--from",
+    "--with",
+    "--python",
+    "--index-url",
+    "--registry",
+    "--cache",
+    "-c",
+    "--call",
+    "--name",
+    "--network",
+    "--platform",
+    "--spec",
+];
+/// The same of `docker run`.
+const DOCKER_WITH_VALUE: [&str; 16] = [
+    "-e",
+    "--env",
+    "--env-file",
+    "-v",
+    "--volume",
+    "--mount",
+    "-p",
+    "--publish",
+    "--name",
+    "--network",
+    "-w",
+    "--workdir",
+    "-u",
+    "--user",
+    "--platform",
+    "--entrypoint",
+];
+
+/// The package that a launcher fetches in whichever version is newest; `None` where the version is exact, or nothing is
+/// fetched.
+pub fn floating(transport: &TransportConfig) -> Option<String> {
+    let TransportConfig::Stdio { command, args, .. } = transport else { return None };
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let name = name.strip_suffix(".cmd").or_else(|| name.strip_suffix(".exe")).unwrap_or(name);
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match (name, words.as_slice()) {
+        ("npx" | "bunx" | "pnpx", rest) | ("npm", ["exec" | "x", rest @ ..]) | ("bun", ["x", rest @ ..]) => {
+            node(rest)
+        }
+        ("pnpm" | "yarn", ["dlx", rest @ ..]) => node(rest),
+        ("uvx", rest) | ("uv", ["tool", "run", rest @ ..]) | ("uv", ["x", rest @ ..]) => python(rest),
+        ("pipx", ["run", rest @ ..]) => python(rest),
+        ("docker" | "podman" | "nerdctl", ["run", rest @ ..]) => image(rest),
+        _ => None,
+    }
+}
+
+/// What is named first, or by `--package`.
+fn package<'a>(words: &[&'a str], named: &[&str], with_value: &[&str]) -> Option<&'a str> {
+    let mut words = words.iter().copied();
+    let mut first = None;
+    while let Some(word) = words.next() {
+        let (option, value) =
+            word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
+        if word == "--" {
+            first = first.or_else(|| words.next());
+            break;
+        }
+        if !word.starts_with('-') {
+            first = Some(word);
+            break;
+        }
+        if named.contains(&option) {
+            return value.or_else(|| words.next());
+        }
+        if with_value.contains(&word) {
+            words.next();
+        }
+    }
+    first
+}
+
+fn node(words: &[&str]) -> Option<String> {
+    let package = package(words, &["--package", "-p"], &WITH_VALUE)?;
+    // A folder or an address is what it is.
+    if package.starts_with(['.', '/', '~']) || package.contains("://") {
+        return None;
+    }
+    let at = package.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
+    let exact = at.is_some_and(|at| is_exact(&package[at + 1..]));
+    (!exact).then(|| package.to_owned())
+}
+
+fn python(words: &[&str]) -> Option<String> {
+    let package = package(words, &["--from", "--spec"], &WITH_VALUE)?;
+    if package.starts_with(['.', '/', '~']) {
+        return None;
+    }
+    if let Some((_, commit)) =
+        package.strip_prefix("git+").map(|rest| rest.rsplit_once('@').unwrap_or((rest, "")))
+    {
+        return (!(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit())))
+            .then(|| package.to_owned());
+    }
+    let version =
+        package.split_once("==").or_else(|| package.split_once('@')).map_or("", |(_, version)| version);
+    (!is_exact(version)).then(|| package.to_owned())
+}
+
+fn image(words: &[&str]) -> Option<String> {
+    let image = package(words, &[], &DOCKER_WITH_VALUE)?;
+    // A tag can be moved to another image; a digest is the image.
+    (!image.contains("@sha256:")).then(|| image.to_owned())
+}
+
+/// `1.2.3`, with or without what follows; no range, no tag.
+fn is_exact(version: &str) -> bool {
+    let numbers = version.trim_start_matches('v').split(['-', '+']).next().unwrap_or_default();
+    let parts: Vec<&str> = numbers.split('.').collect();
+    parts.len() >= 2
+        && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// S33.
+    #[test]
+    fn a_package_without_an_exact_version_is_named() {
+        for (line, expected) in [
+            ("npx -y @scope/server", Some("@scope/server")),
+            ("npx -y @scope/server@1.2.3", None),
+            ("npx @scope/server@latest", Some("@scope/server@latest")),
+            ("npx server@^1.2.3", Some("server@^1.2.3")),
+            ("npx server@1", Some("server@1")),
+            ("npx server@next --port 3", Some("server@next")),
+            ("npx --package=server@1.0.0 tool", None),
+            ("npx -p server tool", Some("server")),
+            ("/usr/bin/npx.cmd -y server@1.0.0-beta.2", None),
+            ("npx ./server", None),
+            ("npm exec -- server", Some("server")),
+            ("pnpm dlx server@2.0.1", None),
+            ("bunx server", Some("server")),
+            ("uvx mcp-server-git", Some("mcp-server-git")),
+            ("uvx mcp-server-git==2026.1.14", None),
+            ("uvx mcp-server-git@1.0", None),
+            ("uvx --from server==1.0.0 tool", None),
+            ("uvx --from server>=1 tool", Some("server>=1")),
+            ("uvx --from git+https://github.com/a/b tool", Some("git+https://github.com/a/b")),
+            ("uvx --python 3.12 server", Some("server")),
+            ("pipx run server", Some("server")),
+            ("uv run server.py", None),
+            ("docker run -i --rm -e TOKEN mcp/fetch", Some("mcp/fetch")),
+            ("docker run -i mcp/fetch:1.2", Some("mcp/fetch:1.2")),
+            ("docker run -i mcp/fetch@sha256:ab", None),
+            ("node server.js", None),
+            ("python -m server", None),
+        ] {
+            let mut words = line.split(' ').map(ToOwned::to_owned);
+            let command = words.next().unwrap();
+            let transport =
+                TransportConfig::Stdio { command, args: words.collect(), env: Default::default(), cwd: None };
+            assert_eq!(floating(&transport).as_deref(), expected, "{line}");
+        }
+    }
+}
