@@ -7,6 +7,7 @@ fn main() -> ExitCode {
     match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
         Some("toolbox") => satchel_toolbox::main(),
         Some("leash") => satchel_core::leash::main(),
+        Some("walled") => satchel_core::walls::main(),
         Some("warden") => satchel_core::warden::main(),
         Some("tokens") => satchel_core::tokens::main(),
         _ => satchel_app::main(),

@@ -19,7 +19,7 @@ use satchel_core::model::{
         ReportLine, Savings, SessionLine, Sharing, Spent, Took, Totals,
     },
     nature::{Effect, Nature, Permit, Safety},
-    server::Era,
+    server::{Era, Sandbox},
     snapshot::{Avoided, ClientView, Usage},
 };
 use serde::Serialize;
@@ -202,6 +202,10 @@ fn wishes() -> Vec<Wish> {
         Wish::UnlockVault { passphrase: "words".into() },
         Wish::Log { server: name(), lines: 10 },
         Wish::Change(Change::SetKeepCalls { name: name(), keep: true }),
+        Wish::Change(Change::SetSandbox {
+            name: name(),
+            sandbox: Some(Sandbox { read: vec!["~/notes".into()], write: vec![], network: false }),
+        }),
         Wish::Report(ReportAsk { by: By::Tool, days: Some(30), hours: None }),
         Wish::Activity(ActivityAsk { server: Some(name()), ..ActivityAsk::default() }),
         Wish::CallDetail { id: 1 },

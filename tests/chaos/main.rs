@@ -12,6 +12,8 @@ mod processes;
 mod storm;
 
 mod backpressure;
+#[cfg(target_os = "linux")]
+mod boundaries;
 mod bounds;
 mod canaries;
 mod cancelled;
@@ -38,6 +40,8 @@ mod stopping;
 mod strangers;
 mod suspended;
 mod torn_write;
+#[cfg(target_os = "linux")]
+mod walls;
 
 use std::sync::LazyLock;
 

@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Disable { name: ServerName },
     /// Start a server now, or again if it is running
     Restart { name: ServerName },
+    /// Wall a server in, or no longer: it reads and writes only what you name, and reaches no network. Linux only
+    Sandbox(Sandbox),
     /// Search the tools of all servers, or list them
     Tools(Tools),
     /// Call a tool
@@ -500,6 +502,23 @@ fn since(text: &str) -> Result<Since, &'static str> {
         (_, _, Some(hours)) => Ok(Since::Hours(number(hours)?)),
         _ => Err(wrong),
     }
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Sandbox {
+    /// The server
+    pub(crate) name: ServerName,
+    #[arg(value_enum)]
+    pub(crate) wish: OnOff,
+    /// It may read this file or directory; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub(crate) read: Vec<String>,
+    /// It may change this file or directory; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub(crate) write: Vec<String>,
+    /// It may reach the network
+    #[arg(long)]
+    pub(crate) network: bool,
 }
 
 #[derive(Debug, Group)]

@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
         Some("toolbox") => return satchel_toolbox::main(),
         Some("leash") => return satchel_core::leash::main(),
+        Some("walled") => return satchel_core::walls::main(),
         Some("warden") => return satchel_core::warden::main(),
         Some("tokens") => return satchel_core::tokens::main(),
         _ => {}
@@ -52,6 +53,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Enable { name } => commands::servers::set_enabled(&places, name, true, json).await,
         Command::Disable { name } => commands::servers::set_enabled(&places, name, false, json).await,
         Command::Restart { name } => commands::servers::restart(&places, name, json).await,
+        Command::Sandbox(sandbox) => commands::servers::sandbox(&places, sandbox, json).await,
         Command::Tools(tools) => commands::tools::run(&places, tools, json).await,
         Command::Call(call) => commands::call::run(&places, call, json).await,
         Command::Secrets(secrets) => commands::secrets::run(&places, secrets, json).await,

@@ -23,4 +23,4 @@ pub mod trust;
 pub mod upstream;
 
 pub use catalog::tokens;
-pub use upstream::{leash, warden};
+pub use upstream::{leash, walls, warden};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use satchel_core::{
     files::Places,
     model::{
-        ServerName, ServerView, Snapshot,
+        self, ServerName, ServerView, Snapshot,
         control::{Change, Wish},
     },
 };
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{done, now_ms};
 use crate::{
-    args::Add,
+    args::{Add, OnOff, Sandbox},
     output::{count, say, say_json, state, table},
     reach::{once, once_as, running},
 };
@@ -50,6 +50,39 @@ pub(crate) async fn set_enabled(
         true => format!("{name} is on."),
         false => format!("{name} is off and hidden from clients."),
     };
+    done(&sentence, &answer, json)
+}
+
+/// Walls a server in, or takes the walls down.
+pub(crate) async fn sandbox(places: &Places, sandbox: Sandbox, json: bool) -> anyhow::Result<ExitCode> {
+    // What is written on a command line is meant from where one stands.
+    let whole = |path: &String| match path.starts_with('~') {
+        true => path.clone(),
+        false => std::path::absolute(path)
+            .map_or_else(|_| path.clone(), |path| path.to_string_lossy().into_owned()),
+    };
+    let walls = model::server::Sandbox {
+        read: sandbox.read.iter().map(whole).collect(),
+        write: sandbox.write.iter().map(whole).collect(),
+        network: sandbox.network,
+    };
+    let on = sandbox.wish == OnOff::On;
+    let name = sandbox.name.to_string();
+    let change = Change::SetSandbox { name: name.clone(), sandbox: on.then(|| walls.clone()) };
+    let answer = once(places, Wish::Change(change)).await?;
+    let listed = |places: &[String]| if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
+    let mut sentence = match on {
+        true => format!(
+            "{name} is walled in: of yours it reads {}, changes {}, and reaches {} network.",
+            listed(&[walls.read.as_slice(), walls.write.as_slice()].concat()),
+            listed(&walls.write),
+            if walls.network { "the" } else { "no" },
+        ),
+        false => format!("{name} runs without walls."),
+    };
+    if on && !cfg!(target_os = "linux") {
+        sentence.push_str(" This system has no such walls, so it is not started while they are on.");
+    }
     done(&sentence, &answer, json)
 }
 

@@ -11,6 +11,7 @@ use crate::model::{
     control::{Change, Target},
     name::NameError,
     nature::Permit,
+    server::Sandbox,
 };
 
 /// Why a change was refused. The configuration is then as it was.
@@ -103,6 +104,24 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                         entry.insert("keepCalls".into(), Value::Bool(true));
                     } else {
                         entry.shift_remove("keepCalls");
+                    }
+                }
+            })?)
+        }
+        Change::SetSandbox { name, sandbox } => {
+            known(name)?;
+            Ok(config.edited(|servers| {
+                if let Some(entry) = servers.get_mut(name).and_then(Value::as_object_mut) {
+                    match sandbox {
+                        Some(sandbox) if *sandbox == Sandbox::default() => {
+                            entry.insert("sandbox".into(), Value::Bool(true));
+                        }
+                        Some(sandbox) => {
+                            entry.insert("sandbox".into(), json!(sandbox));
+                        }
+                        None => {
+                            entry.shift_remove("sandbox");
+                        }
                     }
                 }
             })?)

@@ -10,7 +10,7 @@ use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
     server::{
         DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REFRESH_INTERVAL, REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT,
-        REQUEST_TIMEOUT_FLOOR,
+        REQUEST_TIMEOUT_FLOOR, Sandbox,
     },
 };
 
@@ -391,6 +391,11 @@ impl<'a> Reader<'a> {
             })
         })?;
         let keep_calls = switch("keepCalls")?.unwrap_or(false);
+        let sandbox = field(&["sandbox"]).map_or(Ok(None), |(key, value)| self.sandbox(key, value))?;
+        if sandbox.is_some() && matches!(transport, TransportConfig::Http { .. }) {
+            let message = format!("\"sandbox\" is for programs, and \"{name}\" has a \"url\"");
+            return Err(self.at(entry.get(), message));
+        }
         let duration = |key: &str| field(&[key]).map(|(key, value)| self.duration(key, value)).transpose();
         Ok(ServerConfig {
             transport,
@@ -417,7 +422,30 @@ impl<'a> Reader<'a> {
                     .collect()
             })?,
             keep_calls,
+            sandbox,
         })
+    }
+
+    /// `true` for walls without a door, or what is left open.
+    fn sandbox(&self, key: &str, value: &'a Raw) -> Result<Option<Sandbox>, ConfigError> {
+        if matches!(value.get(), "true" | "false" | "null") {
+            return Ok((value.get() == "true").then(Sandbox::default));
+        }
+        let mut sandbox = Sandbox::default();
+        for (name, value) in self.object(value.get(), &format!("\"{key}\""))? {
+            match name.as_str() {
+                "read" => sandbox.read = self.list("read", value)?,
+                "write" => sandbox.write = self.list("write", value)?,
+                "network" => sandbox.network = self.switch("network", value)?,
+                _ => {
+                    let message = format!(
+                        "\"{name}\" is none of \"read\", \"write\" and \"network\", which \"sandbox\" has"
+                    );
+                    return Err(self.at(value.get(), message));
+                }
+            }
+        }
+        Ok(Some(sandbox))
     }
 
     fn request_bytes(&self, value: &Raw) -> Result<usize, ConfigError> {
@@ -635,6 +663,24 @@ mod tests {
         let wrong =
             Config::parse(r#"{"mcpServers": {"x": {"command": "x", "toolTimeouts": {"a": "soon"}}}}"#);
         assert!(wrong.unwrap_err().message.contains("\"a\" must be a number of seconds"));
+    }
+
+    #[test]
+    fn a_sandbox_is_a_switch_or_says_what_is_left_open() {
+        let sandbox = |entry: &str| server(&format!(r#"{{"command": "x"{entry}}}"#)).sandbox;
+        assert_eq!((sandbox(""), sandbox(r#", "sandbox": false"#)), (None, None));
+        assert_eq!(sandbox(r#", "sandbox": true"#), Some(Sandbox::default()));
+        let wished = Sandbox { read: vec!["~/notes".into()], write: vec![], network: true };
+        assert_eq!(sandbox(r#", "sandbox": {"read": ["~/notes"], "network": true}"#), Some(wished));
+        for (entry, said) in [
+            (r#"{"command": "x", "sandbox": {"reed": []}}"#, "\"reed\" is none of"),
+            (r#"{"command": "x", "sandbox": "on"}"#, "must be an object"),
+            (r#"{"command": "x", "sandbox": {"read": "a"}}"#, "list of strings"),
+            (r#"{"url": "https://x", "sandbox": true}"#, "is for programs"),
+        ] {
+            let error = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap_err();
+            assert!(error.message.contains(said), "{entry}: {error}");
+        }
     }
 
     #[test]

@@ -42,7 +42,9 @@ impl Hub {
             let known = self.servers().get(name).map(|known| known.config.clone());
             match known {
                 Some(known) if known == *wanted => {}
-                Some(known) if known.transport == wanted.transport => self.adjust(name, wanted),
+                Some(known) if known.transport == wanted.transport && known.sandbox == wanted.sandbox => {
+                    self.adjust(name, wanted);
+                }
                 Some(_) => {
                     self.remove(name);
                     self.add(name, wanted);

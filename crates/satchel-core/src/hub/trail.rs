@@ -118,6 +118,9 @@ impl Hub {
             Change::SetKeepCalls { name, keep } => {
                 (name.clone(), format!("arguments and results kept: {keep}"))
             }
+            Change::SetSandbox { name, sandbox } => {
+                (name.clone(), format!("sandbox {}", if sandbox.is_some() { "on" } else { "off" }))
+            }
             Change::SetLearning { learn } => (String::new(), format!("learning from searches: {learn}")),
         };
         self.did(DeedKind::Policy, PERSON, &subject, detail);

@@ -242,6 +242,13 @@ pub enum Change {
         /// The wish.
         keep: bool,
     },
+    /// Walls a server in, or no longer. It is started anew.
+    SetSandbox {
+        /// Its name.
+        name: String,
+        /// What is left to it; `None` takes the walls down.
+        sandbox: Option<super::server::Sandbox>,
+    },
     /// Ranks tools by what was used after similar searches, and remembers that, or neither.
     SetLearning {
         /// The wish.

@@ -68,6 +68,20 @@ pub enum TransportConfig {
     },
 }
 
+/// What a server may reach that is walled in, besides what every program needs. Linux only.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sandbox {
+    /// Files and directories that it may read: whole paths, or beginning with `~/`.
+    #[serde(default)]
+    pub read: Vec<String>,
+    /// The same for those that it may change.
+    #[serde(default)]
+    pub write: Vec<String>,
+    /// May it reach the network?
+    #[serde(default)]
+    pub network: bool,
+}
+
 /// What the user wants of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
@@ -91,4 +105,6 @@ pub struct ServerConfig {
     pub tool_timeouts: BTreeMap<String, Duration>,
     /// Are the arguments and results of its calls kept in the history?
     pub keep_calls: bool,
+    /// Is it walled in, and what is left to it then?
+    pub sandbox: Option<Sandbox>,
 }

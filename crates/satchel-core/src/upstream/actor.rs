@@ -32,6 +32,7 @@ use super::{
     link::{Link, OnChange},
     log::ServerLog,
     setup::setup_of,
+    walls::{Walls, WallsError},
     warden::{MARK, Warden},
 };
 use crate::{
@@ -39,8 +40,12 @@ use crate::{
         expand::{Template, Values, fill_map},
         file::OWN_COMMAND,
     },
-    files::Places,
-    model::{Code, ServerConfig, ServerName, TransportConfig, server::Era, trail::DeedKind},
+    files::{self, Places},
+    model::{
+        Code, ServerConfig, ServerName, TransportConfig,
+        server::{Era, Sandbox},
+        trail::DeedKind,
+    },
     secrets::{Secret, Secrets},
     stats::trail::{Deed, Trail},
     tasks::{Panicked, caught, may_fail_here},
@@ -788,6 +793,27 @@ impl Start {
         })
     }
 
+    /// Walls are raised by the leash; without one there are none, and then nothing is started.
+    fn walls(
+        &self,
+        sandbox: &Sandbox,
+        program: &Path,
+        home: Option<&Path>,
+        leashed: bool,
+        env: &mut std::collections::BTreeMap<String, String>,
+    ) -> Result<Walls, Failure> {
+        let denied = |error: WallsError| failure(Code::SpawnDenied, error.to_string());
+        if !leashed {
+            return Err(denied(WallsError::Absent));
+        }
+        let temporary = self.around.places.data.join("sandboxes").join(files::file_stem(self.name.as_str()));
+        let walls = Walls::around(sandbox, program, home, &temporary).map_err(denied)?;
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            env.insert(name.into(), temporary.to_string_lossy().into_owned());
+        }
+        Ok(walls)
+    }
+
     async fn program(
         &self,
         command: &str,
@@ -837,12 +863,18 @@ impl Start {
         }
         env.extend(own);
         env.insert(MARK.into(), self.mark.clone());
-        let cwd = cwd.or(home).filter(|cwd| !cwd.as_os_str().is_empty());
+        let cwd = cwd.or_else(|| home.clone()).filter(|cwd| !cwd.as_os_str().is_empty());
         // The embedded server starts nothing that could get away.
         let leash = (cfg!(target_os = "linux") && command != OWN_COMMAND)
             .then(|| self.around.own_program.clone())
             .filter(|leash| leash.is_file());
-        Ok(stdio::Program { program, args, env, cwd, leash })
+        let walls = match &self.config.sandbox {
+            None => None,
+            Some(sandbox) => {
+                Some(self.walls(sandbox, &program, home.as_deref(), leash.is_some(), &mut env)?)
+            }
+        };
+        Ok(stdio::Program { program, args, env, cwd, leash, walls })
     }
 }
 

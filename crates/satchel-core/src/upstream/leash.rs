@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::walls::Walls;
+
 /// What the server is started with. Written as one line: its length in bytes, a space, itself as JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Orders {
@@ -21,6 +23,9 @@ pub struct Orders {
     pub args: Vec<String>,
     /// Its whole environment.
     pub env: BTreeMap<String, String>,
+    /// What it is walled in with, where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walls: Option<Walls>,
 }
 
 impl Orders {
@@ -86,13 +91,14 @@ mod linux {
         sys::{
             prctl,
             signal::{SigSet, Signal, kill},
+            stat::{Mode, umask},
             wait::{WaitStatus, wait},
         },
         unistd::{Pid, close, dup2_stderr, dup2_stdin, dup2_stdout},
     };
 
     use super::Orders;
-    use crate::upstream::warden::kill_below;
+    use crate::upstream::{walls, warden::kill_below};
 
     /// Whoever started the hub may have left files or pipes open for it; they are none of a server's business.
     fn let_go_of_what_was_inherited() {
@@ -141,9 +147,23 @@ mod linux {
     }
 
     fn start(program: &OsString, orders: Orders) -> std::io::Result<Pid> {
-        // The server sees its own name, as when it is started without a leash.
-        let mut server = Command::new(program);
-        let server = server.arg0(program).args(orders.args).env_clear().envs(orders.env).spawn()?;
+        // What a server writes is its user's own, unless it says otherwise itself.
+        umask(Mode::from_bits_truncate(0o077));
+        let mut server = match &orders.walls {
+            // The server sees its own name, as when it is started without a leash.
+            None => {
+                let mut server = Command::new(program);
+                server.arg0(program).env_clear().envs(orders.env);
+                server
+            }
+            Some(walls) => {
+                let mut server = Command::new(std::env::current_exe()?);
+                server.arg("walled").arg(program).env_clear().envs(orders.env);
+                server.env(walls::VARIABLE, serde_json::to_string(walls)?);
+                server
+            }
+        };
+        let server = server.args(orders.args).spawn()?;
         // The end of the server's output must be seen as such, although this process goes on for a moment.
         if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
             let _ = dup2_stdin(&nothing);
@@ -198,7 +218,7 @@ mod tests {
     #[test]
     fn orders_are_read_to_their_end_and_nothing_of_what_follows() {
         let (args, env) = (vec!["a b".to_owned(), "é\n\"".to_owned()], [("K".to_owned(), "v=1".to_owned())]);
-        let line = Orders { args: args.clone(), env: env.clone().into() }.to_line().unwrap();
+        let line = Orders { args: args.clone(), env: env.clone().into(), walls: None }.to_line().unwrap();
         let (orders, left) = read(format!("{line}{{\"jsonrpc\"").as_bytes());
         let orders = orders.unwrap();
         assert_eq!((orders.args, orders.env, left), (args, env.into(), 10));

@@ -14,6 +14,7 @@ pub mod link;
 mod listen;
 pub mod log;
 mod setup;
+pub mod walls;
 pub mod warden;
 
 pub use actor::{Dirty, News, Seen, Surroundings, Upstream};

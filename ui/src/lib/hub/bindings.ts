@@ -292,6 +292,7 @@ export type Change =
   | { change: "remove"; name: string }
   | { change: "set_enabled"; name: string; enabled: boolean }
   | { change: "set_keep_calls"; name: string; keep: boolean }
+  | { change: "set_sandbox"; name: string; sandbox: { read: string[]; write: string[]; network: boolean } | null }
   | { change: "set_learning"; learn: boolean }
   | { change: "set_permit"; tool: string; client: string | null; permit: Permit | null };
 

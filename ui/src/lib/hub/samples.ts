@@ -743,6 +743,18 @@ export const wishes: hub.Wish[] = [
     "keep": true
   },
   {
+    "do": "change",
+    "change": "set_sandbox",
+    "name": "github",
+    "sandbox": {
+      "read": [
+        "~/notes"
+      ],
+      "write": [],
+      "network": false
+    }
+  },
+  {
     "do": "report",
     "by": "tool",
     "days": 30,

@@ -30,6 +30,7 @@ use crate::{
         lifecycle::Failure,
         link::{CallError, Link, OnChange, Outbox, Outcome},
         log::ServerLog,
+        walls::Walls,
         warden::{MARK, Warden},
     },
 };
@@ -52,6 +53,8 @@ pub struct Program {
     pub cwd: Option<PathBuf>,
     /// The program that keeps what it starts within reach, where there is one ([`crate::upstream::leash`]).
     pub leash: Option<PathBuf>,
+    /// Walls around it, where it has some; raised by the leash.
+    pub walls: Option<Walls>,
 }
 
 /// Starts a process and a link to it. The protocol's handshake is still to come.
@@ -133,7 +136,11 @@ fn orders(program: &mut Program) -> String {
     if program.leash.is_none() {
         return String::new();
     }
-    let orders = Orders { args: std::mem::take(&mut program.args), env: std::mem::take(&mut program.env) };
+    let orders = Orders {
+        args: std::mem::take(&mut program.args),
+        env: std::mem::take(&mut program.env),
+        walls: program.walls.take(),
+    };
     // Texts always serialize. A leash without orders ends by itself.
     orders.to_line().unwrap_or_default()
 }
