@@ -35,8 +35,8 @@ fn furnish(home: &Home) {
 
 fn entry(home: &Home, port: u16, sandbox: Option<Value>) -> Value {
     let text = |path: &Path| path.to_str().expect("temporary paths are UTF-8").to_owned();
-    let common =
-        std::env::temp_dir().join(format!("probe-{}", home.path().file_name().unwrap().to_string_lossy()));
+    let common = std::env::temp_dir()
+        .join(format!("probe-{}", home.path().file_name().expect("a home has a name").to_string_lossy()));
     let mut entry = json!({
         "command": python(),
         "args": ["-B", fixture("walls_probe.py")],

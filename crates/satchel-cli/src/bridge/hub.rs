@@ -7,34 +7,60 @@ use satchel_core::{
     files::Places,
     model::control::{Connection, Wish},
 };
+use serde_json::Value;
 use tokio::process::{Child, Command};
 
-use crate::control::{Control, Endpoint};
+use crate::control::{Control, ControlError, Endpoint};
 
 /// How long a hub may take to start.
 const STARTING_TIME: Duration = Duration::from_secs(30);
 /// How long another hub, one that was faster than ours, may take until it answers.
 const RIVAL_TIME: Duration = Duration::from_secs(2);
+/// How long a hub that was there may go on ending.
+const ENDING_TIME: Duration = Duration::from_secs(5);
+/// How often a hub is started that is gone again before it can be asked.
+const STARTS: usize = 3;
 const TICK: Duration = Duration::from_millis(50);
 
 /// The endpoint of the hub that runs now, with a token that lasts as long as that hub.
 pub(super) async fn arrive(places: &Places, client: &str) -> anyhow::Result<Endpoint> {
-    let control = match Control::find(places).await? {
-        Some(control) => control,
-        None => start(places).await?,
+    let (mut waited, mut starts) = (Duration::ZERO, 0);
+    let connected = loop {
+        match connect(places, client).await {
+            // A hub that is just ending still takes a connection, and answers nothing on it.
+            Err(ControlError::Failed(_)) if waited < ENDING_TIME => tokio::time::sleep(TICK).await,
+            Ok(None) if starts < STARTS => {
+                starts += 1;
+                start(places).await?;
+            }
+            Ok(None) => bail!("the hub comes and goes; its log is in {}", places.logs.display()),
+            Ok(Some(connected)) => break connected,
+            Err(error) => return Err(error.into()),
+        }
+        waited += TICK;
     };
-    let wish = Wish::Connect { client: client.to_owned(), ephemeral: true };
-    let Connection { url, headers } = serde_json::from_value(control.fulfil(&wish).await?)?;
+    let Connection { url, headers } = serde_json::from_value(connected)?;
     Ok(Endpoint::at(url, &headers)?)
 }
 
-async fn start(places: &Places) -> anyhow::Result<Control> {
+/// What a running hub answers to a client that wants in; `None` where none runs.
+async fn connect(places: &Places, client: &str) -> Result<Option<Value>, ControlError> {
+    let Some(control) = Control::find(places).await? else { return Ok(None) };
+    let wish = Wish::Connect { client: client.to_owned(), ephemeral: true };
+    match control.fulfil(&wish).await {
+        Ok(connected) => Ok(Some(connected)),
+        Err(ControlError::Unreachable(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+async fn start(places: &Places) -> anyhow::Result<()> {
     tracing::info!("no hub runs; starting one");
     let mut hub = spawn().context("cannot start a hub")?;
     let (mut waited, mut alone) = (Duration::ZERO, Duration::ZERO);
     while waited < STARTING_TIME {
-        if let Some(control) = Control::find(places).await? {
-            return Ok(control);
+        if let Ok(Some(_)) = Control::find(places).await {
+            return Ok(());
         }
         if hub.try_wait()?.is_some() {
             alone += TICK;
