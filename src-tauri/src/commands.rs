@@ -25,6 +25,8 @@ pub(crate) struct About {
     pub(crate) version: &'static str,
     pub(crate) config_file: String,
     pub(crate) logs: String,
+    /// Can servers be walled in on this system?
+    pub(crate) walls: bool,
 }
 
 #[tauri::command]

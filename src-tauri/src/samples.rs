@@ -159,6 +159,7 @@ fn server(state: ServerState) -> ServerView {
         unseen: known.then_some(Unseen::New),
         runs: "program".into(),
         idle_timeout_seconds: 180,
+        sandbox: None,
         starts: 5,
         calls: 6,
         wake_ms: known.then_some(7),
@@ -421,5 +422,5 @@ fn call(known: bool) -> CallDetail {
 }
 
 fn about() -> About {
-    About { version: "0.1.0", config_file: "/config.json".into(), logs: "/logs".into() }
+    About { version: "0.1.0", config_file: "/config.json".into(), logs: "/logs".into(), walls: true }
 }

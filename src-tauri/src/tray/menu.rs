@@ -321,6 +321,7 @@ pub(crate) mod tests {
             unseen: None,
             runs: String::new(),
             idle_timeout_seconds: 180,
+            sandbox: None,
             starts: 0,
             calls: 0,
             wake_ms: None,

@@ -206,6 +206,18 @@ export const de: Words = {
       file: "Alles davon steht in der Konfigurationsdatei. Änderungen dort gelten, sobald sie gespeichert ist.",
       copyPath: "Pfad der Konfigurationsdatei kopieren",
     },
+    walls: {
+      title: "Sandbox",
+      name: (name) => `Sandbox für ${name}`,
+      off: "Er darf auf diesem Computer alles, was du darfst.",
+      on: "Er erreicht nur, was jedes Programm braucht, und was hier steht.",
+      network: "Er darf ins Netz",
+      read: "Dateien und Ordner, die er lesen darf, je Zeile einer",
+      write: "Dateien und Ordner, die er ändern darf, je Zeile einer",
+      save: "Speichern",
+      again: "Eine Änderung startet den Server neu.",
+      impossible: "Dieses System hat keine Sandbox, die Satchel nutzen könnte; Linux hat eine.",
+    },
   },
 
   card: {

@@ -206,6 +206,18 @@ export const en = {
       file: "All of it stands in the configuration file. Changes there take effect when it is saved.",
       copyPath: "Copy the path of the configuration file",
     },
+    walls: {
+      title: "Sandbox",
+      name: (name: string) => `Sandbox for ${name}`,
+      off: "It may do whatever you may do on this computer.",
+      on: "It reaches only what every program needs, and what stands below.",
+      network: "It may reach the network",
+      read: "Files and folders it may read, one a line",
+      write: "Files and folders it may change, one a line",
+      save: "Save",
+      again: "A change starts the server again.",
+      impossible: "This system has no sandbox that Satchel could use; Linux has one.",
+    },
   },
 
   card: {

@@ -134,6 +134,7 @@ pub(super) mod tests {
             unseen: None,
             runs: format!("npx -y {name}"),
             idle_timeout_seconds: 180,
+            sandbox: None,
             starts: 0,
             calls: 0,
             wake_ms: None,

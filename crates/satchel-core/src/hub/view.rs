@@ -152,6 +152,7 @@ fn show(
         unseen: None,
         runs: runs(&config.transport),
         idle_timeout_seconds: config.idle_timeout.as_secs(),
+        sandbox: config.sandbox.clone(),
         starts: seen.starts,
         calls,
         wake_ms: median(&seen.wakes),

@@ -101,6 +101,9 @@ pub struct ServerView {
     pub runs: String,
     /// How long it may be unused before it is stopped, in seconds.
     pub idle_timeout_seconds: u64,
+    /// Is it walled in, and what is left to it then?
+    #[serde(default)]
+    pub sandbox: Option<super::server::Sandbox>,
     /// How often its process was started since the hub started.
     pub starts: u64,
     /// Calls made through it since the hub started.

@@ -118,11 +118,20 @@ export type ServerView = {
   unseen: Unseen | null;
   runs: string;
   idle_timeout_seconds: number;
+  /** Is it walled in, and what is left to it then? */
+  sandbox: Sandbox | null;
   starts: number;
   calls: number;
   wake_ms: number | null;
   usage: Usage;
 } & ServerState;
+
+/** What a server may reach that is walled in, besides what every program needs. */
+export interface Sandbox {
+  read: string[];
+  write: string[];
+  network: boolean;
+}
 
 /** What a server costs this computer, its whole process tree taken together. */
 export interface Usage {
@@ -292,7 +301,7 @@ export type Change =
   | { change: "remove"; name: string }
   | { change: "set_enabled"; name: string; enabled: boolean }
   | { change: "set_keep_calls"; name: string; keep: boolean }
-  | { change: "set_sandbox"; name: string; sandbox: { read: string[]; write: string[]; network: boolean } | null }
+  | { change: "set_sandbox"; name: string; sandbox: Sandbox | null }
   | { change: "set_learning"; learn: boolean }
   | { change: "set_permit"; tool: string; client: string | null; permit: Permit | null };
 
@@ -558,4 +567,6 @@ export interface About {
   version: string;
   config_file: string;
   logs: string;
+  /** Can servers be walled in on this system? */
+  walls: boolean;
 }

@@ -39,6 +39,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
     unseen: null,
     runs: `npx -y ${name}`,
     idle_timeout_seconds: 180,
+    sandbox: null,
     starts: 1,
     calls: 12,
     wake_ms: 900,
@@ -111,6 +112,9 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
             return {};
           case "set_enabled":
             change(wish.name, { enabled: wish.enabled, ...(wish.enabled ? { state: "asleep" } : { state: "off" }) });
+            return {};
+          case "set_sandbox":
+            change(wish.name, { sandbox: wish.sandbox });
             return {};
           case "set_learning":
             if (state.hub === "open")
@@ -276,6 +280,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         version: "0.1.0",
         config_file: "/home/you/.config/satchel/config.json",
         logs: "/home/you/.local/state/satchel/logs",
+        walls: true,
       } satisfies About),
     startsAtLogin: () => Promise.resolve(atLogin),
     setStartsAtLogin: (on) => Promise.resolve((atLogin = on)),
