@@ -31,10 +31,20 @@ async fn ended(call: JoinHandle<satchel_tests::Answer>) -> String {
     format!("{:?}", call.await.expect("the call ends").outcome)
 }
 
-/// Until a question could be read a yes does nothing.
+/// Until a question could be read a yes does nothing; and until its window is as high as it says, buttons move.
 async fn live(page: &Page, button: &str) {
-    let live = format!("return document.querySelector('{button}').getAttribute('aria-disabled') !== 'true'");
-    eventually("the button does something", async || (page.run(&live).await == true).then_some(())).await;
+    let live = format!(
+        "const at = document.querySelector('{button}'); \
+         return [at.getAttribute('aria-disabled') !== 'true', innerHeight, at.getBoundingClientRect().top]"
+    );
+    let (mut before, mut same) = (Value::Null, 0);
+    eventually("the button does something and stays where it is", async || {
+        let now = page.run(&live).await;
+        same = if now == before { same + 1 } else { 0 };
+        before = now;
+        (before[0] == true && same >= 5).then_some(())
+    })
+    .await;
 }
 
 async fn focused(page: &Page) -> Value {
@@ -89,6 +99,7 @@ async fn servers_of_both_families_ask_in_it_and_their_name_is_ours() {
         page.click(YES).await;
         page.says("[role=alertdialog] .fields", "email is needed").await;
         page.write("[role=alertdialog] .fields .field:nth-child(2) input", "ada@example.com").await;
+        live(&page, YES).await;
         page.click(YES).await;
         let said = ended(called).await;
         assert!(said.contains("ada@example.com") && said.contains("accept"), "{server}: {said}");

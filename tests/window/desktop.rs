@@ -151,11 +151,21 @@ impl Desktop {
         let mut other = lasting(self.command("setpriv"), "xev");
         other.args(["-name", name]).stdout(Stdio::null());
         self.others.lock().expect("no holder panics").push(other.spawn().expect("x11-utils are installed"));
+        let pattern = format!("^{name}$");
+        let mut tried = 0;
         satchel_tests::eventually("somebody types in another window", async || {
-            let pattern = format!("^{name}$");
             self.xdotool(&["search", "--onlyvisible", "--name", &pattern, "windowactivate"]).await;
             let active = self.active_window().await;
-            (self.name_of(&active).await == name).then_some(active)
+            if self.name_of(&active).await == name {
+                return Some(active);
+            }
+            tried += 1;
+            // A window that came up while the manager was still starting stays unmanaged until it comes up again.
+            if tried % 20 == 0 {
+                self.xdotool(&["search", "--name", &pattern, "windowunmap"]).await;
+                self.xdotool(&["search", "--name", &pattern, "windowmap"]).await;
+            }
+            None
         })
         .await
     }

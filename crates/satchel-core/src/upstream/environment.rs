@@ -1,9 +1,10 @@
 //! What a server's process sees of our environment: what programs need to run, and no secrets of others.
 
+#[cfg(unix)]
+use std::time::Duration;
 use std::{
     collections::{BTreeMap, HashMap},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 /// Variables passed on. Everything else a server needs stands in its own `env`.
