@@ -9,7 +9,8 @@ use crate::{app::until_offered, desktop::Desktop, page::Page};
 
 const TOOL: &str = "toolbox:generate_uuid";
 const QUESTION: &str = "[role=alertdialog]";
-const YES: &str = "[role=alertdialog] .act button[aria-disabled]:last-of-type";
+const YES: &str =
+    "[role=alertdialog] .act > button[aria-disabled], [role=alertdialog] .answers button[aria-disabled]";
 const ALLOW: &str = "[role=alertdialog] .act button:nth-of-type(2)";
 
 async fn desktop() -> Desktop {
