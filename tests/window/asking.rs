@@ -7,13 +7,15 @@ use tokio::task::JoinHandle;
 
 use crate::{app::until_offered, desktop::Desktop, page::Page};
 
-const TOOL: &str = "toolbox:generate_uuid";
+/// The tool that is asked about.
+pub(crate) const TOOL: &str = "toolbox:generate_uuid";
 const QUESTION: &str = "[role=alertdialog]";
 const YES: &str =
     "[role=alertdialog] .act > button[aria-disabled], [role=alertdialog] .answers button[aria-disabled]";
 const ALLOW: &str = "[role=alertdialog] .act button:nth-of-type(2)";
 
-async fn desktop() -> Desktop {
+/// A desktop whose hub asks before [`TOOL`] is called.
+pub(crate) async fn desktop() -> Desktop {
     let home = Home::empty();
     home.write_config(&json!({
         "toolRules": [{ "tool": TOOL, "permit": "ask" }],
@@ -22,7 +24,8 @@ async fn desktop() -> Desktop {
     Desktop::around(home).await
 }
 
-fn call(client: &Client, tool: &str, arguments: Value) -> JoinHandle<satchel_tests::Answer> {
+/// Makes a call, without waiting for what comes of it.
+pub(crate) fn call(client: &Client, tool: &str, arguments: Value) -> JoinHandle<satchel_tests::Answer> {
     let (client, tool) = (client.clone(), tool.to_owned());
     #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
     tokio::spawn(async move { client.execute(&tool, arguments).await })

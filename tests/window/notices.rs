@@ -7,12 +7,15 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use satchel_tests::{Answer, Client, Home, eventually};
+use satchel_tests::eventually;
 use serde_json::json;
-use tokio::task::JoinHandle;
 use zbus::{Connection, interface, object_server::SignalEmitter, zvariant::OwnedValue};
 
-use crate::{app::until_offered, desktop::Desktop};
+use crate::{
+    app::until_offered,
+    asking::{self, TOOL, call},
+    desktop::Desktop,
+};
 
 const PATH: &str = "/org/freedesktop/Notifications";
 
@@ -99,27 +102,16 @@ fn now_ms() -> u64 {
     u64::try_from(now.expect("it is past 1970").as_millis()).expect("it is not the end of time")
 }
 
-fn call(client: &Client) -> JoinHandle<Answer> {
-    let client = client.clone();
-    #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
-    tokio::spawn(async move { client.execute("toolbox:generate_uuid", json!({})).await })
-}
-
 #[tokio::test]
 async fn a_question_that_waits_is_told_once_and_a_click_leads_to_it() {
-    let home = Home::empty();
-    home.write_config(&json!({
-        "toolRules": [{ "tool": "toolbox:generate_uuid", "permit": "ask" }],
-        "mcpServers": { "toolbox": { "command": "satchel", "args": ["toolbox"] } },
-    }));
-    let desktop = Desktop::around(home).await;
+    let desktop = asking::desktop().await;
     let corner = Corner::of(&desktop).await;
     let _manager = desktop.start_window_manager().await;
     let editor = desktop.somebodys_window("an editor").await;
     let _app = desktop.start(&["--hidden"]).await;
     let client = desktop.client("editor").await;
     until_offered(&client, "toolbox", true).await;
-    let called = call(&client);
+    let called = call(&client, TOOL, json!({}));
 
     let shown = corner.shown("editor wants to call toolbox:generate_uuid").await;
     assert!(shown.text.contains("says no"), "it says all of it: {shown:?}");
@@ -139,12 +131,7 @@ async fn a_question_that_waits_is_told_once_and_a_click_leads_to_it() {
 
 #[tokio::test]
 async fn none_are_shown_where_nobody_wants_any() {
-    let home = Home::empty();
-    home.write_config(&json!({
-        "toolRules": [{ "tool": "toolbox:generate_uuid", "permit": "ask" }],
-        "mcpServers": { "toolbox": { "command": "satchel", "args": ["toolbox"] } },
-    }));
-    let desktop = Desktop::around(home).await;
+    let desktop = asking::desktop().await;
     let corner = Corner::of(&desktop).await;
     let _manager = desktop.start_window_manager().await;
     let editor = desktop.somebodys_window("an editor").await;
@@ -157,7 +144,7 @@ async fn none_are_shown_where_nobody_wants_any() {
         (page.invoke("notifications", json!({})).await == Ok(json!("none"))).then_some(())
     })
     .await;
-    let called = call(&client);
+    let called = call(&client, TOOL, json!({}));
     // Its time to be told is over, and nothing was shown; the next one is told of, because somebody wants it now.
     eventually("it waits for some seconds", async || {
         let asks = desktop.home.satchel(&["asks", "--json"]).await.json()["asks"].clone();
@@ -171,7 +158,7 @@ async fn none_are_shown_where_nobody_wants_any() {
     })
     .await;
     desktop.activate(&editor).await;
-    let next = call(&desktop.client("another").await);
+    let next = call(&desktop.client("another").await, TOOL, json!({}));
     corner.shown("another wants to call toolbox:generate_uuid").await;
     assert_eq!(corner.all.lock().expect("no holder panics").len(), 1, "the first one is not told of");
     called.abort();
