@@ -1,11 +1,12 @@
 //! Servers behind an address, and what can go wrong on the way to them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use satchel_tests::{Client, Home, Hub, eventually};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
-use crate::station::{Asked, Speaks, Station, broken, never, status, text};
+use crate::station::{Asked, Speaks, Station, broken, held, never, status, text};
 
 /// A hub with one hosted server, "far".
 struct World {
@@ -162,6 +163,34 @@ async fn a_forgotten_session_is_opened_again_without_anybody_noticing() {
     let calls: Vec<_> = station.asked().into_iter().filter(|asked| asked.method() == "tools/call").collect();
     let sessions: Vec<_> = calls.iter().map(|asked| asked.header("mcp-session-id")).collect();
     assert_eq!(sessions, ["session-1", "session-1", "session-2"]);
+}
+
+#[tokio::test]
+async fn a_lost_session_leaves_what_is_under_way_its_answer() {
+    // Whether another session is to be had, and is forgotten as well, or none at all.
+    for opens_again in [true, false] {
+        let release = Arc::new(Notify::new());
+        let released = release.clone();
+        let station = Station::start(Speaks::Legacy, move |asked: &Asked| match asked.method() {
+            "initialize" if asked.before > 0 && !opens_again => Some(status(500, &[])),
+            "tools/call" if asked.before == 0 => {
+                Some(held(asked.result(&text("in the end")), released.clone()))
+            }
+            "tools/call" => Some(asked.error(404, -32001, "Session not found")),
+            _ => None,
+        })
+        .await;
+        let world = World::at(&station);
+        let hub = world.home.start_hub().await;
+        let (slow, quick) = (hub.client("slow").await, hub.client("quick").await);
+        let waiting = tokio::spawn(async move { work(&slow).await });
+        eventually("the first call has come", async || (station.count("tools/call") == 1).then_some(()))
+            .await;
+        let (complaint, outcome) = failure(&quick).await;
+        assert_eq!(outcome, "not_executed", "{complaint}");
+        release.notify_one();
+        assert_eq!(waiting.await.expect("the call ends").text(), "in the end", "{opens_again}");
+    }
 }
 
 #[tokio::test]

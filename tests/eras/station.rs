@@ -14,7 +14,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 
 /// More than any test sends.
 const BODY_LIMIT: usize = 4 << 20;
@@ -97,6 +97,16 @@ pub(crate) fn broken() -> Response {
     let mut response = Response::new(Body::from_stream(pieces));
     response.headers_mut().insert("content-type", "application/json".parse().expect("a header's value"));
     response
+}
+
+/// An answer that begins at once and goes on when it is told to.
+pub(crate) fn held(answer: Response, release: Arc<Notify>) -> Response {
+    let (parts, body) = answer.into_parts();
+    let whole = futures_util::stream::once(async move {
+        release.notified().await;
+        to_bytes(body, BODY_LIMIT).await
+    });
+    Response::from_parts(parts, Body::from_stream(whole))
 }
 
 fn with_body(status: StatusCode, body: &Value) -> Response {

@@ -50,6 +50,8 @@ const OPENING: Duration = Duration::from_secs(1);
 /// How often a request is sent again in a new session, and how long opening one may take.
 const RENEWALS: usize = 2;
 const RENEWAL_TIME: Duration = Duration::from_secs(10);
+/// How often a connection that is to end looks whether it owes answers still.
+const LAST_ANSWERS_EVERY: Duration = Duration::from_millis(50);
 
 /// Where a server is, with every reference filled in.
 #[derive(Debug)]
@@ -217,12 +219,20 @@ impl Http {
                 break response;
             }
             // The session is gone; the request was not run (`2025-11-25/basic/transports.mdx#session-management`).
-            if opening || renewals == RENEWALS || !self.renew(session).await {
-                self.link.fail(id, CallError::Ended("its session expired".into(), Outcome::NotExecuted));
-                return self.link.end("its session expired");
+            let lost = || CallError::Ended("its session expired".into(), Outcome::NotExecuted);
+            if !opening && renewals == RENEWALS {
+                // Sessions are to be had: what else is under way goes on.
+                return self.link.fail(id, lost());
+            }
+            if opening || !self.renew(session).await {
+                self.link.fail(id, lost());
+                return self.end_after_answers("its session expired").await;
             }
             renewals += 1;
         };
+        if renewals > 0 {
+            self.renewed_for(outgoing.method.as_deref());
+        }
         self.signs.saw();
         if opening
             && let Some(session) = response.headers().get("mcp-session-id").and_then(|id| id.to_str().ok())
@@ -255,12 +265,35 @@ impl Http {
         let told = self.session_headers(self.plain_post(initialized)).send();
         let _ = tokio::time::timeout(RENEWAL_TIME, told).await;
         self.renewed.notify_waiters();
-        // A server that forgets is often one that was started anew, perhaps in another version.
+        true
+    }
+
+    /// A server that forgets is often one that was started anew, perhaps in another version: its lists are asked for
+    /// again. Not where a list was what found it out, or a server that forgets every few requests would be asked for
+    /// its lists for ever.
+    fn renewed_for(&self, method: Option<&str>) {
+        if method.is_some_and(|method| method.ends_with("/list")) {
+            return;
+        }
         for list in ["tools", "resources", "prompts"] {
             let method = format!("notifications/{list}/list_changed");
             self.link.incoming(Message::Notification { method, params: None });
         }
-        true
+    }
+
+    /// Ends the connection, once what was sent before has had time to be answered: an answer that is on its way is
+    /// worth more than not knowing.
+    async fn end_after_answers(&self, reason: &str) {
+        let answered = async {
+            while self.link.in_flight() > 0 {
+                tokio::time::sleep(LAST_ANSWERS_EVERY).await;
+            }
+        };
+        tokio::select! {
+            _ = tokio::time::timeout(RENEWAL_TIME, answered) => {}
+            () = self.stop.cancelled() => {}
+        }
+        self.link.end(reason);
     }
 
     /// Sends `initialize` once more; the new session's name, where the server still speaks the same revision.
