@@ -68,6 +68,9 @@ fn open(app: &Arc<App>, client: String, usual: Surface, parts: &Parts) -> Respon
 }
 
 async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Response<Body> {
+    if let Some(refused) = http::refuse_other_than_json(&parts.headers) {
+        return refused;
+    }
     let name = parts.uri.query().and_then(|query| {
         query.split('&').find_map(|pair| pair.strip_prefix("sessionId=").map(ToOwned::to_owned))
     });

@@ -211,9 +211,8 @@ fn too_many_connections() -> Response<Body> {
 }
 
 async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body: Body) -> Response<Body> {
-    if !is_json(&parts.headers) {
-        let error = ErrorObject::new(errors::INVALID_REQUEST, "the Content-Type must be application/json");
-        return reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, error);
+    if let Some(refused) = refuse_other_than_json(&parts.headers) {
+        return refused;
     }
     let bytes = match read_body(body, app.hub.request_bytes()).await {
         Ok(bytes) => bytes,
@@ -562,6 +561,12 @@ async fn throw_away(mut chunks: BodyDataStream) {
         }
     };
     let _ = tokio::time::timeout(UNWANTED_TIME, reading).await;
+}
+
+/// Anything else is what a page could send without asking.
+pub(crate) fn refuse_other_than_json(headers: &HeaderMap) -> Option<Response<Body>> {
+    let error = || ErrorObject::new(errors::INVALID_REQUEST, "the Content-Type must be application/json");
+    (!is_json(headers)).then(|| reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, error()))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
