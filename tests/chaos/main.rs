@@ -21,6 +21,7 @@ mod corpus;
 mod corrupt_state;
 mod cross_talk;
 mod disk_full;
+mod edited;
 mod escapees;
 mod golden_home;
 mod hosted_once;

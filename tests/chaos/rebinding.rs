@@ -33,7 +33,8 @@ async fn matrix(arguments: &[&str]) -> Value {
 
 #[tokio::test]
 async fn only_whoever_has_a_token_and_means_this_port_is_served_on_every_path() {
-    let arena = Arena::new().await;
+    let mut arena = Arena::new().await;
+    arena.add("one", crate::arena::Chaos::new());
     let hub = arena.open().await;
     let connection = hub.connection("matrix").await;
     let token = connection.headers["Authorization"].trim_start_matches("Bearer ").to_owned();
@@ -42,8 +43,15 @@ async fn only_whoever_has_a_token_and_means_this_port_is_served_on_every_path() 
     let own = ["localhost", "127.0.0.1", "[::1]", "LOCALHOST"].map(|name| format!("http://{name}:{port}"));
     let mut usual = vec!["--port", port, "--token", &token];
     own.iter().for_each(|origin| usual.extend(["--allow-origin", origin]));
-    let all = [("/mcp", false), ("/mcp/direct", false), ("/mcp", true), ("/mcp/direct", true)];
-    for (path, legacy) in &all[..sized(3, all.len())] {
+    let all = [
+        ("/mcp", false),
+        ("/mcp/direct", false),
+        ("/mcp/server/one", false),
+        ("/mcp", true),
+        ("/mcp/direct", true),
+        ("/mcp/server/one", true),
+    ];
+    for (path, legacy) in &all[..sized(4, all.len())] {
         let mut arguments = usual.clone();
         arguments.extend(["--path", path]);
         if *legacy {
@@ -57,6 +65,32 @@ async fn only_whoever_has_a_token_and_means_this_port_is_served_on_every_path() 
             "{path}: {found}"
         );
     }
+    // The transport of 2024-11-05: what is sent goes to the address of a stream that is open. To the stream's own address
+    // nothing is sent, so that there nothing at all is served.
+    let mut stream = satchel_tests::plain_http().get(connection.url.replace("/mcp", "/sse"));
+    for (header, value) in &connection.headers {
+        stream = stream.header(header, value);
+    }
+    let mut stream = stream.header("accept", "text/event-stream").send().await.expect("the endpoint answers");
+    assert_eq!(stream.status(), 200);
+    let first = stream.chunk().await.expect("it can be read").expect("it says an address");
+    let first = String::from_utf8(first.to_vec()).expect("events are UTF-8");
+    let messages = first.lines().find_map(|line| line.strip_prefix("data: ")).expect("an address").to_owned();
+    for (path, legal) in [(messages.as_str(), true), ("/sse", false)] {
+        let mut arguments = usual.clone();
+        arguments.extend(["--path", path, "--legacy"]);
+        let found = matrix(&arguments).await;
+        measured!("{}: {found}", path.split('?').next().unwrap_or(path));
+        let refused = found["first"].as_array().expect("a list");
+        let only_legal = refused.iter().all(|case| case["why"] == "legal request refused");
+        assert_eq!(
+            (refused.is_empty(), only_legal, found["cases"].as_u64()),
+            (legal, true, Some(CASES)),
+            "{found}"
+        );
+        assert_eq!(found["failures"], refused.len(), "{found}");
+    }
+    drop(stream);
     // Whoever knocked so often did not lock anybody out.
     let client = hub.client("matrix").await;
     assert!(client.request("tools/list", serde_json::json!({})).await.outcome.is_ok());

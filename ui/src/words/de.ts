@@ -95,6 +95,7 @@ export const de: Words = {
   held: {
     title: (count) => `${count} ${some(count, "Beschreibung ist", "Beschreibungen sind")} zurückgehalten`,
     text: "Apps sehen und benutzen sie erst, wenn du genau das freigibst, was hier steht. Alles andere von diesem Server geht weiter.",
+    launchText: "Sein Eintrag in der Konfigurationsdatei wurde geändert, und nicht von dir in Satchel. Er startet erst, wenn du genau das freigibst, was hier steht.",
     why: { changed: "geändert", added: "später dazugekommen", new: "neu", lost: "die Freigabe ging verloren" },
     kept: "bleibt zurück",
     keep: "Zurückhalten",
@@ -105,7 +106,7 @@ export const de: Words = {
     importedTitle: "Übernommen",
     importedText: "Er lief schon auf diesem Computer, darum gilt seine Liste als freigegeben. Ab jetzt wartet jede Änderung auf dich.",
     looked: "Ich habe es angesehen",
-    kind: { tool: "Werkzeug", prompt: "Vorlage", resource: "Ressource", template: "Ressourcen", introduction: "Name von", instructions: "Anweisungen von", beside: "Neben" },
+    kind: { tool: "Werkzeug", prompt: "Vorlage", resource: "Ressource", template: "Ressourcen", introduction: "Name von", instructions: "Anweisungen von", beside: "Neben", launch: "Was startet für" },
     odd: {
       hidden_text: "Verborgener Text",
       control_characters: "Steuerzeichen",

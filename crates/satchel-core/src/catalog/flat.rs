@@ -233,6 +233,39 @@ mod tests {
         assert_ne!(flat_name("s", "a.b", None), flat_name("s", "a/b", Some(&path("a/b"))));
     }
 
+    /// S29: ten thousand tools of many servers, with names made to be taken for each other.
+    #[test]
+    fn ten_thousand_names_are_all_different_lead_back_and_stay() {
+        let mut random = fastrand::Rng::with_seed(29);
+        let tools: Vec<char> = "abAB12_-./: \u{e9}\u{430}\u{200b}\u{1f600}".chars().collect();
+        let servers: Vec<char> = "abc12-_".chars().collect();
+        let word = |pool: &[char], most: usize, random: &mut fastrand::Rng| -> String {
+            (0..random.usize(1..most)).map(|_| pool[random.usize(0..pool.len())]).collect()
+        };
+        let mut pairs = std::collections::BTreeSet::new();
+        while pairs.len() < 10_000 {
+            let Ok(server) = word(&servers, 5, &mut random).parse::<ServerName>() else { continue };
+            let most = if random.u8(0..10) == 0 { 200 } else { 5 };
+            pairs.insert((server, word(&tools, most, &mut random)));
+        }
+        let table = || {
+            let mut names = BTreeMap::new();
+            for (server, tool) in &pairs {
+                insert(&mut names, server, tool, &RawObject::new().to_raw());
+            }
+            names
+        };
+        let names = table();
+        assert_eq!(names.len(), pairs.len(), "no two have one name");
+        for (name, (path, _)) in &names {
+            assert!(pairs.contains(&(path.server.clone(), path.tool.clone())), "{name} leads back");
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+            assert!(name.len() <= LONGEST && name.chars().all(plain), "{name:?} of {path:?}");
+        }
+        let again = table();
+        assert!(names.iter().all(|(name, (path, _))| again.get(name).is_some_and(|(same, _)| same == path)));
+    }
+
     #[test]
     fn an_address_fits_its_template() {
         for (template, uri, expected) in [

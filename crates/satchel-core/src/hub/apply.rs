@@ -128,7 +128,7 @@ fn reload(hub: &Hub) {
                 let file = hub.places().config_file.display().to_string();
                 hub.did(DeedKind::Policy, "", &file, "the file was changed from outside");
                 remember(hub, &config);
-                hub.reconcile(config);
+                hub.reconcile(config, None);
             }
         }
         Err(trouble) => {
@@ -154,12 +154,26 @@ fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
     hub.clear_notice(Code::ConfigInvalid);
     remember(hub, &config);
     hub.did_change(change);
-    hub.reconcile(config);
+    hub.reconcile(config, accepted(hub, &current, change));
     if let Change::Remove { name } = change {
         hub.forget_approvals(name);
         hub.forget_habits_of(name);
     }
     Ok(())
+}
+
+/// The server whose entry a person wrote with this change. Whoever only sets up walls has accepted what runs, where that is
+/// what they saw.
+fn accepted<'a>(hub: &Hub, before: &Config, change: &'a Change) -> Option<&'a str> {
+    match change {
+        Change::Add { name, .. } | Change::Put { name, .. } => Some(name),
+        Change::SetSandbox { name, .. } => {
+            let servers = hub.servers();
+            let seen = servers.get(name.as_str()).filter(|known| !known.held)?;
+            (before.servers().get(name.as_str()) == Some(&seen.config)).then_some(name.as_str())
+        }
+        _ => None,
+    }
 }
 
 #[derive(Debug, thiserror::Error)]

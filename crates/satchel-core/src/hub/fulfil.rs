@@ -41,8 +41,13 @@ impl Hub {
                 Ok(json!({}))
             }
             Wish::Restart { server } => {
-                let upstream = self.servers().get(server.as_str()).map(|known| known.upstream.clone());
-                upstream.ok_or_else(|| unknown_server(&server))?.restart();
+                let known = self
+                    .servers()
+                    .get_key_value(server.as_str())
+                    .map(|(name, known)| (name.clone(), known.clone()));
+                let (name, known) = known.ok_or_else(|| unknown_server(&server))?;
+                self.refuse_held_launch(&name)?;
+                known.upstream.restart();
                 Ok(json!({}))
             }
             Wish::Rest { server } => {

@@ -15,6 +15,7 @@ mod habits;
 mod happenings;
 mod import;
 mod keep;
+mod launch;
 mod ledger;
 mod meaning;
 mod pause;
@@ -223,7 +224,7 @@ impl Hub {
 
     fn begin(&self, asked: mpsc::Receiver<apply::Asked>, records: mpsc::Receiver<ledger::Mail>) {
         let first = apply::first_config(self);
-        self.reconcile(first);
+        self.reconcile(first, None);
         self.inner.snapshot.send_replace(Arc::new(self.compose()));
         let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
         self.inner.tracker.spawn(async move { apply::run(applying, asked).await });

@@ -298,10 +298,14 @@ impl Hub {
             .filter(|(name, _)| enabled(name))
             .map(|(name, offer)| (name.clone(), offer.clone()))
             .collect::<Vec<_>>();
-        let offers = offers.into_iter().map(|(name, offer)| {
+        let offers = offers.into_iter().filter_map(|(name, offer)| {
             let trusted = self.trusted_offer(&name, &offer);
+            // What would not be started is not on offer.
+            if self.servers().get(&name).is_some_and(|known| known.held) {
+                return None;
+            }
             let seen = rules::applied(&name, &trusted, config.tool_rules());
-            (name, seen)
+            Some((name, seen))
         });
         let offers = offers.collect();
         self.inner.catalog.send_modify(|catalog| *catalog = catalog.followed_by(offers));

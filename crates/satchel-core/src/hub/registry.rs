@@ -4,12 +4,13 @@ use std::sync::{Arc, PoisonError, atomic::Ordering};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Hub, refresh};
+use super::{Hub, refresh, trusted::Arrival};
 use crate::{
     catalog::disk,
     config::Config,
     files::file_stem,
     model::{Code, Notice, ServerConfig, ServerName, Startup},
+    trust::First,
     upstream::{Upstream, setup_of},
 };
 
@@ -22,13 +23,15 @@ pub(super) struct Registered {
     pub(super) upstream: Upstream,
     pub(super) config: ServerConfig,
     pub(super) calls: Arc<tokio::sync::Semaphore>,
+    /// It is not started: its entry is not what a person accepted.
+    pub(super) held: bool,
     /// Ends the tasks that serve this server's lists.
     end: CancellationToken,
 }
 
 impl Hub {
-    /// Makes the servers follow `config`.
-    pub(super) fn reconcile(&self, config: Config) {
+    /// Makes the servers follow `config`. `accepted` is the server whose entry a person just wrote through Satchel.
+    pub(super) fn reconcile(&self, config: Config, accepted: Option<&str>) {
         let config = Arc::new(config);
         let before = self.inner.config.send_replace(config.clone());
         for name in before.servers().keys() {
@@ -38,7 +41,13 @@ impl Hub {
                 let _ = std::fs::remove_file(self.catalog_file(name));
             }
         }
+        // Whoever changes an entry does not get it started by changing the rule about that in the same breath.
+        let first = match before.holds_new_servers() || config.holds_new_servers() {
+            true => First::Held,
+            false => First::Offered,
+        };
         for (name, wanted) in config.servers() {
+            let arrival = Arrival { first, accepted: accepted == Some(name.as_str()) };
             let known = self.servers().get(name).map(|known| known.config.clone());
             match known {
                 Some(known) if known == *wanted => {}
@@ -47,20 +56,28 @@ impl Hub {
                 }
                 Some(_) => {
                     self.remove(name);
-                    self.add(name, wanted);
+                    self.add(name, wanted, arrival);
+                    continue;
                 }
-                None => self.add(name, wanted),
+                None => {
+                    self.add(name, wanted, arrival);
+                    continue;
+                }
+            }
+            if arrival.accepted {
+                self.accept_launch(name);
+                self.follow_launch(name);
             }
         }
         self.publish_catalog();
         self.inner.compose.notify_one();
     }
 
-    fn add(&self, name: &ServerName, config: &ServerConfig) {
+    fn add(&self, name: &ServerName, config: &ServerConfig, arrival: Arrival) {
         let setup = setup_of(&config.transport);
         let kept = disk::read(&self.catalog_file(name));
         let pinned = kept.as_ref().ok().and_then(|kept| kept.as_ref().map(|kept| kept.pinned));
-        self.open_approvals(name, config, pinned);
+        let held = self.open_approvals(name, config, pinned, arrival);
         match kept {
             Ok(Some(disk::Kept { offer, .. })) if offer.setup == setup => {
                 let offer = Arc::new(offer);
@@ -77,14 +94,16 @@ impl Hub {
             Err(trouble) => self.notice(Notice::new(Code::SetAside, trouble)),
         }
         let number = self.inner.numbers.fetch_add(1, Ordering::Relaxed);
-        // One command starts only what it asks for.
-        let mut started = config.clone();
-        if self.inner.options.passive && started.startup == Startup::Eager {
-            started.startup = Startup::KeepAlive;
-        }
+        let started = self.as_started(config, held);
         let upstream = Upstream::new(name.clone(), number, started, self.inner.around.clone());
+        if held {
+            upstream
+                .log()
+                .hub("not started: its entry is not what was approved; look at it with `satchel approvals`");
+        }
         let registered = Registered {
             upstream,
+            held,
             config: config.clone(),
             calls: Arc::new(tokio::sync::Semaphore::new(CALLS_PER_SERVER)),
             end: self.inner.end.child_token(),
@@ -94,11 +113,38 @@ impl Hub {
         self.learn(name);
     }
 
+    /// An entry as its upstream gets it.
+    fn as_started(&self, config: &ServerConfig, held: bool) -> ServerConfig {
+        let mut started = config.clone();
+        // One command starts only what it asks for.
+        if self.inner.options.passive && started.startup == Startup::Eager {
+            started.startup = Startup::KeepAlive;
+        }
+        started.enabled &= !held;
+        started
+    }
+
+    /// Lets a server be started whose entry a person has approved by now.
+    pub(super) fn follow_launch(&self, name: &ServerName) {
+        let mut servers = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(known) = servers.get_mut(name) else { return };
+        // Judged by the entry that would be started, which may be another one by now.
+        if !known.held || self.holds_launch(name, &known.config) {
+            return;
+        }
+        known.held = false;
+        known.upstream.configure(self.as_started(&known.config, false));
+        drop(servers);
+        self.publish_catalog();
+        self.learn(name);
+        self.inner.compose.notify_one();
+    }
+
     fn adjust(&self, name: &ServerName, config: &ServerConfig) {
         let mut servers = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = servers.get_mut(name) {
             known.config = config.clone();
-            known.upstream.configure(config.clone());
+            known.upstream.configure(self.as_started(config, known.held));
         }
         drop(servers);
         self.learn(name);
@@ -136,7 +182,9 @@ impl Hub {
 
     /// Never a server that only a person starts.
     fn is_unread(&self, name: &ServerName) -> bool {
-        let wanted = |server: &Registered| server.config.enabled && server.config.startup != Startup::Manual;
+        let wanted = |server: &Registered| {
+            server.config.enabled && !server.held && server.config.startup != Startup::Manual
+        };
         self.servers().get(name).is_some_and(wanted) && !self.offers().contains_key(name)
     }
 

@@ -83,6 +83,9 @@ impl Hub {
             return Err(Some(refused(name, &LeaseError::Off)));
         }
         self.refuse_server_off(name).map_err(Some)?;
+        if server.held {
+            self.refuse_held_launch(name).map_err(Some)?;
+        }
         Ok(server)
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json};
 
-use super::{CallFailure, Hub, trail::PERSON};
+use super::{CallFailure, Hub, launch, trail::PERSON};
 use crate::{
     catalog::{Offer, ResourceEntry, Said, ToolEntry},
     config::file::OWN_COMMAND,
@@ -35,6 +35,31 @@ pub(super) struct Entry {
     /// The record could not be written; it is tried again.
     unwritten: bool,
     judged: Option<Judged>,
+    /// What its entry says is started; `None` where that is our own program.
+    launch: Option<Launch>,
+}
+
+impl Entry {
+    /// What is not started, and why.
+    fn held_launch(&self) -> Option<(&Item, Why)> {
+        let launch = self.launch.as_ref()?;
+        Some((&launch.item, self.record.holds_launch(&launch.item, launch.first)?))
+    }
+}
+
+#[derive(Debug)]
+struct Launch {
+    item: Item,
+    first: First,
+}
+
+/// How an entry came to be as it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    /// What becomes of it where nobody has accepted anything of the server.
+    pub(super) first: First,
+    /// A person put it there, through Satchel.
+    pub(super) accepted: bool,
 }
 
 /// What came of judging one offer.
@@ -84,10 +109,18 @@ impl Hub {
     }
 
     /// Reads what was approved of a server. `kept` says whether its lists were kept, and whether there was a record then.
-    pub(super) fn open_approvals(&self, name: &ServerName, config: &ServerConfig, kept: Option<bool>) {
-        let ours = matches!(&config.transport, TransportConfig::Stdio { command, args, .. }
-            if command == OWN_COMMAND && args.first().is_some_and(|word| word == "toolbox"));
-        let record = match approvals::read(&self.approvals_file(name)) {
+    /// True where it may not be started.
+    pub(super) fn open_approvals(
+        &self,
+        name: &ServerName,
+        config: &ServerConfig,
+        kept: Option<bool>,
+        arrival: Arrival,
+    ) -> bool {
+        // With variables of somebody else's it would be our program no longer.
+        let ours = matches!(&config.transport, TransportConfig::Stdio { command, args, env, .. }
+            if command == OWN_COMMAND && args.first().is_some_and(|word| word == "toolbox") && env.is_empty());
+        let mut record = match approvals::read(&self.approvals_file(name)) {
             Ok(Some(record)) => record,
             Ok(None) if kept == Some(true) && !ours => {
                 self.tell_lost(format!("what was approved of \"{name}\" is gone"));
@@ -102,8 +135,50 @@ impl Hub {
             }
         };
         // Written with the next list: without it, a server whose lists get lost as well would be a new one.
-        let unwritten = record.is_lost();
-        self.trusted().insert(name.clone(), Entry { record, ours, unwritten, judged: None });
+        let mut unwritten = record.is_lost();
+        let launch = Launch { item: launch::item(name, config), first: arrival.first };
+        // Looked at by a person before entries were pinned: what there is now is what was looked at.
+        let settled = record.unseen().is_none() && !record.knows(Kind::Launch, name.as_str());
+        if !ours && (arrival.accepted || settled) {
+            record.approve(&launch.item);
+            unwritten = approvals::write(&self.approvals_file(name), &record).is_err();
+        }
+        let launch = (!ours).then_some(launch);
+        let entry = Entry { record, ours, unwritten, judged: None, launch };
+        let held = entry.held_launch().map(|(item, _)| format!("what it runs, {}", item.print));
+        self.trusted().insert(name.clone(), entry);
+        let Some(deed) = held else { return false };
+        self.did(DeedKind::Held, "satchel", name.as_str(), deed);
+        true
+    }
+
+    /// A person put this entry there, through Satchel.
+    pub(super) fn accept_launch(&self, name: &ServerName) {
+        let accepted = self.with_record(name, |entry| {
+            if let Some(launch) = &entry.launch {
+                entry.record.approve(&launch.item);
+            }
+        });
+        if let Err(refusal) = accepted {
+            tracing::warn!(server = %name, "cannot keep that its entry was approved: {}", refusal.message);
+        }
+    }
+
+    /// Why a server is not started, where that is because of its entry.
+    pub(super) fn refuse_held_launch(&self, name: &ServerName) -> Result<(), CallFailure> {
+        let trusted = self.trusted();
+        let Some((_, why)) = trusted.get(name).and_then(Entry::held_launch) else { return Ok(()) };
+        let message = format!("\"{name}\" is held back and was not started: {}", launch::because(why));
+        let action = Code::HeldBack.action().to_owned();
+        Err(CallFailure::not_sent(Some(name), Some(Code::HeldBack), message, action))
+    }
+
+    /// May what this entry says not be started?
+    pub(super) fn holds_launch(&self, name: &ServerName, config: &ServerConfig) -> bool {
+        let trusted = self.trusted();
+        let launch = trusted.get(name).and_then(|entry| Some((&entry.record, entry.launch.as_ref()?.first)));
+        launch
+            .is_some_and(|(record, first)| record.holds_launch(&launch::item(name, config), first).is_some())
     }
 
     fn tell_lost(&self, message: String) {
@@ -140,6 +215,7 @@ impl Hub {
             ours: false,
             unwritten: false,
             judged: None,
+            launch: None,
         });
         if let Some(judged) = &entry.judged
             && Arc::ptr_eq(&judged.of, offer)
@@ -187,6 +263,8 @@ impl Hub {
         let Some(entry) = trusted.get(name).filter(|entry| !entry.ours) else { return (0, None) };
         let waits = |held: &&Held| !entry.record.is_kept(&held.print);
         let held = entry.judged.iter().flat_map(|judged| judged.held.values()).filter(waits).count();
+        let launch = entry.held_launch().filter(|(item, _)| !entry.record.is_kept(&item.print));
+        let held = held + usize::from(launch.is_some());
         (held, entry.record.unseen().filter(|_| entry.judged.is_some()))
     }
 
@@ -250,8 +328,7 @@ impl Hub {
         let names: Vec<&ServerName> = self_configured(&trusted, &offers).filter(wanted).collect();
         let others: BTreeSet<&str> = offers.keys().map(ServerName::as_str).collect();
         let servers = names.into_iter().filter_map(|name| {
-            let (entry, offer) = (trusted.get(name)?, offers.get(name)?);
-            shown(name, entry, offer, &others)
+            shown(name, trusted.get(name)?, offers.get(name).map(|offer| &**offer), &others)
         });
         Ok(ApprovalList { servers: servers.collect() })
     }
@@ -259,9 +336,17 @@ impl Hub {
     /// A person approves exactly these definitions, or wants them held back.
     pub(super) fn decide(&self, server: &str, items: &[Seen], approve: bool) -> Result<Value, Refusal> {
         let name: ServerName = server.parse().map_err(|_| unknown(server))?;
-        let offer = self.offers().get(&name).cloned().ok_or_else(|| unread(server))?;
+        let offer = self.offers().get(&name).cloned();
+        let defined = offer.iter().flat_map(|offer| defined(offer, &name)).map(|one| one.item(false));
+        let launch = {
+            let trusted = self.trusted();
+            trusted.get(&name).and_then(|entry| Some(entry.launch.as_ref()?.item.clone()))
+        };
         let now: BTreeMap<(Kind, String), Item> =
-            defined(&offer, &name).map(|one| ((one.kind, one.name.clone()), one.item(false))).collect();
+            defined.chain(launch).map(|item| ((item.kind, item.name.clone()), item)).collect();
+        if now.is_empty() {
+            return Err(unread(server));
+        }
         let mut meant = Vec::new();
         for seen in items {
             let item = now.get(&(seen.kind, seen.name.clone()));
@@ -276,11 +361,12 @@ impl Hub {
             meant.push(item);
         }
         let deeds: Vec<String> = meant.iter().map(|item| words_of(item)).collect();
-        self.with_record(&name, |record| {
+        self.with_record(&name, |entry| {
             for item in meant {
-                if approve { record.approve(item) } else { record.keep(&item.print) }
+                if approve { entry.record.approve(item) } else { entry.record.keep(&item.print) }
             }
         })?;
+        self.follow_launch(&name);
         let kind = if approve { DeedKind::Approval } else { DeedKind::Held };
         deeds.into_iter().for_each(|deed| self.did(kind, PERSON, server, deed));
         Ok(json!({}))
@@ -291,23 +377,30 @@ impl Hub {
         let name: ServerName = server.parse().map_err(|_| unknown(server))?;
         let offer = self.offers().get(&name).cloned().ok_or_else(|| unread(server))?;
         let items: Vec<Item> = defined(&offer, &name).map(|one| one.item(false)).collect();
-        self.with_record(&name, |record| record.look(&items))?;
+        self.with_record(&name, |entry| {
+            entry.record.look(&items);
+            // What runs is what was looked at; from now on it changes by a person's word only.
+            if let (Some(launch), None) = (&entry.launch, entry.held_launch()) {
+                entry.record.approve(&launch.item);
+            }
+        })?;
         let looked = format!("looked at all {} definitions", items.len());
         self.did(DeedKind::Approval, PERSON, server, looked);
         Ok(json!({}))
     }
 
     /// Changes a record, on disk first: what is not written did not happen.
-    fn with_record(&self, name: &ServerName, change: impl FnOnce(&mut Record)) -> Result<(), Refusal> {
+    fn with_record(&self, name: &ServerName, change: impl FnOnce(&mut Entry)) -> Result<(), Refusal> {
         let path = self.approvals_file(name);
         {
             let mut trusted = self.trusted();
             let entry = trusted.get_mut(name).ok_or_else(|| unknown(name.as_str()))?;
-            let mut record = entry.record.clone();
-            change(&mut record);
-            approvals::write(&path, &record)
-                .map_err(|error| Refusal::new("unwritable", error.to_string(), ""))?;
-            entry.record = record;
+            let before = entry.record.clone();
+            change(entry);
+            if let Err(error) = approvals::write(&path, &entry.record) {
+                entry.record = before;
+                return Err(Refusal::new("unwritable", error.to_string(), ""));
+            }
             entry.unwritten = false;
             entry.judged = None;
         }
@@ -321,7 +414,9 @@ fn self_configured<'a>(
     trusted: &'a BTreeMap<ServerName, Entry>,
     offers: &'a BTreeMap<ServerName, Arc<Offer>>,
 ) -> impl Iterator<Item = &'a ServerName> {
-    trusted.iter().filter(|(name, entry)| !entry.ours && offers.contains_key(*name)).map(|(name, _)| name)
+    let is_known =
+        |name: &ServerName, entry: &Entry| offers.contains_key(name) || entry.held_launch().is_some();
+    trusted.iter().filter(move |(name, entry)| !entry.ours && is_known(name, entry)).map(|(name, _)| name)
 }
 
 /// As the trail names it: with its fingerprint, because names can be had by others.
@@ -350,13 +445,25 @@ fn because(why: Why) -> &'static str {
 fn shown(
     name: &ServerName,
     entry: &Entry,
-    offer: &Offer,
+    offer: Option<&Offer>,
     others: &BTreeSet<&str>,
 ) -> Option<ServerApprovals> {
-    let judged = entry.judged.as_ref()?;
+    let launch = entry.held_launch().map(|(item, why)| ApprovalItem {
+        kind: Kind::Launch,
+        name: item.name.clone(),
+        fingerprint: item.print.to_string(),
+        held: Some(why),
+        kept: entry.record.is_kept(&item.print),
+        diff: marked(entry.record.before(item).unwrap_or_default(), &item.text),
+        findings: Vec::new(),
+    });
+    let (Some(judged), Some(offer)) = (entry.judged.as_ref(), offer) else {
+        let server = name.to_string();
+        return launch.map(|item| ServerApprovals { server, unseen: None, new: 0, items: vec![item] });
+    };
     let own: BTreeSet<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
     let around = inspect::Around { server: name.as_str(), own: &own, servers: others };
-    let mut items = Vec::new();
+    let mut items = Vec::from_iter(launch);
     for one in defined(offer, name) {
         let held = judged.held.get(&(one.kind, one.name.clone()));
         let findings = match held.is_some() || entry.record.unseen().is_some() {
@@ -518,6 +625,8 @@ fn is_read(offer: &Offer, kind: Kind) -> bool {
         Kind::Resource | Kind::Template => has("resources"),
         Kind::Introduction | Kind::Instructions => offer.hello.is_some(),
         Kind::Beside => has("tools") && has("prompts") && has("resources"),
+        // Stands in no list.
+        Kind::Launch => false,
     }
 }
 

@@ -110,7 +110,13 @@ impl Hub {
                 let calls = view.calls.get(&name).copied().unwrap_or(0);
                 let offer = offers.get(&name).map(|offer| &**offer);
                 let (held, unseen) = self.standing(&name);
-                ServerView { held, unseen, ..show(&name, &server, offer, calls, trees.get(&name)) }
+                let mut view =
+                    ServerView { held, unseen, ..show(&name, &server, offer, calls, trees.get(&name)) };
+                // It is not switched off: it sleeps until a person has looked at what it would run.
+                if server.held && held > 0 && view.enabled && view.state == ServerState::Off {
+                    view.state = ServerState::Asleep;
+                }
+                view
             })
             .collect();
         Snapshot {

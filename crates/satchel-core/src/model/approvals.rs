@@ -20,11 +20,13 @@ pub enum Kind {
     Instructions,
     /// What stands beside the items of a list.
     Beside,
+    /// What its entry in the configuration says is started, or connected to.
+    Launch,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Tool,
         Kind::Prompt,
         Kind::Resource,
@@ -32,6 +34,7 @@ impl Kind {
         Kind::Introduction,
         Kind::Instructions,
         Kind::Beside,
+        Kind::Launch,
     ];
 
     /// As it is written in JSON and files.
@@ -44,6 +47,7 @@ impl Kind {
             Kind::Introduction => "introduction",
             Kind::Instructions => "instructions",
             Kind::Beside => "beside",
+            Kind::Launch => "launch",
         }
     }
 }

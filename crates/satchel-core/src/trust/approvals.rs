@@ -149,6 +149,17 @@ impl Record {
         self.pins.get(&item.kind)?.get(&item.name)
     }
 
+    /// Why what an entry says is not started, where it is not. What a person accepted is started as it was then only; what
+    /// nobody accepted is treated like anything else of a new server.
+    pub fn holds_launch(&self, item: &Item, first: First) -> Option<Why> {
+        match self.pin(item) {
+            Some(pin) if pin.print == item.print => None,
+            Some(_) => Some(Why::Changed),
+            None if self.lost => Some(Why::Lost),
+            None => (first == First::Held).then_some(Why::New),
+        }
+    }
+
     /// A person approves exactly this definition.
     pub fn approve(&mut self, item: &Item) {
         self.read.insert(item.kind);

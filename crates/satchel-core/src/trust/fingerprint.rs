@@ -222,6 +222,43 @@ mod tests {
         }
     }
 
+    /// S26: lists and definitions that are only written down in another order are never another definition.
+    #[test]
+    fn a_thousand_definitions_written_in_another_order_are_the_same() {
+        fn written(tree: &serde_json::Value, random: &mut fastrand::Rng) -> String {
+            match tree {
+                serde_json::Value::Object(fields) => {
+                    let mut fields: Vec<_> = fields.iter().collect();
+                    random.shuffle(&mut fields);
+                    let space = if random.bool() { " " } else { "" };
+                    let field = |(key, value): &(&String, &serde_json::Value), random: &mut fastrand::Rng| {
+                        format!("{}:{space}{}", serde_json::Value::from(key.as_str()), written(value, random))
+                    };
+                    let parts: Vec<String> = fields.iter().map(|one| field(one, random)).collect();
+                    format!("{{{}}}", parts.join(&format!(",{space}")))
+                }
+                serde_json::Value::Array(items) => {
+                    let parts: Vec<String> = items.iter().map(|item| written(item, random)).collect();
+                    format!("[{}]", parts.join(","))
+                }
+                plain => plain.to_string(),
+            }
+        }
+        let mut random = fastrand::Rng::with_seed(26);
+        for number in 0..1_000 {
+            let tool = serde_json::json!({
+                "name": format!("tool_{number}"), "title": "T", "description": "Finds \u{e4}.\n",
+                "inputSchema": {"type": "object", "required": ["a", "b"], "properties": {
+                    "a": {"type": "string", "enum": ["x", "y"]}, "b": {"type": "integer", "default": number}}},
+                "annotations": {"readOnlyHint": true, "title": "A"}, "_meta": {"k": [1, {"l": null, "m": "n"}]},
+            });
+            let before = print(&tool.to_string());
+            assert_eq!(before, print(&written(&tool, &mut random)));
+            let other = tool.to_string().replacen("\"T\"", "\"t\"", 1);
+            assert_ne!(before, print(&other));
+        }
+    }
+
     #[test]
     fn everything_else_does() {
         let all = [

@@ -237,7 +237,7 @@ export type Wish =
   | { do: "answer_question"; id: number; answer: QuestionAnswer }
   | { do: "reading_ask"; id: number };
 
-export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside";
+export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch";
 export type Why = "changed" | "added" | "new" | "lost";
 export type Unseen = "new" | "imported";
 export type Odd =

@@ -844,6 +844,11 @@ export const wishes: hub.Wish[] = [
         "kind": "beside",
         "name": "name",
         "fingerprint": "00ff"
+      },
+      {
+        "kind": "launch",
+        "name": "name",
+        "fingerprint": "00ff"
       }
     ]
   },
@@ -887,6 +892,11 @@ export const wishes: hub.Wish[] = [
       },
       {
         "kind": "beside",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "launch",
         "name": "name",
         "fingerprint": "00ff"
       }

@@ -1,0 +1,169 @@
+//! What of an entry decides what runs, or where it connects. What a person put there through Satchel, or looked at, is
+//! pinned; what another hand made of it in the file is not started before a person has looked at it.
+
+use satchel_mcp::Raw;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    model::{
+        ServerConfig, ServerName, TransportConfig,
+        approvals::{Kind, Why},
+    },
+    trust::{Fingerprint, Item, fingerprint::Tree},
+};
+
+/// Everything of an entry that decides what runs. Values that may be secrets are part of the fingerprint, never of the
+/// text.
+pub(super) fn item(name: &ServerName, config: &ServerConfig) -> Item {
+    Item {
+        kind: Kind::Launch,
+        name: name.to_string(),
+        print: Fingerprint::of_tree(Kind::Launch.as_str(), &tree(config, str::to_owned)),
+        text: tree(config, told).readable(),
+        alarming: false,
+    }
+}
+
+/// Why a server is not started, for whoever wants it.
+pub(super) fn because(why: Why) -> &'static str {
+    match why {
+        Why::Changed | Why::Added => {
+            "its entry in the configuration file was changed, and nobody has approved what it would run now"
+        }
+        Why::New => "it came with the configuration file, and has to be looked at first",
+        Why::Lost => "what was approved of it got lost, and it has to be looked at again",
+    }
+}
+
+fn tree(config: &ServerConfig, value: fn(&str) -> String) -> Tree {
+    let each = |named: &std::collections::BTreeMap<String, String>| -> Map<String, Value> {
+        named.iter().map(|(name, text)| (name.clone(), json!(value(text)))).collect()
+    };
+    let mut fields = Map::new();
+    match &config.transport {
+        TransportConfig::Stdio { command, args, env, cwd } => {
+            fields.insert("command".into(), json!(command));
+            fields.insert("args".into(), json!(args));
+            fields.insert("env".into(), json!(each(env)));
+            fields.insert("cwd".into(), json!(cwd));
+        }
+        TransportConfig::Http { url, headers } => {
+            fields.insert("url".into(), json!(url));
+            fields.insert("headers".into(), json!(each(headers)));
+        }
+    }
+    fields.insert("sandbox".into(), json!(config.sandbox));
+    let raw: Box<Raw> = serde_json::value::to_raw_value(&fields).expect("a JSON value always serializes");
+    Tree::of(&raw)
+}
+
+/// A reference as it is; of any other value only what tells it from another.
+fn told(value: &str) -> String {
+    if value.is_empty() || value.contains("${") {
+        return value.to_owned();
+    }
+    let digest = Sha256::digest(value.as_bytes());
+    format!("(a value, {:02x}{:02x})", digest[0], digest[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn of(entry: &Value) -> Item {
+        let config = Config::parse(&json!({ "mcpServers": { "a": entry } }).to_string()).unwrap();
+        let name: ServerName = "a".parse().unwrap();
+        item(&name, &config.servers()["a"])
+    }
+
+    /// S9, S33: every byte of what decides what runs is part of what is approved; nothing else is.
+    #[test]
+    fn one_byte_of_what_decides_what_runs_is_another_launch() {
+        let stdio = json!({
+            "command": "npx", "args": ["-y", "server@1.2.3", "--flag"], "cwd": "/srv/a",
+            "env": { "TOKEN": "${secret:TOKEN}", "MODE": "plain" },
+            "sandbox": { "read": ["~/notes"], "write": ["~/out"], "network": false },
+        });
+        let docker =
+            json!({ "command": "docker", "args": ["run", "-i", "mcp/fetch@sha256:0123456789abcdef"] });
+        let hosted = json!({
+            "url": "https://example.com/mcp?x=1", "headers": { "Authorization": "Bearer ${secret:KEY}", "X-Team": "a" },
+        });
+        let mut mutations = 0;
+        for entry in [&stdio, &docker, &hosted] {
+            let before = of(entry);
+            assert_eq!(before, of(entry));
+            for (place, text) in texts(entry, String::new()) {
+                for at in 0..text.len() {
+                    let mut bytes = text.clone().into_bytes();
+                    bytes[at] = if bytes[at] == b'q' { b'z' } else { b'q' };
+                    let Ok(Some(changed)) = std::panic::catch_unwind(|| {
+                        let mut changed = entry.clone();
+                        *changed.pointer_mut(&place)? = json!(String::from_utf8(bytes).ok()?);
+                        let document = json!({ "mcpServers": { "a": changed } }).to_string();
+                        Config::parse(&document).is_ok().then_some(changed)
+                    }) else {
+                        continue;
+                    };
+                    assert_ne!(of(&changed).print, before.print, "{place}, byte {at}");
+                    mutations += 1;
+                }
+            }
+        }
+        for (place, value) in [
+            ("/sandbox/network", json!(true)),
+            ("/sandbox", json!(false)),
+            ("/args", json!(["-y", "server@1.2.3"])),
+            ("/args/1", json!("server@1.2.4")),
+            ("/env", json!({ "TOKEN": "${secret:TOKEN}" })),
+            ("/env", json!({ "TOKENS": "${secret:TOKEN}", "MODE": "plain" })),
+        ] {
+            let mut changed = stdio.clone();
+            *changed.pointer_mut(place).unwrap() = value;
+            assert_ne!(of(&changed).print, of(&stdio).print, "{place}");
+            mutations += 1;
+        }
+        println!("measured: {mutations} mutations of one byte or one value, each another launch");
+        assert!(mutations >= 60, "{mutations}");
+        for (field, value) in [
+            ("idleTimeout", json!(5)),
+            ("startup", json!("eager")),
+            ("enabled", json!(false)),
+            ("keepCalls", json!(true)),
+            ("mine", json!("a note")),
+        ] {
+            let mut same = stdio.clone();
+            same[field] = value;
+            assert_eq!(of(&same), of(&stdio), "{field} decides nothing of it");
+        }
+    }
+
+    fn texts(value: &Value, place: String) -> Vec<(String, String)> {
+        match value {
+            Value::String(text) => vec![(place, text.clone())],
+            Value::Array(items) => {
+                items.iter().enumerate().flat_map(|(at, item)| texts(item, format!("{place}/{at}"))).collect()
+            }
+            Value::Object(fields) => {
+                fields.iter().flat_map(|(key, value)| texts(value, format!("{place}/{key}"))).collect()
+            }
+            _ => vec![],
+        }
+    }
+
+    #[test]
+    fn what_a_person_reads_has_the_whole_command_and_no_value_that_may_be_a_secret() {
+        let long = "x".repeat(4096);
+        let read = of(&json!({
+            "command": "npx", "args": ["-y", "a\nb", "\u{202e}gpj.exe", long],
+            "env": { "KEY": "canary-in-plain-text", "TOKEN": "${secret:TOKEN}" },
+        }));
+        assert!(read.text.contains(&"x".repeat(4096)) && read.text.contains("⟨U+202E⟩"), "{}", read.text);
+        assert!(read.text.contains("${secret:TOKEN}") && !read.text.contains("canary"), "{}", read.text);
+        let other = of(&json!({ "command": "npx", "env": { "KEY": "canary-in-plain-texu" } }));
+        let this = of(&json!({ "command": "npx", "env": { "KEY": "canary-in-plain-text" } }));
+        assert_ne!(this.text, other.text, "that it is another value can be seen");
+    }
+}
