@@ -36,6 +36,7 @@ impl Outcome {
             Ok(result) => result,
             // Refused before it was looked at.
             Err(error) if error.data["outcome"] == "not_sent" => return Outcome::Refused,
+            Err(error) if error.data["outcome"] == "unknown" => return Outcome::Unknown,
             Err(_) => return Outcome::Error,
         };
         match own_words(result, "dev.satchel/outcome").as_deref() {

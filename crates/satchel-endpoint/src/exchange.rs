@@ -10,6 +10,7 @@ use satchel_core::{
     hub::{Hub, Running, Step},
 };
 use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors};
+use serde_json::json;
 use tokio_util::task::TaskTracker;
 
 use crate::{
@@ -46,7 +47,7 @@ impl Request<'_> {
         let cancelled = in_flight.cancelled.clone();
         tokio::select! {
             answer = self.run(in_flight, tracker) => answer,
-            () = cancelled.cancelled() => Answer::Done(taken_back(id)),
+            () = cancelled.cancelled() => Answer::Done(taken_back(&session, id)),
         }
     }
 
@@ -202,7 +203,7 @@ impl Call {
         let last = loop {
             tokio::select! {
                 () = outlet.room() => {}
-                () = cancelled.cancelled() => break Some(taken_back(self.id.clone())),
+                () = cancelled.cancelled() => break Some(taken_back(&self.session, self.id.clone())),
                 () = &mut abandoned => break None,
             }
             tokio::select! {
@@ -219,7 +220,7 @@ impl Call {
                     }
                 },
                 Some((key, outcome)) = asked.next() => self.running.answer(&key, outcome),
-                () = cancelled.cancelled() => break Some(taken_back(self.id.clone())),
+                () = cancelled.cancelled() => break Some(taken_back(&self.session, self.id.clone())),
                 () = &mut abandoned => break None,
             }
         };
@@ -258,8 +259,13 @@ enum First {
     Question(Question),
 }
 
-fn taken_back(id: Id) -> Message {
-    Message::error(Some(id), ErrorObject::new(CANCELLED, "the request was cancelled"))
+/// A request that was cancelled: by its client, or because its session ended, with the hub perhaps.
+fn taken_back(session: &Session, id: Id) -> Message {
+    let message = match session.ended.is_cancelled() {
+        true => "its session ended before it was answered; it may have been carried out",
+        false => "the request was cancelled",
+    };
+    Message::error(Some(id), ErrorObject::new(CANCELLED, message).with_data(&json!({ "outcome": "unknown" })))
 }
 
 /// A question to visit an address has an id in the revisions with sessions, and none in the stateless ones.
