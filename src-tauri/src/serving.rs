@@ -175,9 +175,11 @@ async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
     }
 }
 
-/// First no new calls, then the servers. Both are bounded: what hangs is ended by the warden when we are gone.
+/// First no new calls, then the servers that still have some. Both are bounded: what hangs is ended by the warden when
+/// we are gone.
 async fn end(hub: Hub, endpoint: Endpoint) {
     tracing::info!("ending");
+    hub.begin_to_end();
     if tokio::time::timeout(DRAIN, endpoint.shutdown()).await.is_err() {
         tracing::warn!("calls were still running and are cut off");
     }

@@ -475,7 +475,7 @@ fn get(app: &Arc<App>, client: &str, surface: &Surface, headers: &HeaderMap) -> 
 /// opened its stream waits there.
 pub(crate) fn follow(app: &App, session: &Arc<Session>) {
     if !session.follows.swap(true, std::sync::atomic::Ordering::AcqRel) {
-        app.tracker.spawn(news::pass_on(app.hub.clone(), session.clone()));
+        app.tracker.spawn(news::pass_on(app.hub.clone(), session.clone(), app.stopping()));
     }
 }
 

@@ -21,6 +21,7 @@ use tokio::{
     sync::{broadcast, watch},
     time::Instant,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     session::Session,
@@ -204,9 +205,11 @@ pub(crate) fn as_said(news: &News) -> Message {
 }
 
 /// Passes news on to a session until it ends, or until nobody has read them for a while.
-pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>) {
+pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>, stop: CancellationToken) {
     let mut failed = false;
-    kept("news", || keep_passing_on(&hub, &session, std::mem::replace(&mut failed, true))).await;
+    let passing = kept("news", || keep_passing_on(&hub, &session, std::mem::replace(&mut failed, true)));
+    // Else it would go on for as long as a hub that ends waits for calls.
+    stop.run_until_cancelled(passing).await;
     session.unwatch_all();
     session.follows.store(false, std::sync::atomic::Ordering::Release);
 }

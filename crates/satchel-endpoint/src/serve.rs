@@ -27,9 +27,9 @@ const FALLBACKS: u16 = 9;
 pub(crate) const HEADERS: usize = 100;
 /// Bytes in a request's head.
 pub(crate) const HEADER_BYTES: usize = 32 * 1024;
-/// How long calls in flight may go on when the hub ends. Servers need up to four seconds more, and a desktop that logs
-/// out waits about five.
-const DRAIN: Duration = Duration::from_secs(1);
+/// How long calls in flight are waited for when the hub ends. Their servers give them less and then end, so that each
+/// call has its answer before this has passed; what waits for something else is cut off.
+const DRAIN: Duration = Duration::from_secs(2);
 
 /// Why nothing could be served.
 #[derive(Debug, thiserror::Error)]

@@ -64,9 +64,10 @@ fn announce(url: &str, json: bool) {
     ));
 }
 
-/// Nobody new comes in, then open calls end, then the servers.
+/// Nobody new comes in; open calls end, and servers that have none.
 async fn end(endpoint: Endpoint, hub: Hub) {
     let ending = async {
+        hub.begin_to_end();
         endpoint.shutdown().await;
         hub.shutdown().await;
     };

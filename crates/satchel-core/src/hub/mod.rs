@@ -40,7 +40,10 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::{Notify, Semaphore, mpsc, watch};
+use tokio::{
+    sync::{Notify, Semaphore, mpsc, watch},
+    task::JoinHandle,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -51,7 +54,7 @@ use crate::{
     model::{Notice, ServerName, Snapshot, control::Change},
     secrets::Secrets,
     tasks::kept,
-    upstream::{Surroundings, breaker::Breaker, environment::SearchPath},
+    upstream::{Ending, Surroundings, breaker::Breaker, environment::SearchPath},
 };
 
 pub use apply::ApplyError;
@@ -174,6 +177,7 @@ impl Hub {
             search_path: SearchPath::default(),
             news: tokio::sync::broadcast::channel(NEWS).0,
             tracker: tracker.clone(),
+            ending: Ending::default(),
         });
         let (changes, asked) = mpsc::channel(16);
         let (learned, learned_trouble) = habits::Learned::open(&habits::habits_file(&options.places));
@@ -303,18 +307,29 @@ impl Hub {
         self.inner.quit.cancelled().await;
     }
 
+    /// The hub is about to end: servers without calls end from now on, the others when their calls have ended, or soon.
+    /// For faces that give calls their time before they call [`Hub::shutdown`].
+    pub fn begin_to_end(&self) {
+        drop(self.end_servers());
+    }
+
+    fn end_servers(&self) -> Vec<JoinHandle<()>> {
+        self.inner.around.ending.begin();
+        let end = |server: &Registered| {
+            let upstream = server.upstream.clone();
+            self.inner.tracker.spawn(async move { upstream.close().await })
+        };
+        self.servers().values().map(end).collect()
+    }
+
     /// Ends every server and every task. Bounded: what resists is left to the warden.
     pub async fn shutdown(&self) {
         let all = async {
             self.inner.end.cancel();
-            let upstreams: Vec<_> = self.servers().values().map(|server| server.upstream.clone()).collect();
-            let closing: Vec<_> = upstreams
-                .into_iter()
-                .map(|upstream| self.inner.tracker.spawn(async move { upstream.close().await }))
-                .collect();
-            for closed in closing {
+            for closed in self.end_servers() {
                 let _ = closed.await;
             }
+            self.inner.around.warden.sweep().await;
             // Nobody calls any more; what they did is all told.
             self.close_door();
             self.inner.ledger.end.cancel();

@@ -25,6 +25,7 @@ use satchel_mcp::Raw;
 
 use super::{
     connect::{Connection, Signs, batch, http, sse, stdio},
+    ending::Ending,
     environment::{self, Found, SearchPath},
     handshake::{self, Hello, failure},
     lease::{Lease, LeaseError},
@@ -57,8 +58,6 @@ const DOWNLOAD: Duration = Duration::from_secs(600);
 /// How long a server of which nothing is known may take to say that it does not know `server/discover`, before it is
 /// asked in the older way.
 const PROBE: Duration = Duration::from_secs(10);
-/// How long calls in flight may go on when their server is stopped.
-const DRAIN: Duration = Duration::from_secs(5);
 /// Cold starts remembered for the median.
 const WAKES_KEPT: usize = 20;
 
@@ -79,6 +78,8 @@ pub struct Surroundings {
     pub search_path: SearchPath,
     /// Shutdown waits for its tasks.
     pub tracker: TaskTracker,
+    /// Whether the hub ends.
+    pub ending: Ending,
     /// What servers say that belongs to no call. Whoever is too slow misses the oldest.
     pub news: broadcast::Sender<News>,
     /// Told of every start and every secret that is read.
@@ -488,7 +489,10 @@ impl Actor {
                 }
             }
             Effect::Refuse(refusal) => {
-                let error = lease_error(refusal);
+                let error = match refusal {
+                    Refusal::Off if self.around.ending.has_begun() => LeaseError::Closing,
+                    refusal => lease_error(refusal),
+                };
                 for waiter in self.waiters.drain(..) {
                     let _ = waiter.send(Err(error.clone()));
                 }
@@ -529,14 +533,10 @@ impl Actor {
             cancel.cancel();
         }
         let live = self.connection.take_if(|live| live.generation == generation);
-        // When the hub ends, its faces have already given calls their time.
-        let patient = self.closing.is_empty();
-        let mail = self.mail.clone();
+        let (mail, ending) = (self.mail.clone(), self.around.ending.clone());
         self.around.tracker.spawn(async move {
             if let Some(live) = live {
-                if patient {
-                    drain(&live.connection.link).await;
-                }
+                drain(&live.connection.link, &ending).await;
                 live.connection.stop().await;
             }
             if let Some(mail) = mail.upgrade() {
@@ -568,9 +568,11 @@ async fn sleep_until(deadline: Option<Instant>) {
 }
 
 /// Lets calls in flight end by themselves, for a while.
-async fn drain(link: &Link) {
-    let deadline = Instant::now() + DRAIN;
-    while link.in_flight() > 0 && link.ended().is_none() && Instant::now() < deadline {
+async fn drain(link: &Link, ending: &Ending) {
+    let stopped = Instant::now();
+    // The hub may begin to end meanwhile.
+    let in_time = || Instant::now() < ending.calls_until(stopped);
+    while link.in_flight() > 0 && link.ended().is_none() && in_time() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -695,7 +697,8 @@ impl Start {
                 let program = self.program(&command, args, env, cwd).await.map_err(lost)?;
                 let warden = self.around.warden.clone();
                 let detail = format!("{}, {} arguments", program.program.display(), program.args.len());
-                let connected = stdio::connect(program, ears, self.log.clone(), warden, tracker);
+                let ending = self.around.ending.clone();
+                let connected = stdio::connect(program, ears, self.log.clone(), warden, ending, tracker);
                 let connected = connected.map_err(lost)?;
                 self.did(DeedKind::Started, self.name.as_str(), format!("{detail}; {}", self.setup()));
                 (connected, patience)

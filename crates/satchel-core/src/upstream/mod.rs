@@ -3,6 +3,7 @@
 mod actor;
 pub mod breaker;
 pub mod connect;
+mod ending;
 pub mod environment;
 mod handshake;
 pub mod lease;
@@ -18,6 +19,7 @@ pub mod walls;
 pub mod warden;
 
 pub use actor::{Dirty, News, Seen, Surroundings, Upstream};
+pub use ending::Ending;
 pub use handshake::Hello;
 pub use lease::{Lease, LeaseError};
 pub use link::{CallError, Event, Link, Outcome};

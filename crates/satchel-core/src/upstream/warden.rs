@@ -61,6 +61,15 @@ impl Warden {
         format!("{}.{server}.{generation}", self.run)
     }
 
+    /// Ends whatever was started for a server in this run of the hub and has moved out of reach. On Linux only.
+    pub(crate) async fn sweep(&self) {
+        let marks = format!("{}.", self.run);
+        let stragglers = tokio::task::spawn_blocking(move || kill_marked(&marks)).await.unwrap_or(0);
+        if stragglers > 0 {
+            tracing::info!(stragglers, "ended what servers had left behind");
+        }
+    }
+
     /// A process group began.
     pub fn begins(&self, group: u32) {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner).insert(group);

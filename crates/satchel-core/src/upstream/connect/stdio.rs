@@ -26,6 +26,7 @@ use crate::{
     model::Code,
     tasks::may_fail_here,
     upstream::{
+        ending::Ending,
         leash::Orders,
         lifecycle::Failure,
         link::{CallError, Link, OnChange, Outbox, Outcome},
@@ -35,8 +36,6 @@ use crate::{
     },
 };
 
-/// How long a server may take to end by itself after its input closed, and again after it was asked to.
-const GRACE: Duration = Duration::from_secs(2);
 /// How long the exit status may lag behind the end of the output.
 const STATUS_LAG: Duration = Duration::from_secs(1);
 
@@ -66,6 +65,7 @@ pub fn connect(
     changed: Box<dyn OnChange>,
     log: ServerLog,
     warden: Warden,
+    ending: Ending,
     tracker: &TaskTracker,
 ) -> Result<Connection, Failure> {
     let mut child = spawn(&program)?;
@@ -88,7 +88,8 @@ pub fn connect(
     tracker.spawn(write(stdin, orders, outbox, stop.clone()));
     tracker.spawn(read(stdout, link.clone(), log.clone(), signs.clone(), output_open));
     tracker.spawn(read_stderr(stderr, log.clone(), signs.clone(), errors_open));
-    let keeper = Keeper { child, group: pid, link: link.clone(), log, warden, output_closed, errors_closed };
+    let keeper =
+        Keeper { child, group: pid, link: link.clone(), log, warden, ending, output_closed, errors_closed };
     let (stopped, finished) = (stop.clone(), done.clone());
     tracker.spawn(async move {
         // Also where keeping it fails: whoever stops the connection waits for this.
@@ -273,6 +274,7 @@ struct Keeper {
     link: Link,
     log: ServerLog,
     warden: Warden,
+    ending: Ending,
     /// Never sent to; closed when everything the process wrote has been read.
     output_closed: mpsc::Receiver<()>,
     errors_closed: mpsc::Receiver<()>,
@@ -315,16 +317,17 @@ impl Keeper {
         }
     }
 
-    /// Input closed → wait → ask → wait → kill. At most `2 × GRACE` for a process that resists.
+    /// Input closed → wait → ask → wait → kill.
     #[cfg(unix)]
     async fn end_tree(mut self, mark: Option<String>) {
         use super::super::warden::{kill_below, kill_group, kill_marked, signal_group};
         use nix::sys::signal::Signal;
+        let steps = self.ending.steps(Instant::now());
         if let Some(group) = self.group
-            && !self.gone(group).await
+            && !self.gone(group, steps.closed).await
         {
             signal_group(group, Signal::SIGTERM);
-            if !self.gone(group).await {
+            if !self.gone(group, steps.asked).await {
                 self.log.hub("it did not end when asked to, and was killed");
                 // First what is held by the leash: without it there is nothing to find it by.
                 let _ = tokio::task::spawn_blocking(move || kill_below(group, None)).await;
@@ -335,8 +338,10 @@ impl Keeper {
         if let Some(group) = self.group {
             self.warden.gone(group);
         }
-        // What moved to a group of its own is still found by its mark.
-        if let Some(mark) = mark {
+        // What moved to a group of its own is still found by its mark. When the hub ends, one search does for all.
+        if let Some(mark) = mark
+            && !self.ending.has_begun()
+        {
             let stragglers = tokio::task::spawn_blocking(move || kill_marked(&mark)).await.unwrap_or(0);
             if stragglers > 0 {
                 self.log.hub(&format!("killed {stragglers} process(es) it had left behind"));
@@ -344,13 +349,12 @@ impl Keeper {
         }
     }
 
-    /// Waits for the end of the whole group, at most [`GRACE`].
+    /// Waits for the end of the whole group.
     #[cfg(unix)]
-    async fn gone(&mut self, group: u32) -> bool {
-        let deadline = tokio::time::Instant::now() + GRACE;
+    async fn gone(&mut self, group: u32, deadline: Instant) -> bool {
         let _ = tokio::time::timeout_at(deadline, self.child.wait()).await;
         while super::super::warden::signal_group(group, None) {
-            if tokio::time::Instant::now() >= deadline {
+            if Instant::now() >= deadline {
                 return false;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -361,7 +365,8 @@ impl Keeper {
     /// The job object holds the whole tree.
     #[cfg(windows)]
     async fn end_tree(mut self, _mark: Option<String>) {
-        if tokio::time::timeout(GRACE, self.child.wait()).await.is_err() {
+        let closed = self.ending.steps(Instant::now()).closed;
+        if tokio::time::timeout_at(closed, self.child.wait()).await.is_err() {
             self.log.hub("it did not end when its input closed, and was killed");
         }
         let _ = self.child.start_kill();
