@@ -1,17 +1,24 @@
 //! Whoever does not read, or asks without waiting, is refused clearly; memory stays bounded and others are served.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use satchel_tests::{Client, eventually};
 use serde_json::json;
-use tokio::{io::AsyncWriteExt, net::TcpStream, task::JoinSet};
+use tokio::{io::AsyncWriteExt, net::TcpStream, task::JoinSet, time::Instant};
 
 use crate::{
     arena::{Arena, Chaos, known},
     journal::Outcome,
-    measured,
+    measured, nightly,
     processes::memory,
-    sized,
+    sized, soaking,
 };
 
 /// The goal sheet's bound.
@@ -64,28 +71,56 @@ async fn a_client_that_asks_without_end_is_told_it_is_too_much() {
     arena.add("slow", Chaos::new().field("requestTimeout", json!(60)));
     let hub = arena.open().await;
     known(&arena.home, &["slow".to_owned()]).await;
-    let client = hub.client("greedy").await;
     let before = memory(hub.pid);
-    let mut calls = JoinSet::new();
-    for _ in 0..sized(200, 5_000) {
-        let client = client.clone();
-        calls.spawn(async move {
-            let answer = client.execute("slow:sleep", json!({ "ms": 1_500 })).await;
-            Outcome::of(&answer)
-        });
+    // All at once, and whoever has its answer asks again at once; a client has its own connections.
+    const CLIENTS: usize = 4;
+    const AT_ONCE: usize = 50;
+    let requests = nightly(CLIENTS * AT_ONCE, 20_000, 1_000_000);
+    let begun = Arc::new(AtomicUsize::new(0));
+    let mut callers = JoinSet::new();
+    for at in 0..CLIENTS {
+        let client = hub.client(&format!("greedy-{at}")).await;
+        for _ in 0..AT_ONCE {
+            let (client, begun) = (client.clone(), begun.clone());
+            callers.spawn(async move {
+                let (mut results, mut refused) = (0, 0);
+                while begun.fetch_add(1, Ordering::Relaxed) < requests {
+                    let answer = client.execute("slow:sleep", json!({ "ms": 1_500 })).await;
+                    match Outcome::of(&answer) {
+                        Outcome::Result => results += 1,
+                        Outcome::Refused => refused += 1,
+                        other => panic!("every call ends clearly: {other:?}, {answer:?}"),
+                    }
+                }
+                (results, refused)
+            });
+        }
     }
-    let told = calls.join_all().await;
-    let grown = memory(hub.pid) - before;
-    let count = |wanted| told.iter().filter(|outcome| **outcome == wanted).count();
-    let (results, refused) = (count(Outcome::Result), count(Outcome::Refused));
-    measured!(
-        "backpressure, greedy client: {results} results, {refused} refused, the hub grew by {grown:.1} MiB"
-    );
-    assert_eq!(results + refused, told.len(), "every call ended clearly");
-    assert!(results > 0 && refused > 0, "{results} results, {refused} refused");
-    assert!(grown <= MOST_GROWTH, "the hub grew by {grown:.1} MiB");
-    let again = client.execute("slow:echo", json!({ "text": "recovered" })).await;
+    let mut peak: f64 = 0.0;
+    let (mut results, mut refused) = (0, 0);
+    let mut look = tokio::time::interval(Duration::from_millis(200));
+    loop {
+        tokio::select! {
+            done = callers.join_next() => {
+                let Some(done) = done else { break };
+                let (some, others) = done.expect("no caller panics");
+                (results, refused) = (results + some, refused + others);
+            }
+            _ = look.tick() => peak = peak.max(memory(hub.pid) - before),
+        }
+    }
+    let over = Instant::now();
+    let again = hub.client("next").await.execute("slow:echo", json!({ "text": "recovered" })).await;
+    let took = over.elapsed();
     assert_eq!(again.text(), "recovered");
+    measured!(
+        "backpressure, greedy clients: {results} results, {refused} refused, the hub grew by {peak:.1} MiB, \
+        the next call took {took:.2?}"
+    );
+    assert_eq!(results + refused, requests, "every call ended");
+    assert!(results > 0 && refused > 0, "{results} results, {refused} refused");
+    assert!(peak <= MOST_GROWTH, "the hub grew by {peak:.1} MiB");
+    assert!(!soaking() || took <= Duration::from_secs(2), "it recovers: {took:.2?}");
 }
 
 /// R12, backpressure: likewise for a client that never reads.

@@ -7,9 +7,9 @@ use serde_json::json;
 use crate::{
     arena::{Arena, Chaos},
     control::Control,
-    measured,
+    measured, nightly,
     processes::Process,
-    sized, soaking,
+    soaking,
 };
 
 const WAYS: [&str; 5] = ["setsid", "double_fork", "daemon", "scrubbed", "vanished"];
@@ -21,13 +21,14 @@ async fn no_helper_outlives_its_server() {
     let mut ended = 0;
     // Every commit sees the two ways in which most servers end.
     let ends = if soaking() { &ENDS[..] } else { &ENDS[4..] };
-    for _ in 0..sized(1, 20) {
+    let rounds = nightly(1, 20, 50);
+    for _ in 0..rounds {
         for end in ends {
             ended += every_way(end).await;
         }
     }
     measured!("escapees: {ended} helpers ended, 0 left");
-    assert_eq!(ended, WAYS.len() * ends.len() * sized(1, 20));
+    assert_eq!(ended, WAYS.len() * ends.len() * rounds);
 }
 
 /// One server for each way to escape, all ended in this way; how many helpers there were.

@@ -1,7 +1,8 @@
 //! Trouble on purpose: servers that lie, die, flood and hide, hubs that are killed, files that are damaged. Each test
 //! has one pass criterion, prints what it measured, and fails when it did no work.
 //!
-//! `cargo test` runs small numbers; `make soak` sets `SATCHEL_SOAK=1` for large ones. `SATCHEL_SEED` replays a run.
+//! `cargo test` runs small numbers; `make soak` sets `SATCHEL_SOAK=1` for large ones, and `SATCHEL_SOAK=night` is for
+//! those that take hours. `SATCHEL_SEED` replays a run.
 
 #![allow(clippy::disallowed_methods, reason = "tests wait for their tasks by joining them")]
 
@@ -17,6 +18,8 @@ mod boundaries;
 mod bounds;
 mod canaries;
 mod cancelled;
+#[cfg(target_os = "linux")]
+mod clock;
 mod corpus;
 mod corrupt_state;
 mod cross_talk;
@@ -54,6 +57,14 @@ fn soaking() -> bool {
 /// How many: for every commit, or for a soak.
 fn sized(commit: usize, soak: usize) -> usize {
     if soaking() { soak } else { commit }
+}
+
+/// The same where a night wants more than a soak has the time for.
+fn nightly(commit: usize, soak: usize, night: usize) -> usize {
+    match std::env::var_os("SATCHEL_SOAK") {
+        Some(value) if value == "night" => night,
+        _ => sized(commit, soak),
+    }
 }
 
 /// Random decisions that can be made again: the seed is printed with what a test measured.

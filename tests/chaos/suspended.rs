@@ -10,9 +10,8 @@ use crate::{
     arena::{Arena, Chaos, known},
     control::Control,
     journal::Outcome,
-    measured,
+    measured, nightly,
     processes::{self, Signal, processor_time},
-    sized,
 };
 
 #[tokio::test]
@@ -42,7 +41,7 @@ async fn a_hub_that_was_held_still_goes_on_as_if_nothing_had_been() {
     })
     .await;
     processes::signal(hub.pid, Signal::STOP);
-    let seconds = sized(8, 60);
+    let seconds = nightly(8, 60, 1_800);
     tokio::time::sleep(Duration::from_secs(seconds as u64)).await;
     let before = processor_time(hub.pid);
     processes::signal(hub.pid, Signal::CONT);
