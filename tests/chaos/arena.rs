@@ -227,7 +227,7 @@ impl Chaos {
         self
     }
 
-    fn entry(self, run: &str) -> Value {
+    pub(crate) fn entry(self, run: &str) -> Value {
         let mut environment = self.environment;
         environment.insert(MARK.to_owned(), json!(run));
         // What a test forgets ends by itself; what is still measured does not.

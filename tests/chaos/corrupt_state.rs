@@ -25,7 +25,7 @@ use crate::{
 const START: Duration = Duration::from_secs(5);
 
 /// What is damaged. The first two hold what a person or a client relies on.
-const FILES: [&str; 8] = [
+const FILES: [&str; 11] = [
     "config.json",
     "data/clients.json",
     "data/catalogs/s.json",
@@ -34,7 +34,14 @@ const FILES: [&str; 8] = [
     "data/hub.json",
     "data/config.last-good.json",
     "data/habits.json",
+    "data/approvals/s.json",
+    "data/ledger.db",
+    "data/trail.head",
 ];
+
+/// After these nothing is left of what a file said.
+const WHOLLY: [&str; 8] =
+    ["cut off", "empty", "garbage", "zeros", "huge", "another shape", "directory", "dangling link"];
 
 const DAMAGES: [&str; 11] = [
     "bit flips",
@@ -68,9 +75,18 @@ async fn damaged_files_never_stop_the_hub_for_long_and_are_never_lost() {
         let outcome =
             start(&arena).await.unwrap_or_else(|fault| panic!("{file}, {damage}, seed {seed}: {fault}"));
         let said = match &outcome {
-            Start::Ready(notices) => notices.clone(),
+            Start::Ready { notices, .. } => notices.clone(),
             Start::Refused(words) => words.clone(),
         };
+        // What was approved is never guessed: without the record of it everything waits for a person.
+        if let ("data/approvals/s.json", true, Start::Ready { held, tools, .. }) =
+            (file, WHOLLY.contains(&damage), &outcome)
+        {
+            assert!(*tools > 0 && held >= tools, "{damage}, seed {seed}: {held} of {tools} are held; {said}");
+        }
+        if file == "data/ledger.db" && said.contains("set aside") {
+            assert!(before.is_none() || kept_aside(&path, before.as_ref()), "{damage}: the ledger is gone");
+        }
         // What a person wrote, and what clients are known by, is still there: in its place, or aside with a word.
         if ["config.json", "data/clients.json"].contains(&file) && before.is_some() {
             let here = print_of(&path) == before;
@@ -88,7 +104,7 @@ async fn damaged_files_never_stop_the_hub_for_long_and_are_never_lost() {
         }
         *seen
             .entry(match outcome {
-                Start::Ready(_) => "started".to_owned(),
+                Start::Ready { .. } => "started".to_owned(),
                 Start::Refused(_) => format!("refused ({file}, {damage})"),
             })
             .or_default() += 1;
@@ -193,8 +209,8 @@ fn kept_aside(path: &Path, print: Option<&Vec<u8>>) -> bool {
 }
 
 enum Start {
-    /// It runs, and has this to say.
-    Ready(String),
+    /// It runs, has this to say, and offers this many tools of its server, of which so many are held back.
+    Ready { notices: String, tools: u64, held: u64 },
     /// It ended, with these words.
     Refused(String),
 }
@@ -211,7 +227,10 @@ async fn start(arena: &Arena) -> Result<Start, String> {
         if !status["servers"].is_array() {
             return Err(format!("it runs but shows nothing: {status}"));
         }
-        return Ok(Start::Ready(status["notices"].to_string()));
+        let server = &status["servers"][0];
+        let count = |key: &str| server[key].as_u64().unwrap_or(0);
+        let notices = status["notices"].to_string();
+        return Ok(Start::Ready { notices, tools: count("tools"), held: count("held") });
     }
     let output =
         timeout(START, process.wait_with_output()).await.map_err(|_| "it does not end".to_owned())?;
@@ -234,7 +253,9 @@ async fn two_damages_in_a_row_lose_neither() {
         let damaged = json!({ "clients": word }).to_string();
         fs::write(&path, &damaged).unwrap();
         prints.push(damaged.into_bytes());
-        assert!(matches!(start(&arena).await, Ok(Start::Ready(notices)) if notices.contains("clients")));
+        assert!(
+            matches!(start(&arena).await, Ok(Start::Ready { notices, .. }) if notices.contains("clients"))
+        );
         eventually_ended(&arena).await;
     }
     for print in &prints {

@@ -7,10 +7,10 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use crate::{
-    arena::{Arena, Chaos, known},
+    arena::{Arena, Chaos, known, python},
     measured,
     processes::{Signal, signal},
-    random, sized,
+    random, sized, soaking,
 };
 
 const SERVERS: usize = 20;
@@ -27,7 +27,8 @@ async fn a_killed_hub_leaves_no_process_no_torn_file_and_no_lock() {
     }
     let (seed, mut random) = random();
     let rounds = sized(5, 200);
-    let mut slowest = Duration::ZERO;
+    let (mut slowest, mut slowest_start) = (Duration::ZERO, Duration::ZERO);
+    let mut calm_rounds = 0;
     let mut hub = arena.open().await;
     known(&arena.home, &names).await;
     let config = arena.home.config_text();
@@ -39,10 +40,16 @@ async fn a_killed_hub_leaves_no_process_no_torn_file_and_no_lock() {
             woken
                 .spawn(async move { client.execute(&format!("{name}:echo"), json!({ "text": name })).await });
         }
+        let counted = recorded(&arena).await;
         woken.join_all().await.iter().for_each(|answer| assert!(answer.outcome.is_ok(), "{answer:?}"));
         let running = arena.server_processes().len();
         assert!(running >= SERVERS, "all servers and their helpers run: {running}");
 
+        // Every other round nothing more is called before the kill, for longer than a record may take to be kept.
+        let calm = round % 2 == 1;
+        if calm {
+            tokio::time::sleep(Duration::from_millis(1_200)).await;
+        }
         // Load that is still going on when the hub dies; nobody waits for its answers.
         let load: Vec<_> = names
             .iter()
@@ -52,7 +59,7 @@ async fn a_killed_hub_leaves_no_process_no_torn_file_and_no_lock() {
                 call.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
                 call.spawn().expect("satchel can be started")
             })
-            .take(random.usize(0..4))
+            .take(if calm { 0 } else { random.usize(0..4) })
             .collect();
         tokio::time::sleep(Duration::from_millis(random.u64(0..300))).await;
         let killed = hub.pid;
@@ -62,8 +69,57 @@ async fn a_killed_hub_leaves_no_process_no_torn_file_and_no_lock() {
         let took = arena.gone(&format!("kill -9 of the hub in round {round}"), Arena::everything).await;
         slowest = slowest.max(took);
         assert_eq!(arena.home.config_text(), config, "the configuration is as it was");
+        assert_eq!(damage(&arena).await, "ok", "the ledger is whole");
+        let begin = tokio::time::Instant::now();
         hub = arena.home.start_hub().await;
+        slowest_start = slowest_start.max(begin.elapsed());
+        if calm {
+            assert_eq!(recorded(&arena).await, counted + SERVERS as u64, "round {round}: no record is lost");
+            calm_rounds += 1;
+        }
     }
+    assert!(calm_rounds > 0 && recorded(&arena).await > 0);
     assert_eq!(hub.client("one").await.execute("s9:echo", json!({ "text": "x" })).await.text(), "x");
-    measured!("kill -9 of the hub: seed {seed}, {rounds} rounds, 0 left, slowest {slowest:.2?}");
+    measured!(
+        "kill -9 of the hub: seed {seed}, {rounds} rounds, 0 left, slowest {slowest:.2?}; ready again after at most \
+        {slowest_start:.2?}; {calm_rounds} times no record lost"
+    );
+    assert!(!soaking() || slowest_start <= Duration::from_secs(3), "a start took {slowest_start:.2?}");
+}
+
+/// How many calls the statistics know.
+async fn recorded(arena: &Arena) -> u64 {
+    let stats = arena.home.satchel(&["stats", "--json"]).await.json();
+    stats["totals"]["calls"].as_u64().expect("a number of calls")
+}
+
+/// What SQLite itself finds wrong with a copy of the ledger, so that what the kill left of it stays as it is.
+async fn damage(arena: &Arena) -> String {
+    let program = "import shutil, sqlite3, sys, tempfile\n\
+        with tempfile.TemporaryDirectory() as copy:\n\
+        \x20   for end in ('', '-wal'):\n\
+        \x20       try: shutil.copy(sys.argv[1] + end, copy + '/ledger.db' + end)\n\
+        \x20       except FileNotFoundError: pass\n\
+        \x20   db = sqlite3.connect(copy + '/ledger.db')\n\
+        \x20   assert db.execute(\"select count(*) from sqlite_master\").fetchone()[0] > 0\n\
+        \x20   print(db.execute('pragma integrity_check').fetchone()[0])";
+    let mut command = arena.home.command(python());
+    let output = command.args(["-c", program]).arg(arena.home.file("data/ledger.db")).output().await;
+    let output = output.expect("python runs");
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned()
+}
+
+#[tokio::test]
+async fn a_planted_damage_of_the_ledger_is_found() {
+    let mut arena = Arena::new().await;
+    arena.add("s", Chaos::new());
+    let hub = arena.open().await;
+    hub.client("one").await.execute("s:echo", json!({ "text": "x" })).await.text();
+    assert_eq!(hub.terminate().await, Some(0));
+    assert_eq!(damage(&arena).await, "ok");
+    let file = arena.home.file("data/ledger.db");
+    let mut bytes = std::fs::read(&file).expect("there is a ledger");
+    bytes[4_096..].iter_mut().for_each(|byte| *byte = 0x55);
+    std::fs::write(&file, bytes).expect("the home can be written");
+    assert_ne!(damage(&arena).await, "ok");
 }
