@@ -118,6 +118,11 @@ async fn a_model_finds_what_words_do_not_and_its_silence_is_not_noticed() {
         })
         .await;
         assert_eq!(client.paths("sleep").await[0], "fake:sleep", "words still count");
+        eventually("what it says of tools is kept", async || {
+            let kept = std::fs::read_to_string(home.file("data/vectors.json")).ok()?;
+            kept.contains(&format!("{url}\"")).then_some(())
+        })
+        .await;
     }
 
     // What is known of tools is kept, and they are not asked for again.
