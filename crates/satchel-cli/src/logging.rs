@@ -32,14 +32,18 @@ pub(crate) fn for_command() {
 }
 
 fn rotating_file(logs: &Path) -> anyhow::Result<RollingFileAppender> {
-    let builder = RollingFileAppender::builder()
-        .rotation(Rotation::DAILY)
-        .filename_prefix("satchel")
-        .filename_suffix("log")
-        .max_log_files(KEPT_FILES);
+    let builder = || {
+        RollingFileAppender::builder()
+            .rotation(Rotation::DAILY)
+            .filename_prefix("satchel")
+            .filename_suffix("log")
+            .max_log_files(KEPT_FILES)
+    };
     // Windows lets only administrators make symbolic links.
-    let builder = if cfg!(unix) { builder.latest_symlink("satchel.log") } else { builder };
-    builder.build(logs).with_context(|| format!("cannot write logs to {}", logs.display()))
+    let linked = if cfg!(unix) { builder().latest_symlink("satchel.log") } else { builder() };
+    // Another hub that starts at this moment makes the same link. Which of them may run is not for the log to decide.
+    let file = linked.build(logs).or_else(|_| builder().build(logs));
+    file.with_context(|| format!("cannot write logs to {}", logs.display()))
 }
 
 fn to_stderr<S>(format: LogFormat) -> Option<Box<dyn Layer<S> + Send + Sync>>
