@@ -171,7 +171,12 @@ impl Arena {
 impl HostedChaos {
     /// The entry of a server whose mode is part of its address.
     pub(crate) fn entry(&self, mode: &str) -> Value {
-        json!({ "url": format!("{}/legacy/{mode}/mcp", self.base), "requestTimeout": 5 })
+        self.entry_of("legacy", mode)
+    }
+
+    /// The same of a server of an era.
+    pub(crate) fn entry_of(&self, era: &str, mode: &str) -> Value {
+        json!({ "url": format!("{}/{era}/{mode}/mcp", self.base), "requestTimeout": 5 })
     }
 }
 

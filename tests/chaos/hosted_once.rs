@@ -24,7 +24,7 @@ enum Promise {
     AtMostOnce,
 }
 
-/// Modes of `chaos_http.py` that concern this promise and exist for servers of the older revisions.
+/// Modes of `chaos_http.py` that concern this promise. Those of [`STATELESS`] are of servers of the newer revisions.
 const MODES: &[(&str, Promise)] = &[
     ("exec_then_500", Promise::RanUnknown),
     ("exec_then_503", Promise::RanUnknown),
@@ -37,7 +37,9 @@ const MODES: &[(&str, Promise)] = &[
     ("stale_keepalive", Promise::AtMostOnce),
     ("s429:times=1", Promise::Success),
     ("session_404:after=7", Promise::Success),
+    ("header_mismatch_once", Promise::Success),
 ];
+const STATELESS: [&str; 1] = ["header_mismatch_once"];
 /// Calls made at once on one entry, so that most leave before the first failure makes the hub pause the tool.
 const BURST: usize = 10;
 
@@ -55,7 +57,8 @@ async fn round(wanted: usize) {
     let hosted = arena.host().await;
     for (mode, promise) in MODES {
         for name in entries(mode, *promise, wanted) {
-            arena.add_entry(&name, hosted.entry(mode));
+            let era = if STATELESS.contains(mode) { "modern" } else { "legacy" };
+            arena.add_entry(&name, hosted.entry_of(era, mode));
         }
     }
     let hub = arena.open().await;

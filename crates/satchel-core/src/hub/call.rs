@@ -153,6 +153,9 @@ enum Stage {
     Sent(link::Call, Lease),
     /// A stateless server wants to know something first. The lease keeps it from being put to sleep meanwhile.
     Asking { round: Round, _awake: Lease },
+    /// Refused without being run: what the tool wants repeated in headers is no longer what we know of it. To be sent
+    /// once more when its list was read again (`2026-07-28/basic/transports/streamable-http.mdx`).
+    Stale,
     /// Ended.
     Over,
 }
@@ -505,6 +508,16 @@ impl Running {
                         return self.end(Err(Failed::Hub(failure)));
                     }
                 }
+                Stage::Stale => {
+                    let again = self.hub.read_tools_again(&self.server, &self.registered.upstream);
+                    Box::pin(again).await;
+                    // It may be another tool now, that nobody has approved.
+                    if let Err(failure) = self.still_possible() {
+                        return self.end(Err(Failed::Hub(failure)));
+                    }
+                    self.repeats = 0;
+                    self.stage = Stage::Begin;
+                }
                 Stage::Asking { .. } => {
                     if let Some(step) = self.next_of_round().await {
                         return step;
@@ -587,6 +600,11 @@ impl Running {
                             }
                             self.task = None;
                             return self.ended(result, modern);
+                        }
+                        Event::Final(Err(CallError::Answered(error)))
+                            if error.code == errors::HEADER_MISMATCH && modern && self.repeats > 0 =>
+                        {
+                            self.stage = Stage::Stale;
                         }
                         Event::Final(Err(CallError::Answered(error))) => {
                             lease.prove();
@@ -790,7 +808,7 @@ impl Running {
                 permission.answered(&self.hub, outcome.ok().as_deref());
                 return;
             }
-            Stage::Begin | Stage::Over => return,
+            Stage::Begin | Stage::Stale | Stage::Over => return,
         }
         // The time people take to answer is not the server's.
         if let Some(since) = self.waiting_since.take() {

@@ -81,6 +81,19 @@ pub(super) fn follow(
     });
 }
 
+impl Hub {
+    /// Reads a server's tools now, where it is connected. What cannot be read stays as it was known.
+    pub(super) async fn read_tools_again(&self, name: &ServerName, upstream: &Upstream) {
+        let Some((link, hello)) = upstream.seen().connected else { return };
+        let setup = self.offers().get(name).map(|known| known.setup.clone());
+        let Some(setup) = setup else { return };
+        let reader = Reader { hub: self.clone(), name: name.clone(), upstream: upstream.clone(), setup };
+        if let Err((_, error)) = reader.read(&link, &hello, Dirty::bit("tools")).await {
+            upstream.log().hub(&format!("could not read its lists: {error}"));
+        }
+    }
+}
+
 #[derive(Clone)]
 struct Reader {
     hub: Hub,
