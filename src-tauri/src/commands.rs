@@ -1,8 +1,11 @@
 //! What the window may ask for. Three lines each; the work is done elsewhere.
 
-use satchel_core::model::{
-    asks::Ask,
-    control::{Refusal, Wish},
+use satchel_core::{
+    clients::edit::toml,
+    model::{
+        asks::Ask,
+        control::{Refusal, Wish},
+    },
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -10,12 +13,12 @@ use tauri::{AppHandle, State, WebviewWindow};
 
 use crate::{
     autostart,
+    choices::{Choices, Chosen},
     clipboard::Clipboard,
-    links,
-    notices::{Choice, Notify},
-    prompt,
+    links, prompt,
     serving::Serving,
     state::HubState,
+    tray,
     window::{self, Wanted},
 };
 
@@ -40,6 +43,12 @@ pub(crate) async fn wish(serving: State<'_, Serving>, wish: Wish) -> Result<Valu
         return Err(Refusal::new("not_for_windows", "the window may not wish for this", ""));
     }
     links::fulfil(&serving, wish).await
+}
+
+/// What a pasted block of TOML says.
+#[tauri::command]
+pub(crate) fn read_toml(text: String) -> Result<Value, Refusal> {
+    toml::read(&text).map_err(|error| Refusal::new("not_toml", error.to_string(), ""))
 }
 
 #[tauri::command]
@@ -73,13 +82,15 @@ pub(crate) fn fit(window: WebviewWindow, height: f64) {
 }
 
 #[tauri::command]
-pub(crate) fn notifications(choice: State<'_, Choice>) -> Notify {
-    choice.get()
+pub(crate) fn choices(chosen: State<'_, Chosen>) -> Choices {
+    chosen.get()
 }
 
 #[tauri::command]
-pub(crate) fn set_notifications(choice: State<'_, Choice>, which: Notify) -> Result<(), Refusal> {
-    choice.set(which)
+pub(crate) fn choose(app: AppHandle, chosen: State<'_, Chosen>, choices: Choices) -> Result<(), Refusal> {
+    chosen.set(choices)?;
+    tray::appear(&app, choices.tray);
+    Ok(())
 }
 
 #[tauri::command]
@@ -115,6 +126,7 @@ fn may(wish: &Wish) -> bool {
         Wish::Status
         | Wish::Tools { .. }
         | Wish::Change(_)
+        | Wish::Entry { .. }
         | Wish::Restart { .. }
         | Wish::Rest { .. }
         | Wish::Pause { .. }

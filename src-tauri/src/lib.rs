@@ -6,6 +6,7 @@
 
 mod args;
 mod autostart;
+mod choices;
 mod clipboard;
 mod commands;
 mod events;
@@ -29,9 +30,9 @@ use tauri::{AppHandle, Manager, RunEvent};
 
 use crate::{
     args::{Args, Asked},
+    choices::Chosen,
     clipboard::Clipboard,
     commands::About,
-    notices::Choice,
     serving::{Options, Serving},
     state::HubState,
     tasks::Tasks,
@@ -107,20 +108,21 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
         .manage(tasks.clone())
         .manage(Clipboard::default())
         .manage(Wanted::default())
-        .manage(Choice::in_directory(places.data.join("window")))
+        .manage(Chosen::in_directory(places.data.join("window")))
         .manage(Pages(places.data.join("window")))
         .manage(about)
         .invoke_handler(tauri::generate_handler![
             commands::about,
             commands::answer,
             commands::asks,
+            commands::choices,
+            commands::choose,
             commands::close_window,
             commands::copy,
             commands::fit,
             commands::hub_state,
-            commands::notifications,
             commands::quit,
-            commands::set_notifications,
+            commands::read_toml,
             commands::set_starts_at_login,
             commands::starts_at_login,
             commands::try_again,

@@ -5,17 +5,21 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    path::PathBuf,
     time::Duration,
 };
 
 use notify_rust::Notification;
-use satchel_core::model::{ServerView, Snapshot, asks::Ask, control::Refusal};
-use serde::{Deserialize, Serialize};
+use satchel_core::model::{ServerView, Snapshot, asks::Ask};
 use tauri::{AppHandle, Manager};
 use tokio::time::Instant;
 
-use crate::{prompt, serving::Serving, tasks::Tasks, tray, window};
+use crate::{
+    choices::{Chosen, Notify},
+    prompt,
+    serving::Serving,
+    tasks::Tasks,
+    tray, window,
+};
 
 /// A question that is answered sooner needs no notification.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -25,39 +29,6 @@ const SETTLING: Duration = Duration::from_secs(12);
 const QUIET: Duration = Duration::from_secs(5 * 60);
 /// So many at once are told together.
 const TOGETHER: usize = 3;
-
-/// Which notifications are shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Notify {
-    #[default]
-    All,
-    Questions,
-    None,
-}
-
-/// The choice, in a file of the window's own.
-pub(crate) struct Choice(PathBuf);
-
-impl Choice {
-    pub(crate) fn in_directory(directory: PathBuf) -> Self {
-        Self(directory.join("notifications"))
-    }
-
-    pub(crate) fn get(&self) -> Notify {
-        let read = std::fs::read(&self.0).ok();
-        read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
-    }
-
-    pub(crate) fn set(&self, which: Notify) -> Result<(), Refusal> {
-        let refused =
-            |why: String| Refusal::new("unwritable", format!("the choice cannot be kept: {why}"), "");
-        let bytes = serde_json::to_vec(&which).map_err(|error| refused(error.to_string()))?;
-        let directory = self.0.parent().map_or(Ok(()), std::fs::create_dir_all);
-        directory.map_err(|error| refused(error.to_string()))?;
-        satchel_core::files::replace(&self.0, &bytes).map_err(|error| refused(error.to_string()))
-    }
-}
 
 /// Where a click leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,7 +169,7 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
             let looking = [window::LABEL, prompt::LABEL].iter().any(|label| {
                 app.get_webview_window(label).is_some_and(|window| window.is_focused().unwrap_or_default())
             });
-            let which = app.state::<Choice>().get();
+            let which = app.state::<Chosen>().get().notifications;
             for news in teller.news(snapshot, which, looking, Instant::now()) {
                 app.state::<Tasks>().spawn(show(app.clone(), news));
             }

@@ -14,7 +14,11 @@ use tauri::{
     webview::{Color, NewWindowResponse},
 };
 
-use crate::tasks::Tasks;
+use crate::{
+    choices::{Chosen, Closing},
+    serving::Serving,
+    tasks::Tasks,
+};
 
 /// The window's name within Tauri.
 pub(crate) const LABEL: &str = "main";
@@ -109,7 +113,10 @@ fn hide_when_closed(window: &WebviewWindow) {
     window.on_window_event(move |event| {
         let WindowEvent::CloseRequested { api, .. } = event else { return };
         api.prevent_close();
-        if asked.swap(true, Ordering::Relaxed) {
+        if own.state::<Chosen>().get().closing == Closing::Quit {
+            let serving = own.state::<Serving>().inner().clone();
+            own.state::<Tasks>().spawn(async move { serving.quit().await });
+        } else if asked.swap(true, Ordering::Relaxed) {
             hide(&own);
         } else {
             // An error means that no page listens; the next close hides.

@@ -141,7 +141,8 @@ async fn none_are_shown_where_nobody_wants_any() {
     page.run("location.hash = '#/settings'").await;
     page.click("[aria-label=Notifications] label:nth-child(3)").await;
     eventually("the choice is kept", async || {
-        (page.invoke("notifications", json!({})).await == Ok(json!("none"))).then_some(())
+        (page.invoke("choices", json!({})).await.is_ok_and(|chosen| chosen["notifications"] == "none"))
+            .then_some(())
     })
     .await;
     let called = call(&client, TOOL, json!({}));
@@ -154,7 +155,8 @@ async fn none_are_shown_where_nobody_wants_any() {
     .await;
     page.click("[aria-label=Notifications] label:nth-child(1)").await;
     eventually("the choice is kept", async || {
-        (page.invoke("notifications", json!({})).await == Ok(json!("all"))).then_some(())
+        (page.invoke("choices", json!({})).await.is_ok_and(|chosen| chosen["notifications"] == "all"))
+            .then_some(())
     })
     .await;
     desktop.activate(&editor).await;

@@ -24,7 +24,9 @@ use self::{
     icon::{Glyph, Ink, Shown},
     menu::MenuModel,
 };
-use crate::{clipboard::Clipboard, serving::Serving, state::HubState, tasks::Tasks, window};
+use crate::{choices::Chosen, clipboard::Clipboard, serving::Serving, state::HubState, tasks::Tasks, window};
+
+const ICON: &str = "satchel";
 
 /// The tray icon and its menu.
 pub(crate) struct Tray {
@@ -45,7 +47,7 @@ impl Tray {
         let entries = Arc::new(Entries::new(app)?);
         let ink = Ink::on(std::env::var("XDG_CURRENT_DESKTOP").ok().as_deref());
         let clicked = entries.clone();
-        let icon = TrayIconBuilder::with_id("satchel")
+        let icon = TrayIconBuilder::with_id(ICON)
             .icon(Glyph::Rest.image(ink))
             .icon_as_template(true)
             .temp_dir_path(directory)
@@ -56,6 +58,9 @@ impl Tray {
             .on_menu_event(move |app, event| act(app, &clicked, &event))
             .on_tray_icon_event(open_at_left_click)
             .build(app)?;
+        if !app.state::<Chosen>().get().tray {
+            warn(icon.set_visible(false));
+        }
         let told = MenuModel::of(&HubState::Opening);
         Ok(Self { app: app.clone(), icon, entries, shown: Shown::default(), wanted: Glyph::Rest, ink, told })
     }
@@ -79,6 +84,13 @@ impl Tray {
     /// When the picture may change although the state does not.
     pub(crate) fn changes_by_itself(&self) -> Option<Instant> {
         self.shown.changes_by_itself(self.wanted)
+    }
+}
+
+/// Shows the icon, or takes it out of the tray.
+pub(crate) fn appear(app: &AppHandle, visible: bool) {
+    if let Some(icon) = app.tray_by_id(ICON) {
+        warn(icon.set_visible(visible));
     }
 }
 

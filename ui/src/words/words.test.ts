@@ -1,6 +1,7 @@
 // Every language says everything, and says it itself.
 import { afterEach, expect, test } from "vitest";
 import { count, rough, time } from "../lib/fmt";
+import clients from "../../../crates/satchel-core/src/clients/table.json?raw";
 import { de } from "./de";
 import { en } from "./en";
 import { fetchWords, speak, words } from ".";
@@ -26,6 +27,12 @@ test("no German sentence was left in English", () => {
   const english = new Map(texts({ ...en, state: undefined }));
   const left = texts({ ...de, state: undefined }).filter(([place, text]) => text.includes(" ") && text.length > 14 && english.get(place) === text && !same.test(place));
   expect(left).toEqual([]);
+});
+
+test("what to do after connecting is said in both languages", () => {
+  const said = [...clients.matchAll(/"afterConnect": ("[^"]*")/g)].map(([, text]) => JSON.parse(text!) as string);
+  expect(said.length).toBeGreaterThan(30);
+  expect(said.filter((text) => de.clients.after(text) === text || en.clients.after(text) !== text)).toEqual([]);
 });
 
 test("no sentence shouts or says sorry", () => {

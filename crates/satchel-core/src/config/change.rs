@@ -8,7 +8,7 @@ use super::{
 };
 use crate::model::{
     ServerName,
-    control::{Change, Target},
+    control::{Change, HIDDEN, Target},
     name::NameError,
     nature::Permit,
     server::Sandbox,
@@ -75,6 +75,30 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                 servers.insert(name.clone(), entry.clone());
             })?)
         }
+        Change::Edit { name, entry } => {
+            known(name)?;
+            if !entry.is_object() {
+                return Err(ChangeError::Invalid(format!("the entry of \"{name}\" must be an object")));
+            }
+            let whole = unhidden(config.entry(name), entry).map_err(ChangeError::Invalid)?;
+            Ok(config.edited(|servers| {
+                if let Some(old) = servers.get_mut(name) {
+                    *old = whole;
+                }
+            })?)
+        }
+        Change::Duplicate { name, to } => {
+            known(name)?;
+            let server: ServerName = to.parse()?;
+            if config.servers().contains_key(&server) {
+                return Err(ChangeError::Exists(to.clone()));
+            }
+            Ok(config.edited(|servers| {
+                if let Some(entry) = servers.get(name).cloned() {
+                    servers.insert(to.clone(), entry);
+                }
+            })?)
+        }
         Change::Remove { name } => {
             known(name)?;
             Ok(config.edited(|servers| {
@@ -129,6 +153,29 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
         Change::SetLearning { learn } => Ok(config.edited_in(HISTORY, |history| {
             history.insert("learn".into(), Value::Bool(*learn));
         })?),
+    }
+}
+
+/// The entry with the old one's texts where [`HIDDEN`] stands.
+fn unhidden(old: Option<&Value>, new: &Value) -> Result<Value, String> {
+    match new {
+        Value::String(text) if text == HIDDEN => match old {
+            Some(Value::String(text)) => Ok(json!(text)),
+            _ => Err(format!(
+                "\"{HIDDEN}\" stands where nothing is hidden; write the value, or ${{secret:NAME}}"
+            )),
+        },
+        Value::Object(fields) => {
+            let entries = fields
+                .iter()
+                .map(|(key, value)| Ok((key.clone(), unhidden(old.and_then(|old| old.get(key)), value)?)));
+            entries.collect::<Result<Map<_, _>, String>>().map(Value::Object)
+        }
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.map(|(at, item)| unhidden(old.and_then(|old| old.get(at)), item)).collect()
+        }
+        other => Ok(other.clone()),
     }
 }
 
@@ -246,6 +293,34 @@ mod tests {
         assert_eq!(set(&set(&off, None, None), Some("x"), None), config);
         let from_nothing = set(&Config::default(), None, Some(Permit::Off));
         assert_eq!(set(&from_nothing, None, None).tool_rules(), []);
+    }
+
+    #[test]
+    fn an_edited_entry_keeps_what_was_hidden_and_a_copy_is_the_same() {
+        let text = r#"{"mcpServers":{"a":{"command":"x","env":{"A_TOKEN":"kept","B":"1"},"mine":[1]}}}"#;
+        let config = Config::parse(text).unwrap();
+        let edit = |entry: Value| apply(&config, &Change::Edit { name: "a".into(), entry });
+        let edited =
+            edit(json!({ "command": "y", "env": { "B": "2", "A_TOKEN": HIDDEN }, "mine": [1] })).unwrap();
+        assert_eq!(
+            edited.entry("a"),
+            Some(&json!({ "command": "y", "env": { "B": "2", "A_TOKEN": "kept" }, "mine": [1] }))
+        );
+        for nonsense in [
+            json!([]),
+            json!({}),
+            json!({ "command": "y", "env": { "C_TOKEN": HIDDEN } }),
+            json!({ "command": "y", "args": [HIDDEN] }),
+            json!({ "command": "y", "idleTimeout": "soon" }),
+        ] {
+            assert!(matches!(edit(nonsense.clone()), Err(ChangeError::Invalid(_))), "{nonsense}");
+        }
+        let copied = apply(&config, &Change::Duplicate { name: "a".into(), to: "b".into() }).unwrap();
+        assert_eq!(copied.entry("b"), config.entry("a"));
+        for (name, to) in [("a", "a"), ("a", "x:y"), ("c", "d")] {
+            let refused = apply(&config, &Change::Duplicate { name: name.into(), to: to.into() });
+            assert!(refused.is_err(), "{name} {to}");
+        }
     }
 
     #[test]

@@ -197,6 +197,11 @@ impl Config {
         &self.servers
     }
 
+    /// A server's entry as it is written, unknown fields included.
+    pub fn entry(&self, name: &str) -> Option<&Value> {
+        self.document.get(SERVERS)?.get(name)
+    }
+
     /// The largest request of a client, in bytes.
     pub fn request_bytes(&self) -> usize {
         self.request_bytes

@@ -8,10 +8,11 @@ use crate::{
     catalog::Aids,
     config::change::ChangeError,
     model::{
-        control::{Connection, Refusal, ToolLine, ToolList, Wish},
+        control::{Connection, HIDDEN, Refusal, ToolLine, ToolList, Wish},
         trail::DeedKind,
     },
     secrets::{Secret, SecretError},
+    trust::secret,
     upstream::log,
 };
 
@@ -40,6 +41,7 @@ impl Hub {
                 self.apply(self.by_own_name(change)).await?;
                 Ok(json!({}))
             }
+            Wish::Entry { server } => self.entry_to_edit(&server),
             Wish::Restart { server } => {
                 let known = self
                     .servers()
@@ -140,6 +142,21 @@ impl Hub {
                 Ok(json!({}))
             }
         }
+    }
+
+    fn entry_to_edit(&self, server: &str) -> Result<Value, Refusal> {
+        let config = self.inner.config.borrow().clone();
+        let mut entry = config.entry(server).cloned().ok_or_else(|| unknown_server(server))?;
+        for block in ["env", "headers"] {
+            let values = entry.get_mut(block).and_then(Value::as_object_mut).into_iter().flatten();
+            for (name, value) in values {
+                let written_out = value.as_str().is_some_and(|text| !text.is_empty() && !text.contains("${"));
+                if written_out && secret::is_given_as(name) {
+                    *value = json!(HIDDEN);
+                }
+            }
+        }
+        Ok(entry)
     }
 
     async fn tool_list(&self, query: &str, server: Option<&str>, limit: usize) -> Result<ToolList, Refusal> {

@@ -105,6 +105,8 @@ impl Hub {
                 name.clone(),
                 if *replace { "server put in, or replaced" } else { "server added" }.to_owned(),
             ),
+            Change::Edit { name, .. } => (name.clone(), "server set up differently".to_owned()),
+            Change::Duplicate { name, to } => (to.clone(), format!("server added, set up as \"{name}\" is")),
             Change::Remove { name } => (name.clone(), "server removed".to_owned()),
             Change::SetEnabled { name, enabled } => {
                 (name.clone(), format!("server switched {}", if *enabled { "on" } else { "off" }))

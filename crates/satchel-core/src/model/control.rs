@@ -34,6 +34,12 @@ pub enum Wish {
     },
     /// A change of the configuration; the answer is `{}`.
     Change(Change),
+    /// A server's entry as it stands in the configuration, to be edited. Plain text that looks like a secret is
+    /// [`HIDDEN`] in it. Answer: the entry.
+    Entry {
+        /// Which.
+        server: String,
+    },
     /// Starts a server now, or again if it is running.
     Restart {
         /// Which.
@@ -186,6 +192,10 @@ pub enum Wish {
     Quit,
 }
 
+/// Stands in an entry that is edited where a secret is written out in the configuration. Where it still stands
+/// afterwards, the secret stays.
+pub const HIDDEN: &str = "••••••••";
+
 /// One change of the configuration, from whichever face.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
@@ -212,6 +222,20 @@ pub enum Change {
         entry: serde_json::Value,
         /// Replace an existing entry of that name instead of refusing.
         replace: bool,
+    },
+    /// Replaces a server's whole entry by what a person made of the answer to [`Wish::Entry`].
+    Edit {
+        /// Its name.
+        name: String,
+        /// The entry, an object; [`HIDDEN`] keeps the text that was there.
+        entry: serde_json::Value,
+    },
+    /// Adds a server that is set up as another one is.
+    Duplicate {
+        /// The other one.
+        name: String,
+        /// The new one's name.
+        to: String,
     },
     /// Removes a server.
     Remove {

@@ -105,6 +105,16 @@ pub fn is_named(name: &str) -> bool {
     NAMES.iter().any(|name| words.ends_with(&name.split(' ').map(ToOwned::to_owned).collect::<Vec<_>>()))
 }
 
+/// Is this the name of a variable or header that carries one, as a rule?
+pub fn is_given_as(name: &str) -> bool {
+    let header = ["authorization", "proxy-authorization", "cookie"];
+    let parts = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "KEY", "_PAT", "_DSN"];
+    let upper = name.to_uppercase();
+    header.iter().any(|header| name.eq_ignore_ascii_case(header))
+        || is_named(name)
+        || parts.iter().any(|part| upper.contains(part))
+}
+
 /// Does this sentence ask for one?
 pub fn is_wanted(text: &str) -> bool {
     let spaced = format!(" {} ", words::of(text, |word, c| word.extend(c.to_lowercase())).join(" "));

@@ -212,6 +212,7 @@ export type Code =
 export type Wish =
   | { do: "tools"; query: string; server: string | null; limit: number }
   | ({ do: "change" } & Change)
+  | { do: "entry"; server: string }
   | { do: "restart"; server: string }
   | { do: "rest"; server: string }
   | { do: "pause"; until_ms: number | null }
@@ -298,6 +299,8 @@ export interface Finding {
 
 export type Change =
   | { change: "add"; name: string; target: Target; startup: Startup | null; era?: "auto" | "legacy" | "modern"; replace: boolean }
+  | { change: "edit"; name: string; entry: Record<string, unknown> }
+  | { change: "duplicate"; name: string; to: string }
   | { change: "remove"; name: string }
   | { change: "set_enabled"; name: string; enabled: boolean }
   | { change: "set_keep_calls"; name: string; keep: boolean }

@@ -1,6 +1,7 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
+import { parse as parseToml } from "smol-toml";
 import type { About, ApprovalList, HubState, Log, Permit, Refusal, Refused, ServerApprovals, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
-import type { Hub, Notify } from "./hub";
+import type { Hub, Choices } from "./hub";
 import * as pretend from "./pretend";
 import type { KnownClient, KnownClients, ProposedWish } from "./proposed";
 
@@ -102,6 +103,14 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const change: FakeHub["change"] = (name, what) =>
     rearrange((servers) => servers.map((one) => (one.name === name ? ({ ...one, ...what } as ServerView) : one)));
 
+  const entries = new Map<string, Record<string, unknown>>();
+  const entryOf = (name: string) => {
+    const one = state.hub === "open" ? state.snapshot.servers.find((server) => server.name === name) : undefined;
+    const [command, ...args] = (one?.runs ?? "").split(" ");
+    const plain = one?.place === "hosted" ? { url: one.runs, headers: { Authorization: "••••••••" } } : { command, args, env: { LOG_LEVEL: "info" } };
+    return entries.get(name) ?? plain;
+  };
+
   const fulfil = (wish: Wish | ProposedWish): unknown => {
     switch (wish.do) {
       case "change":
@@ -119,6 +128,19 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           case "set_learning":
             if (state.hub === "open")
               become(open({ ...state.snapshot, version: state.snapshot.version + 1, ledger: { ...state.snapshot.ledger, learns: wish.learn } }));
+            return {};
+          case "edit": {
+            entries.set(wish.name, wish.entry);
+            const { command, args, url, startup, idleTimeout } = wish.entry as { command?: string; args?: string[]; url?: string; startup?: ServerView["startup"]; idleTimeout?: number };
+            change(wish.name, {
+              runs: url ?? [command, ...(args ?? [])].join(" "),
+              startup: startup ?? "lazy",
+              idle_timeout_seconds: typeof idleTimeout === "number" ? idleTimeout : 180,
+            });
+            return {};
+          }
+          case "duplicate":
+            rearrange((servers) => servers.flatMap((one) => (one.name === wish.name ? [one, { ...one, name: wish.to }] : [one])));
             return {};
           case "remove":
             rearrange((servers) => servers.filter((one) => one.name !== wish.name));
@@ -141,6 +163,8 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           }
         }
         return {};
+      case "entry":
+        return entryOf(wish.server);
       case "rest":
         change(wish.server, { state: "asleep" });
         return {};
@@ -243,10 +267,17 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     }
   };
 
-  let notify: Notify = "all";
+  let chosen: Choices = { notifications: "all", closing: "serve", tray: true };
   return {
-    notifications: () => Promise.resolve(notify),
-    setNotifications: (which) => Promise.resolve(void (notify = which)),
+    choices: () => Promise.resolve(chosen),
+    choose: (choices) => Promise.resolve(void (chosen = choices)),
+    readToml: (text) => {
+      try {
+        return Promise.resolve(parseToml(text));
+      } catch (cause) {
+        return Promise.reject({ code: "not_toml", message: cause instanceof Error ? cause.message : String(cause), action: "" });
+      }
+    },
     state: () => Promise.resolve(state),
     onState: (heard) => {
       heardState.add(heard);

@@ -14,8 +14,15 @@ export interface Prompts {
   fit(height: number): void;
 }
 
-/** Which notifications are shown. */
-export type Notify = "all" | "questions" | "none";
+/** What a person chose about the program itself. */
+export interface Choices {
+  /** Which notifications are shown. */
+  notifications: "all" | "questions" | "none";
+  /** What becomes of the hub when the window is closed. */
+  closing: "serve" | "quit";
+  /** Is there an icon in the tray? */
+  tray: boolean;
+}
 
 export interface Hub {
   /** What the hub is now. */
@@ -34,8 +41,10 @@ export interface Hub {
   startsAtLogin(): Promise<boolean>;
   /** Resolves to what it is afterwards. */
   setStartsAtLogin(on: boolean): Promise<boolean>;
-  notifications(): Promise<Notify>;
-  setNotifications(which: Notify): Promise<void>;
+  choices(): Promise<Choices>;
+  choose(choices: Choices): Promise<void>;
+  /** What a block of TOML says; rejects with a `Refusal` that names the place where reading stopped. */
+  readToml(text: string): Promise<unknown>;
   copy(text: string): Promise<void>;
   /** Opens the hub again after it was held by another program or stopped. */
   tryAgain(): Promise<void>;

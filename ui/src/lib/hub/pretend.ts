@@ -170,7 +170,7 @@ export const clients: KnownClients = {
     { id: "cursor", name: "Cursor", state: "connected", path: "/home/you/.cursor/mcp.json", line: null, after: "", duplicates: [], can_undo: true, ...usual, can_move: true },
     { id: "claude-code", name: "Claude Code", state: "connected", path: "/home/you/.claude.json", line: null, after: "", duplicates: [], can_undo: true, ...usual, can_move: true },
     { id: "vscode", name: "Visual Studio Code", state: "connected", path: "/home/you/.config/Code/User/mcp.json", line: null, after: "", duplicates: ["github", "fetch"], can_undo: true, ...usual, can_move: true },
-    { id: "claude-desktop", name: "Claude Desktop", state: "added", path: "/home/you/.config/Claude/claude_desktop_config.json", line: null, after: "Quit it from the menu and open it again; closing its window is not enough.", duplicates: [], can_undo: true, ...usual, can_move: true },
+    { id: "claude-desktop", name: "Claude Desktop", state: "added", path: "/home/you/.config/Claude/claude_desktop_config.json", line: null, after: "Quit Claude completely (menu bar / tray > Quit) and open it again.", duplicates: [], can_undo: true, ...usual, can_move: true },
     { id: "windsurf", name: "Windsurf", state: "gone", path: "/home/you/.codeium/windsurf/mcp_config.json", line: null, after: "", duplicates: [], can_undo: false, ...usual, can_move: false },
     { id: "gemini-cli", name: "Gemini CLI", state: "unreadable", path: "/home/you/.gemini/settings.json", line: 14, after: "", duplicates: [], can_undo: false, ...usual, can_move: false },
     { id: "zed", name: "Zed", state: "found", path: "/home/you/.config/zed/settings.json", line: null, after: "", duplicates: [], can_undo: false, ...usual, can_move: false },

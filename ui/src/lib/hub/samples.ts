@@ -701,6 +701,24 @@ export const wishes: hub.Wish[] = [
     "enabled": true
   },
   {
+    "do": "entry",
+    "server": "github"
+  },
+  {
+    "do": "change",
+    "change": "edit",
+    "name": "github",
+    "entry": {
+      "command": "npx"
+    }
+  },
+  {
+    "do": "change",
+    "change": "duplicate",
+    "name": "github",
+    "to": "github-2"
+  },
+  {
     "do": "restart",
     "server": "github"
   },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { secretsIn, understand, withoutSecrets, words, type Found } from "./understand";
+import { parse } from "smol-toml";
+import { isToml, secretsIn, understand, withoutSecrets, words, type Found } from "./understand";
 
 function found(text: string): Found[] {
   const understood = understand(text);
@@ -121,7 +122,9 @@ describe("secrets in what was pasted", () => {
 
 test("a table as Codex has it", () => {
   const text = '[mcp_servers.docs]\nurl = "https://docs.example.com/mcp"\nhttp_headers = { Authorization = "Bearer x" }\n\n[mcp_servers.files]\ncommand = "npx"\nargs = ["-y", "files"]\nenv = { ROOT = "/" }\n';
-  expect(understand(text)).toEqual({
+  expect(isToml(text)).toBe(true);
+  expect(understand(text)).toEqual({ problem: { kind: "empty" } });
+  expect(understand(text, { value: parse(text) })).toEqual({
     found: [
       { name: "docs", target: { kind: "url", url: "https://docs.example.com/mcp", headers: { Authorization: "Bearer x" } } },
       { name: "files", target: { kind: "command", command: "npx", args: ["-y", "files"], env: { ROOT: "/" }, cwd: null } },
@@ -130,5 +133,6 @@ test("a table as Codex has it", () => {
 });
 
 test("TOML that is not complete says where", () => {
-  expect(understand('[mcp_servers.docs]\nurl = "https://')).toEqual({ problem: { kind: "not-toml", why: expect.stringContaining("TOML") } });
+  const text = '[mcp_servers.docs]\nurl = "https://';
+  expect(understand(text, { why: "line 2, column 7: unclosed" })).toEqual({ problem: { kind: "not-toml", why: "line 2, column 7: unclosed" } });
 });

@@ -1,5 +1,4 @@
 // What a pasted text says: a command line, an address, or the JSON or TOML block from a README. Pure.
-import { parse as parseToml } from "smol-toml";
 import type { Target } from "../../lib/hub/bindings";
 
 export interface Found {
@@ -18,11 +17,19 @@ export type Problem =
 
 export type Understood = { found: Found[] } | { problem: Problem };
 
-export function understand(text: string): Understood {
+/** A block of TOML, which somebody else has to read. */
+export const isToml = (text: string) => !isJson(text.trim()) && /^\[\s*["'\w.-]+\s*\]/m.test(text) && text.includes("=");
+const isJson = (given: string) => /^["{]/.test(given) && /[{:]/.test(given);
+
+/** What stands in a text, or in the block of TOML that was read from it. */
+export function understand(text: string, toml?: { value: unknown } | { why: string }): Understood {
   const given = text.trim();
   if (!given) return { problem: { kind: "empty" } };
-  if (/^["{]/.test(given) && /[{:]/.test(given)) return fromJson(given);
-  if (/^\[\s*["'\w.-]+\s*\]/m.test(given) && given.includes("=")) return fromToml(given);
+  if (isJson(given)) return fromJson(given);
+  if (isToml(given)) {
+    if (!toml) return { problem: { kind: "empty" } };
+    return "why" in toml ? { problem: { kind: "not-toml", why: toml.why } } : found(serversIn(toml.value));
+  }
   if (/^https?:/i.test(given)) return fromUrl(given);
   return fromCommandLine(given);
 }
@@ -130,16 +137,6 @@ function found(entries: [name: string, entry: unknown][]): Understood {
     servers.push({ name: name || nameOf(target), target });
   }
   return { found: servers };
-}
-
-// ---- the table from a README, as Codex has it
-
-function fromToml(given: string): Understood {
-  try {
-    return found(serversIn(parseToml(given)));
-  } catch (cause) {
-    return { problem: { kind: "not-toml", why: (cause instanceof Error ? cause.message : String(cause)).split("\n")[0]! } };
-  }
 }
 
 function nameOf(target: Target): string {

@@ -5,7 +5,7 @@
 //! put in or taken out; otherwise the edit is refused.
 
 mod json;
-mod toml;
+pub mod toml;
 mod tree;
 mod yaml;
 

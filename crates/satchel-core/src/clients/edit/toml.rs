@@ -10,7 +10,11 @@ use super::{
     wrong_shape,
 };
 
-pub(super) fn read(text: &str) -> Result<Value, SyntaxError> {
+/// A text as plain values. Dates and numbers that JSON has not are texts.
+///
+/// # Errors
+/// [`SyntaxError`] with its place.
+pub fn read(text: &str) -> Result<Value, SyntaxError> {
     Ok(Value::Object(object(parse(text)?.as_table())))
 }
 

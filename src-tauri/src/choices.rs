@@ -1,0 +1,85 @@
+//! What a person chose about the program itself: which notifications, what closing the window means, a tray icon or none.
+
+use std::path::PathBuf;
+
+use satchel_core::model::control::Refusal;
+use serde::{Deserialize, Serialize};
+
+/// Which notifications are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Notify {
+    #[default]
+    All,
+    Questions,
+    None,
+}
+
+/// What becomes of the hub when the window is closed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Closing {
+    /// It goes on.
+    #[default]
+    Serve,
+    /// It ends, and every server with it.
+    Quit,
+}
+
+/// All of them. What is missing in the file is as it was before anybody chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Choices {
+    pub(crate) notifications: Notify,
+    pub(crate) closing: Closing,
+    pub(crate) tray: bool,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Self { notifications: Notify::default(), closing: Closing::default(), tray: true }
+    }
+}
+
+/// The choices, in a file of the window's own.
+pub(crate) struct Chosen(PathBuf);
+
+impl Chosen {
+    pub(crate) fn in_directory(directory: PathBuf) -> Self {
+        Self(directory.join("choices.json"))
+    }
+
+    /// As it was last chosen; a file that cannot be read chooses nothing.
+    pub(crate) fn get(&self) -> Choices {
+        let read = std::fs::read(&self.0).ok();
+        read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    pub(crate) fn set(&self, choices: Choices) -> Result<(), Refusal> {
+        let refused =
+            |why: String| Refusal::new("unwritable", format!("the choice cannot be kept: {why}"), "");
+        let bytes = serde_json::to_vec(&choices).map_err(|error| refused(error.to_string()))?;
+        let directory = self.0.parent().map_or(Ok(()), std::fs::create_dir_all);
+        directory.map_err(|error| refused(error.to_string()))?;
+        satchel_core::files::replace(&self.0, &bytes).map_err(|error| refused(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_kept_and_a_broken_file_chooses_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let chosen = Chosen::in_directory(directory.path().join("new"));
+        assert_eq!(chosen.get(), Choices::default());
+        let wanted = Choices { notifications: Notify::Questions, closing: Closing::Quit, tray: false };
+        chosen.set(wanted).unwrap();
+        assert_eq!(chosen.get(), wanted);
+        std::fs::write(&chosen.0, r#"{"closing":"quit","later":1}"#).unwrap();
+        assert_eq!(chosen.get(), Choices { closing: Closing::Quit, ..Choices::default() });
+        std::fs::write(&chosen.0, "{").unwrap();
+        assert_eq!(chosen.get(), Choices::default());
+    }
+}

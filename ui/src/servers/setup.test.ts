@@ -1,0 +1,70 @@
+// A server set up differently, and its log as it goes on: over an invented hub.
+import { render, screen, waitFor } from "@testing-library/svelte";
+import userEvent from "@testing-library/user-event";
+import { expect, test } from "vitest";
+
+import App from "../App.svelte";
+import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
+
+async function open(tab: string, more: Parameters<typeof server>[2] = {}) {
+  history.replaceState(null, "", `#/servers/files/${tab}`);
+  const hub = fakeHub(serve(snapshot([server("files", { state: "asleep" }, { runs: "npx -y files", ...more })])));
+  const user = userEvent.setup();
+  render(App, { hub });
+  return { hub, user };
+}
+
+test("when it starts and sleeps is chosen, and the rest of its entry stays", async () => {
+  const { hub, user } = await open("setup");
+  const starts = await screen.findByRole("combobox", { name: "Starts" });
+  await waitFor(() => expect((starts as HTMLSelectElement).disabled).toBe(false));
+  await user.selectOptions(starts, "With the hub, then kept");
+  const entry = { command: "npx", args: ["-y", "files"], env: { LOG_LEVEL: "info" } };
+  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "change", change: "edit", name: "files", entry: { ...entry, startup: "eager" } }));
+  expect(screen.queryByRole("spinbutton")).toBeNull();
+
+  await user.selectOptions(screen.getByRole("combobox", { name: "Starts" }), "At the first call");
+  const sleeps = await screen.findByRole("spinbutton", { name: "Sleeps after" });
+  await user.clear(sleeps);
+  await user.type(sleeps, "1.5{tab}");
+  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "change", change: "edit", name: "files", entry: { ...entry, startup: "lazy", idleTimeout: 90 } }));
+});
+
+test("its entry is edited as JSON; nonsense and refusals are said and lose nothing", async () => {
+  const { hub, user } = await open("setup");
+  await user.click(await screen.findByRole("button", { name: "Edit" }));
+  const area = screen.getByRole<HTMLTextAreaElement>("textbox", { name: "As it stands in the configuration" });
+  await user.clear(area);
+  await user.paste('{ "command": ');
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(await screen.findByText(/no JSON yet/)).toBeTruthy();
+  area.setSelectionRange(area.value.length, area.value.length);
+  area.focus();
+  await user.paste('"uvx" }');
+  hub.refuseNext("change", { code: "bad_server", message: "that cannot be", action: "Write another." });
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(await screen.findByText("That cannot be. Write another.")).toBeTruthy();
+  expect(area.value).toBe('{ "command": "uvx" }');
+  area.focus();
+  await user.keyboard("{Escape}");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "change", change: "edit", name: "files", entry: { command: "uvx" } }));
+  await waitFor(() => expect(screen.queryByRole("textbox", { name: "As it stands in the configuration" })).toBeNull());
+  expect(await screen.findByText(/"uvx"/)).toBeTruthy();
+});
+
+test("it is duplicated under a name that is free", async () => {
+  const { hub, user } = await open("overview");
+  await user.click(await screen.findByRole("button", { name: "More actions for files" }));
+  await user.click(await screen.findByRole("menuitem", { name: "Duplicate" }));
+  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "change", change: "duplicate", name: "files", to: "files-2" }));
+  expect(await screen.findByRole("heading", { name: "files-2" })).toBeTruthy();
+});
+
+test("of a log only its problems are shown where that is wanted, and nothing where there are none", async () => {
+  const { user } = await open("log");
+  expect(await screen.findByText(/running on stdio/)).toBeTruthy();
+  await user.click(screen.getByRole("radio", { name: "Problems" }));
+  expect(screen.queryByText(/running on stdio/)).toBeNull();
+  expect(screen.getByText(/ENOENT/)).toBeTruthy();
+});
