@@ -145,3 +145,41 @@ async fn all_gone(processes: &[process::Process]) {
     })
     .await;
 }
+
+#[tokio::test]
+async fn where_a_person_chose_so_closing_ends_everything_and_there_is_no_icon() {
+    let desktop = Desktop::new().await;
+    let _manager = desktop.start_window_manager().await;
+    let panel = desktop.panel().await;
+    let page = desktop.open_window(&[]).await;
+    let icon = panel.icon().await;
+    let stands = async |wanted: &str| {
+        eventually(&format!("the icon is {wanted}"), async || (icon.status().await == wanted).then_some(()))
+            .await;
+    };
+    stands("Active").await;
+    page.run("location.hash = '#/settings'").await;
+    let tray = "[role=switch][aria-label='Icon in the tray']";
+    page.click(tray).await;
+    stands("Passive").await;
+    page.click(tray).await;
+    stands("Active").await;
+    page.click(tray).await;
+    page.click("label:has(input[value=quit])").await;
+    let chosen = json!({ "notifications": "all", "closing": "quit", "tray": false });
+    eventually("the choices are kept", async || {
+        (page.invoke("choices", json!({})).await == Ok(chosen.clone())).then_some(())
+    })
+    .await;
+    let client = desktop.client("editor").await;
+    until_offered(&client, "toolbox", true).await;
+    assert_eq!(client.execute("toolbox:generate_uuid", json!({})).await.text().len(), 36);
+    let marked = process::marked("SATCHEL_HOME", &desktop.home.path().display().to_string());
+    let app = marked.into_iter().find(|one| one.command.contains("satchel-app")).expect("the app runs");
+    let started = process::descendants(app.pid);
+    assert!(started.iter().any(|process| process.command.ends_with("toolbox")), "{started:?}");
+    desktop.close_satchel().await;
+    eventually("the app has ended", async || (!process::is_alive(app.pid)).then_some(())).await;
+    all_gone(&started).await;
+    assert!(!desktop.home.file("data/hub.json").exists(), "it ended in order: {}", desktop.said());
+}

@@ -15,5 +15,6 @@ mod login;
 mod notices;
 mod page;
 mod secrets;
+mod setup;
 mod switching;
 mod tray;

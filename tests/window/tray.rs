@@ -81,6 +81,8 @@ impl Watcher {
 trait StatusNotifierItem {
     #[zbus(property)]
     fn menu(&self) -> zbus::Result<OwnedObjectPath>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn status(&self) -> zbus::Result<String>;
     #[zbus(property)]
     fn icon_name(&self) -> zbus::Result<String>;
 }
@@ -150,6 +152,11 @@ impl Panel {
 }
 
 impl Icon {
+    /// `Active` where a panel is to show it, `Passive` where not.
+    pub(crate) async fn status(&self) -> String {
+        self.item.status().await.expect("the icon says how it stands")
+    }
+
     /// The menu from top to bottom, as it is now; a menu within it below its line.
     pub(crate) async fn lines(&self) -> Vec<Line> {
         // A panel announces that it opens the menu; some menus are filled only then.

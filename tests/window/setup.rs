@@ -1,0 +1,60 @@
+//! A server's setup in the real window: edited as it stands in the file, without a secret ever coming into the page.
+
+use satchel_tests::{Fake, eventually};
+use serde_json::{Value, json};
+
+use crate::{app::until_offered, desktop::Desktop, page::switch};
+
+const CANARY: &str = "canary-8d20-44f1-b7c6";
+
+#[tokio::test]
+async fn an_entry_is_edited_and_what_is_secret_in_it_stays_hidden_and_kept() {
+    let desktop = Desktop::with_servers(json!({})).await;
+    let fake = Fake::new(&desktop.home, "fake").env("A_TOKEN", CANARY).env("LEVEL", "low");
+    desktop.home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
+    let page = desktop.open_window(&[]).await;
+    let client = desktop.client("editor").await;
+    until_offered(&client, "fake", true).await;
+    let environment = async || {
+        let about = client.execute("fake:about", json!({ "env": ["A_TOKEN", "LEVEL"] })).await.text();
+        serde_json::from_str::<Value>(&about).expect("it tells JSON")["env"].clone()
+    };
+    assert_eq!(environment().await, json!({ "A_TOKEN": CANARY, "LEVEL": "low" }));
+
+    page.run("location.hash = '#/servers/fake/setup'").await;
+    page.says(".pane pre", "••••••••").await;
+    page.click(".pane h3 button").await;
+    let write = "const area = document.querySelector('.pane section textarea:not([rows=\"2\"])'); \
+                 area.value = area.value.replace('\"low\"', '\"high\"'); \
+                 area.dispatchEvent(new Event('input', { bubbles: true })); return area.value;";
+    let written = page.run(write).await.to_string();
+    assert!(written.contains("high") && !written.contains(CANARY), "{written}");
+    page.click(".pane .hands button.primary").await;
+    eventually("it runs with what was written", async || {
+        (environment().await == json!({ "A_TOKEN": CANARY, "LEVEL": "high" })).then_some(())
+    })
+    .await;
+    page.says(".pane pre", "\"high\"").await;
+    let shown = page.run("return document.documentElement.outerHTML").await.to_string();
+    assert!(!shown.contains(CANARY), "the page never had the secret");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_table_of_toml_is_understood_and_added() {
+    let desktop = Desktop::with_servers(json!({})).await;
+    let page = desktop.open_window(&[]).await;
+    page.says("main", "Nothing in the satchel yet").await;
+    page.click("main .empty button:last-of-type").await;
+    page.find("dialog textarea").await;
+    page.run(
+        "const area = document.querySelector('dialog textarea'); \
+         area.value = '[mcp_servers.docs]\\nurl = \"http://127.0.0.1:9/mcp\"\\n'; \
+         area.dispatchEvent(new Event('input', { bubbles: true }));",
+    )
+    .await;
+    page.says("dialog", "http://127.0.0.1:9/mcp").await;
+    page.click("dialog button[type=submit]").await;
+    page.find(&switch("docs")).await;
+    page.close().await;
+}
