@@ -127,6 +127,8 @@ fn may(wish: &Wish) -> bool {
         | Wish::Tools { .. }
         | Wish::Change(_)
         | Wish::Entry { .. }
+        | Wish::OwnSecrets { .. }
+        | Wish::PutBack { .. }
         | Wish::Restart { .. }
         | Wish::Rest { .. }
         | Wish::Pause { .. }

@@ -27,6 +27,7 @@ use std::{io::Write, process::ExitCode};
 
 use satchel_core::files::Places;
 use tauri::{AppHandle, Manager, RunEvent};
+use tauri_plugin_window_state::StateFlags;
 
 use crate::{
     args::{Args, Asked},
@@ -104,6 +105,13 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
     let app = tauri::Builder::default()
         .plugin(tauri_plugin_single_instance::init(|app, words, _| shown_again(app, &words)))
         .plugin(tauri_plugin_autostart::Builder::new().app_name("Satchel").arg("--hidden").build())
+        .plugin(
+            tauri_plugin_window_state::Builder::new()
+                .with_filename(places.data.join("window").join("place.json").display().to_string())
+                .with_state_flags(StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED)
+                .with_denylist(&[prompt::LABEL])
+                .build(),
+        )
         .manage(serving.clone())
         .manage(tasks.clone())
         .manage(Clipboard::default())

@@ -192,6 +192,8 @@ fn wishes() -> Vec<Wish> {
         Wish::Change(Change::Remove { name: name() }),
         Wish::Change(Change::SetEnabled { name: name(), enabled: true }),
         Wish::Entry { server: name() },
+        Wish::OwnSecrets { server: name() },
+        Wish::PutBack { server: name() },
         Wish::Change(Change::Edit { name: name(), entry: serde_json::json!({ "command": "npx" }) }),
         Wish::Change(Change::Duplicate { name: name(), to: "github-2".into() }),
         Wish::Restart { server: name() },

@@ -102,3 +102,24 @@ fn holders(home: &Home, text: &str) -> Vec<String> {
     let files = home.files().into_iter().filter(|(_, bytes)| holds(bytes));
     files.map(|(path, _)| path.to_string_lossy().into_owned()).collect()
 }
+
+#[tokio::test]
+async fn a_server_that_goes_can_take_the_secrets_with_it_that_only_it_needs() {
+    let home = Home::empty();
+    let one = Fake::new(&home, "one").env("A", "${secret:ONLY_ONE}").env("B", "${secret:SHARED}");
+    let two = Fake::new(&home, "two").env("B", "${secret:SHARED}");
+    home.write_config(&json!({ "mcpServers": { "one": one.entry(), "two": two.entry() } }));
+    let _hub = home.start_hub().await;
+    choose_file(&home).await;
+    for name in ["ONLY_ONE", "SHARED"] {
+        home.satchel_reading(&["secrets", "set", name], "value\n").await.succeeded();
+    }
+    let stored = async || home.satchel(&["secrets", "list", "--json"]).await.json()["names"].clone();
+    let ran = home.satchel(&["remove", "one", "--secrets"]).await;
+    assert!(ran.stdout.contains("ONLY_ONE") && !ran.stdout.contains("SHARED"), "{ran:?}");
+    assert_eq!(stored().await, json!(["SHARED"]));
+    // Without the wish they stay, and it is said that they do.
+    let ran = home.satchel(&["remove", "two"]).await;
+    assert!(ran.stdout.contains("SHARED") && ran.stdout.contains("stay"), "{ran:?}");
+    assert_eq!(stored().await, json!(["SHARED"]));
+}

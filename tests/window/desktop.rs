@@ -146,6 +146,23 @@ impl Desktop {
         self.xdotool(&["key", "alt+F4"]).await;
     }
 
+    /// Makes Satchel's window so large, in pixels.
+    pub(crate) async fn resize_satchel(&self, width: u32, height: u32) {
+        let (width, height) = (width.to_string(), height.to_string());
+        let found = ["search", "--sync", "--onlyvisible", "--name", "^Satchel$"];
+        self.xdotool(&[&found[..], &["windowsize", "--sync", &width, &height]].concat()).await;
+    }
+
+    /// How large Satchel's window is, in pixels.
+    pub(crate) async fn size_of_satchel(&self) -> (u32, u32) {
+        let found = ["search", "--onlyvisible", "--name", "^Satchel$"];
+        let said = self.xdotool(&[&found[..], &["getwindowgeometry", "--shell"]].concat()).await;
+        let number = |name: &str| {
+            said.lines().find_map(|line| line.strip_prefix(name)?.parse().ok()).unwrap_or_default()
+        };
+        (number("WIDTH="), number("HEIGHT="))
+    }
+
     /// A window of another program, as of somebody who types; the name that the window manager has for it.
     pub(crate) async fn somebodys_window(&self, name: &str) -> String {
         let mut other = lasting(self.command("setpriv"), "xev");

@@ -183,3 +183,21 @@ async fn where_a_person_chose_so_closing_ends_everything_and_there_is_no_icon() 
     all_gone(&started).await;
     assert!(!desktop.home.file("data/hub.json").exists(), "it ended in order: {}", desktop.said());
 }
+
+#[tokio::test]
+async fn the_window_comes_back_as_large_as_it_was_left() {
+    let desktop = Desktop::new().await;
+    let _manager = desktop.start_window_manager().await;
+    let mut app = desktop.start(&[]).await;
+    shown(&desktop, true).await;
+    desktop.resize_satchel(900, 610).await;
+    desktop.home.satchel(&["quit"]).await.succeeded();
+    assert!(app.ended().await.success());
+
+    let _next = desktop.start(&[]).await;
+    shown(&desktop, true).await;
+    eventually("it is as large as before", async || {
+        (desktop.size_of_satchel().await == (900, 610)).then_some(())
+    })
+    .await;
+}

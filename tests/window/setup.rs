@@ -58,3 +58,24 @@ async fn a_table_of_toml_is_understood_and_added() {
     page.find(&switch("docs")).await;
     page.close().await;
 }
+
+#[tokio::test]
+async fn a_server_that_was_removed_comes_back_as_it_was() {
+    let desktop = Desktop::with_servers(json!({})).await;
+    let fake = Fake::new(&desktop.home, "fake").env("A_TOKEN", CANARY);
+    desktop.home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
+    let page = desktop.open_window(&[]).await;
+    let client = desktop.client("editor").await;
+    until_offered(&client, "fake", true).await;
+    page.run("location.hash = '#/servers/fake'").await;
+    page.click(".pane .hands button[aria-haspopup]").await;
+    page.click("[role=menuitem]:last-of-type").await;
+    page.click("dialog button.danger").await;
+    until_offered(&client, "fake", false).await;
+    page.says("main", "Nothing in the satchel yet").await;
+    page.run("dispatchEvent(new KeyboardEvent('keydown', { key: 'z', ctrlKey: true, bubbles: true }))").await;
+    until_offered(&client, "fake", true).await;
+    let about = client.execute("fake:about", json!({ "env": ["A_TOKEN"] })).await.text();
+    assert_eq!(serde_json::from_str::<Value>(&about).expect("it tells JSON")["env"]["A_TOKEN"], CANARY);
+    page.close().await;
+}

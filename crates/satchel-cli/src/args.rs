@@ -28,8 +28,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Add a server: `satchel add NAME -- COMMAND ARGS…` or `satchel add NAME --url URL`
     Add(Add),
-    /// Remove a server
-    Remove { name: ServerName },
+    /// Remove a server; its secrets stay unless you say otherwise
+    Remove(Remove),
     /// List the servers
     List,
     /// Let clients use a server
@@ -393,6 +393,14 @@ pub(crate) enum Secrets {
     UseFile,
     /// Open the encrypted file for as long as the hub runs; its passphrase is asked for
     Unlock,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Remove {
+    pub(crate) name: ServerName,
+    /// Remove the secrets too that no other server names
+    #[arg(long)]
+    pub(crate) secrets: bool,
 }
 
 #[derive(Debug, Group)]

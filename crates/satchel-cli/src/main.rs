@@ -48,7 +48,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Bridge { client } => bridge::run(&places, client).await,
         Command::Quit => commands::quit::run(&places, json).await,
         Command::Add(add) => commands::servers::add(&places, &add, json).await,
-        Command::Remove { name } => commands::servers::remove(&places, name, json).await,
+        Command::Remove(remove) => commands::servers::remove(&places, remove, json).await,
         Command::List => commands::servers::list(&places, json).await,
         Command::Enable { name } => commands::servers::set_enabled(&places, name, true, json).await,
         Command::Disable { name } => commands::servers::set_enabled(&places, name, false, json).await,

@@ -68,3 +68,28 @@ test("of a log only its problems are shown where that is wanted, and nothing whe
   expect(screen.queryByText(/running on stdio/)).toBeNull();
   expect(screen.getByText(/ENOENT/)).toBeTruthy();
 });
+
+test("a removed server comes back with one click or key, and what only it needs is forgotten on wish", async () => {
+  const { hub, user } = await open("overview", { runs: "npx -y files ${secret:FILES_KEY}" });
+  const remove = async () => {
+    await user.click(await screen.findByRole("button", { name: "More actions for files" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Remove…" }));
+  };
+  await remove();
+  await user.click(await screen.findByRole("checkbox", { name: "Forget what only it uses: FILES_KEY" }));
+  await user.click(screen.getByRole("button", { name: "Remove" }));
+  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "remove_secret", name: "FILES_KEY" }));
+  expect(screen.queryByRole("button", { name: "More actions for files" })).toBeNull();
+  await user.click(await screen.findByRole("button", { name: "Undo" }));
+  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "put_back", server: "files" }));
+  expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
+
+  const before = hub.wishes.filter((wish) => wish.do === "remove_secret").length;
+  await user.click(await screen.findByRole("link", { name: /files/ }));
+  await remove();
+  await user.click(await screen.findByRole("button", { name: "Remove" }));
+  await screen.findByRole("button", { name: "Undo" });
+  expect(hub.wishes.filter((wish) => wish.do === "remove_secret").length).toBe(before);
+  await user.keyboard("{Control>}z{/Control}");
+  await waitFor(() => expect(hub.wishes.filter((wish) => wish.do === "put_back").length).toBe(2));
+});

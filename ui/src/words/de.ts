@@ -293,12 +293,16 @@ export const de: Words = {
         : `Apps sehen ${some(tools, "sein Werkzeug", `seine ${tools} Werkzeuge`)} nicht. Seine Einstellungen bleiben.`,
   },
 
+  undo: "Rückgängig",
   remove: {
     title: (name) => `${name} entfernen?`,
-    text: "Er hält an, Apps sehen ihn nicht mehr, und sein Eintrag verlässt die Konfigurationsdatei. Geheimnisse bleiben im Schlüsselbund.",
+    text: "Er hält an, Apps sehen ihn nicht mehr, und sein Eintrag verlässt die Konfigurationsdatei.",
     confirm: "Entfernen",
     cancel: "Behalten",
     done: (name) => `${name} wurde entfernt.`,
+    secretsStay: "Seine Geheimnisse bleiben im Schlüsselbund.",
+    withSecrets: (names) => `Vergessen, was nur er braucht: ${names}`,
+    undone: (name) => `${name} ist wieder da.`,
   },
 
   palette: {
@@ -341,6 +345,7 @@ export const de: Words = {
       restart: "Gezeigten Server neu starten",
       log: "Sein Protokoll",
       tabs: "Voriges, nächstes Register",
+      undo: "Das Letzte zurücknehmen",
       panes: "Von der Leiste zur Liste zum Bereich",
       help: "Diese Liste",
     },
@@ -541,6 +546,7 @@ export const de: Words = {
     undo: "Rückgängig",
     undoText: "Stellt die Datei wieder her, wie sie war.",
     undone: (name) => `${name} ist, wie es war.`,
+    movedBack: "Sie sind wieder in der App.",
     didConnect: (name) => `${name} hat Satchels Eintrag.`,
     writes: "Was Verbinden schreibt",
     copyInstead: "Lieber kopieren",

@@ -253,12 +253,16 @@ export const en = {
         : `Clients cannot see its ${tools} ${some(tools, "tool", "tools")}. Its settings stay as they are.`,
   },
 
+  undo: "Undo",
   remove: {
     title: (name: string) => `Remove ${name}?`,
-    text: "It stops, clients no longer see it, and its entry leaves the configuration file. Secrets stay in your keyring.",
+    text: "It stops, clients no longer see it, and its entry leaves the configuration file.",
     confirm: "Remove",
     cancel: "Keep",
     done: (name: string) => `${name} was removed.`,
+    secretsStay: "Its secrets stay in your keyring.",
+    withSecrets: (names: string) => `Forget what only it uses: ${names}`,
+    undone: (name: string) => `${name} is back.`,
   },
 
   palette: {
@@ -301,6 +305,7 @@ export const en = {
       restart: "Restart the server shown",
       log: "Its log",
       tabs: "Previous, next tab",
+      undo: "Take back what was done last",
       panes: "From the sidebar to the list to the pane",
       help: "This list",
     },
@@ -502,6 +507,7 @@ export const en = {
     undo: "Undo",
     undoText: "Puts the file back as it was.",
     undone: (name: string) => `${name} is as it was.`,
+    movedBack: "They are back in the app.",
     didConnect: (name: string) => `${name} has Satchel’s entry.`,
     writes: "What Connect will write",
     copyInstead: "Copy instead",

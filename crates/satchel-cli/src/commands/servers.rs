@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{done, now_ms};
 use crate::{
-    args::{Add, OnOff, Sandbox},
+    args::{Add, OnOff, Remove, Sandbox},
     output::{count, say, say_json, state, table},
     reach::{once, once_as, running},
 };
@@ -34,9 +34,30 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
     )
 }
 
-pub(crate) async fn remove(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
+pub(crate) async fn remove(
+    places: &Places,
+    Remove { name, secrets }: Remove,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let own = once(places, Wish::OwnSecrets { server: name.to_string() }).await?;
+    let own: Vec<String> = serde_json::from_value(own["names"].clone()).unwrap_or_default();
     let answer = once(places, Wish::Change(Change::Remove { name: name.to_string() })).await?;
-    done(&format!("Removed {name}."), &answer, json)
+    if own.is_empty() {
+        return done(&format!("Removed {name}."), &answer, json);
+    }
+    let named = own.join(", ");
+    if !secrets {
+        let kept = format!("Removed {name}. Secrets that no other server names stay stored: {named}.");
+        return done(&format!("{kept} `satchel secrets rm NAME` removes one."), &answer, json);
+    }
+    for secret in own {
+        match once(places, Wish::RemoveSecret { name: secret }).await {
+            // One that was never stored is as good as removed.
+            Err(error) if !error.to_string().contains("there is no secret") => return Err(error),
+            _ => {}
+        }
+    }
+    done(&format!("Removed {name} and its secrets: {named}."), &answer, json)
 }
 
 pub(crate) async fn set_enabled(

@@ -149,6 +149,9 @@ fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
         Err(trouble @ Trouble::Unreadable(_)) => return Err(ApplyError::Files(trouble.to_string())),
     };
     let config = change::apply(&current, change)?;
+    if let Change::Remove { name } = change {
+        hub.remember_removed(name, current.entry(name));
+    }
     files::replace(path, config.to_text().as_bytes())
         .map_err(|error| ApplyError::Files(error.to_string()))?;
     hub.clear_notice(Code::ConfigInvalid);

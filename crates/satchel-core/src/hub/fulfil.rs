@@ -8,11 +8,10 @@ use crate::{
     catalog::Aids,
     config::change::ChangeError,
     model::{
-        control::{Connection, HIDDEN, Refusal, ToolLine, ToolList, Wish},
+        control::{Connection, Refusal, ToolLine, ToolList, Wish},
         trail::DeedKind,
     },
     secrets::{Secret, SecretError},
-    trust::secret,
     upstream::log,
 };
 
@@ -42,6 +41,8 @@ impl Hub {
                 Ok(json!({}))
             }
             Wish::Entry { server } => self.entry_to_edit(&server),
+            Wish::OwnSecrets { server } => self.own_secrets(&server),
+            Wish::PutBack { server } => self.put_back(&server).await,
             Wish::Restart { server } => {
                 let known = self
                     .servers()
@@ -142,21 +143,6 @@ impl Hub {
                 Ok(json!({}))
             }
         }
-    }
-
-    fn entry_to_edit(&self, server: &str) -> Result<Value, Refusal> {
-        let config = self.inner.config.borrow().clone();
-        let mut entry = config.entry(server).cloned().ok_or_else(|| unknown_server(server))?;
-        for block in ["env", "headers"] {
-            let values = entry.get_mut(block).and_then(Value::as_object_mut).into_iter().flatten();
-            for (name, value) in values {
-                let written_out = value.as_str().is_some_and(|text| !text.is_empty() && !text.contains("${"));
-                if written_out && secret::is_given_as(name) {
-                    *value = json!(HIDDEN);
-                }
-            }
-        }
-        Ok(entry)
     }
 
     async fn tool_list(&self, query: &str, server: Option<&str>, limit: usize) -> Result<ToolList, Refusal> {

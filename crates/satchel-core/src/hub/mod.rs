@@ -9,6 +9,7 @@ mod asking;
 mod audience;
 mod call;
 mod clients;
+mod entry;
 mod execute;
 mod fulfil;
 mod habits;
@@ -119,6 +120,8 @@ struct Inner {
     trusted: trusted::Trusted,
     /// Calls that wait for a person.
     asking: asking::Asking,
+    /// What was removed, to be put back.
+    removed: entry::Removed,
     catalog: watch::Sender<Catalog>,
     snapshot: watch::Sender<Arc<Snapshot>>,
     view: view::Sources,
@@ -193,6 +196,7 @@ impl Hub {
             offers: Mutex::default(),
             trusted: Mutex::default(),
             asking: asking::Asking::default(),
+            removed: entry::Removed::default(),
             catalog: watch::Sender::new(Catalog::default()),
             snapshot: watch::Sender::new(Arc::default()),
             view: view::Sources::default(),

@@ -230,13 +230,7 @@ pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
 
 /// Those of the missing names that no secret has.
 fn variables(missing: &[String], transport: &TransportConfig) -> Vec<String> {
-    let texts: Vec<&String> = match transport {
-        TransportConfig::Stdio { command, args, env, cwd } => {
-            [command].into_iter().chain(args).chain(env.values()).chain(cwd).collect()
-        }
-        TransportConfig::Http { url, headers } => [url].into_iter().chain(headers.values()).collect(),
-    };
-    let templates: Vec<Template> = texts.into_iter().map(|text| Template::parse(text)).collect();
+    let templates: Vec<Template> = transport.texts().map(|text| Template::parse(text)).collect();
     let secret =
         |name: &&String| templates.iter().flat_map(Template::secrets).any(|secret| secret == name.as_str());
     missing.iter().filter(|name| !secret(name)).cloned().collect()

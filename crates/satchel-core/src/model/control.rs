@@ -40,6 +40,16 @@ pub enum Wish {
         /// Which.
         server: String,
     },
+    /// The secrets that a server names and no other one does. Answer: `{"names": […]}`.
+    OwnSecrets {
+        /// Which.
+        server: String,
+    },
+    /// Adds a server again that was removed since the hub started, as it was.
+    PutBack {
+        /// Which.
+        server: String,
+    },
     /// Starts a server now, or again if it is running.
     Restart {
         /// Which.

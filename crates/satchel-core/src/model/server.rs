@@ -68,6 +68,19 @@ pub enum TransportConfig {
     },
 }
 
+impl TransportConfig {
+    /// Every text in which a reference may stand.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let (first, list, map, last) = match self {
+            TransportConfig::Stdio { command, args, env, cwd } => {
+                (command, args.as_slice(), env, cwd.as_ref())
+            }
+            TransportConfig::Http { url, headers } => (url, &[][..], headers, None),
+        };
+        [first].into_iter().chain(list).chain(map.values()).chain(last).map(String::as_str)
+    }
+}
+
 /// What a server may reach that is walled in, besides what every program needs. Linux only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {

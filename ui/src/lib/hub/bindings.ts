@@ -213,6 +213,8 @@ export type Wish =
   | { do: "tools"; query: string; server: string | null; limit: number }
   | ({ do: "change" } & Change)
   | { do: "entry"; server: string }
+  | { do: "own_secrets"; server: string }
+  | { do: "put_back"; server: string }
   | { do: "restart"; server: string }
   | { do: "rest"; server: string }
   | { do: "pause"; until_ms: number | null }

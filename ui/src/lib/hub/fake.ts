@@ -103,6 +103,8 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const change: FakeHub["change"] = (name, what) =>
     rearrange((servers) => servers.map((one) => (one.name === name ? ({ ...one, ...what } as ServerView) : one)));
 
+  const removed = new Map<string, ServerView>();
+  const entryText = (name: string) => [JSON.stringify(entryOf(name))];
   const entries = new Map<string, Record<string, unknown>>();
   const entryOf = (name: string) => {
     const one = state.hub === "open" ? state.snapshot.servers.find((server) => server.name === name) : undefined;
@@ -143,6 +145,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
             rearrange((servers) => servers.flatMap((one) => (one.name === wish.name ? [one, { ...one, name: wish.to }] : [one])));
             return {};
           case "remove":
+            if (state.hub === "open") removed.set(wish.name, state.snapshot.servers.find((one) => one.name === wish.name)!);
             rearrange((servers) => servers.filter((one) => one.name !== wish.name));
             return {};
           case "add": {
@@ -163,6 +166,13 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           }
         }
         return {};
+      case "own_secrets":
+        return { names: entryText(wish.server).flatMap((text) => [...text.matchAll(/\$\{secret:([^}]+)\}/g)].map((match) => match[1]!)) };
+      case "put_back": {
+        const back = removed.get(wish.server);
+        if (back) rearrange((servers) => [...servers, back]);
+        return {};
+      }
       case "entry":
         return entryOf(wish.server);
       case "rest":

@@ -705,6 +705,14 @@ export const wishes: hub.Wish[] = [
     "server": "github"
   },
   {
+    "do": "own_secrets",
+    "server": "github"
+  },
+  {
+    "do": "put_back",
+    "server": "github"
+  },
+  {
     "do": "change",
     "change": "edit",
     "name": "github",

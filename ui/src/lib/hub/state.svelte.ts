@@ -8,12 +8,23 @@ import { asRefusal } from "../refusal";
 
 export { asRefusal };
 
+/** Something a person did: what is said of it, how it is taken back, and what is said then. */
+export interface Undoable {
+  said: string;
+  undo: () => Promise<Refusal | undefined>;
+  undone: string;
+}
+
 export class HubView {
   /** `opening` until the hub has said anything at all. */
   state = $state.raw<HubState>({ hub: "opening" });
   snapshot = $derived(this.state.hub === "open" ? this.state.snapshot : undefined);
   /** Read aloud politely: results of the person's own actions. */
   said = $state("");
+  /** What a person did last that can be taken back, and whether that is still offered in view. */
+  undoable = $state.raw<Undoable>();
+  offered = $state(false);
+  #withdraw: ReturnType<typeof setTimeout> | undefined;
   readonly hub: Hub;
 
   constructor(hub: Hub, go: (path: string) => void, closing: () => void) {
@@ -40,6 +51,24 @@ export class HubView {
     } catch (cause) {
       return { refusal: asRefusal(cause) };
     }
+  }
+
+  /** Says what was done, and offers to take it back. */
+  offer(undoable: Undoable): void {
+    this.undoable = undoable;
+    this.offered = true;
+    this.say(undoable.said);
+    clearTimeout(this.#withdraw);
+    this.#withdraw = setTimeout(() => (this.offered = false), 10_000);
+  }
+
+  /** Takes back what was done last. */
+  async takeBack(): Promise<void> {
+    const undoable = this.undoable;
+    this.undoable = undefined;
+    this.offered = false;
+    const refusal = await undoable?.undo();
+    if (undoable) this.say(refusal?.message ?? undoable.undone);
   }
 
   say(words: string): void {
