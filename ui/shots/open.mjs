@@ -10,10 +10,10 @@ export async function open() {
   const page = await browser(...usual);
   await page.go(`http://127.0.0.1:${port}/theme.js`);
   /** Shows a screen in a theme, still and whole. */
-  const show = async ({ scene = "usual", place, act, size = usual, language = "en", dir = "ltr" }, theme) => {
+  const show = async ({ scene = "usual", place, act, size = usual, language = "en", dir = "ltr", long = false }, theme) => {
     await page.size(...size);
     await page.run("localStorage.clear(); localStorage.setItem('theme', arguments[0]); localStorage.setItem('language', arguments[1])", theme, language);
-    await page.go(`http://127.0.0.1:${port}/?scene=${scene}&dir=${dir}&at=${Math.random()}#${place}`);
+    await page.go(`http://127.0.0.1:${port}/?scene=${scene}&dir=${dir}${long ? "&long" : ""}&at=${Math.random()}#${place}`);
     await page.later("const done = arguments[0]; const look = () => (document.querySelector('#window')?.childElementCount ? done() : setTimeout(look, 20)); look()");
     await page.run(`
       const still = document.createElement("style");

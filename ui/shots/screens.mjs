@@ -2,7 +2,7 @@
 const press = (key) => `dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", ctrlKey: true, bubbles: true }))`;
 const click = (css) => `document.querySelector(${JSON.stringify(css)}).click()`;
 
-/** @type {{ name: string, scene?: string, place: string, act?: string, size?: [number, number], language?: string, dir?: string }[]} */
+/** @type {{ name: string, scene?: string, place: string, act?: string, size?: [number, number], language?: string, dir?: string, long?: boolean }[]} */
 export const screens = [
   { name: "servers", place: "/servers/github" },
   { name: "servers-failed", place: "/servers/puppeteer" },
@@ -34,6 +34,13 @@ export const screens = [
   { name: "hub-stopped", scene: "stopped", place: "/servers" },
   { name: "hub-second-copy", scene: "held", place: "/activity" },
   { name: "hub-paused", scene: "paused", place: "/servers" },
+  // 40 % more of every text.
+  { name: "servers-wordy", place: "/servers/postgres", long: true },
+  { name: "activity-wordy", place: "/activity", long: true },
+  { name: "savings-wordy", place: "/savings", long: true },
+  { name: "clients-wordy", place: "/clients/zed", long: true },
+  { name: "settings-wordy", place: "/settings", long: true },
+  { name: "welcome-2-wordy", place: "/welcome/2", size: [880, 700], long: true },
   { name: "catalog", place: "/catalog/filesystem" },
   { name: "catalog-key", place: "/catalog/github" },
   { name: "catalog-narrow", place: "/catalog", size: [760, 620] },

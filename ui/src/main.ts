@@ -3,6 +3,7 @@ import { mount } from "svelte";
 
 import { language } from "./lib/language.svelte";
 import type { Hub } from "./lib/hub/hub";
+import { words } from "./words";
 import "./style/fonts.css";
 import "./style/tokens.css";
 import "./style/base.css";
@@ -19,6 +20,7 @@ const fake = (import.meta.env.DEV || import.meta.env.MODE === "fake") && !("__TA
 const hub = fake ? await invented() : (await import("./lib/hub/client")).hub;
 await language.ready();
 language.settle();
+if (fake && new URLSearchParams(location.search).has("long")) (await import("./lib/hub/lengthen")).lengthen(words as unknown as Record<string, unknown>);
 // Text that was measured before its letters came would stay where the other letters had put it.
 await document.fonts.load('13px "Inter Variable"').catch(() => undefined);
 const target = document.getElementById("window")!;

@@ -165,16 +165,18 @@ fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
     Ok(())
 }
 
-/// The server whose entry a person wrote with this change. Whoever only sets up walls has accepted what runs, where that is
-/// what they saw.
+/// The server whose entry a person wrote with this change. Whoever only sets up walls, or wants the same once more, has
+/// accepted what runs, where that is what they saw.
 fn accepted<'a>(hub: &Hub, before: &Config, change: &'a Change) -> Option<&'a str> {
+    let seen = |name: &str| {
+        let servers = hub.servers();
+        let seen = servers.get(name).filter(|known| !known.held);
+        seen.is_some_and(|seen| before.servers().get(name) == Some(&seen.config))
+    };
     match change {
-        Change::Add { name, .. } | Change::Put { name, .. } => Some(name),
-        Change::SetSandbox { name, .. } => {
-            let servers = hub.servers();
-            let seen = servers.get(name.as_str()).filter(|known| !known.held)?;
-            (before.servers().get(name.as_str()) == Some(&seen.config)).then_some(name.as_str())
-        }
+        Change::Add { name, .. } | Change::Put { name, .. } | Change::Edit { name, .. } => Some(name),
+        Change::SetSandbox { name, .. } => seen(name).then_some(name),
+        Change::Duplicate { name, to } => seen(name).then_some(to),
         _ => None,
     }
 }
