@@ -1,14 +1,19 @@
 //! Helpers of a server that try to get away (own session, double fork, empty environment) are gone with it, by
 //! whichever way it ends.
 
+use std::time::Duration;
+
+use futures_util::future::join_all;
 use satchel_tests::eventually;
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::{
     arena::{Arena, Chaos},
     control::Control,
+    journal::Outcome,
     measured, nightly,
-    processes::Process,
+    processes::{Process, Signal, is_leash, signal},
     soaking,
 };
 
@@ -23,9 +28,8 @@ async fn no_helper_outlives_its_server() {
     let ends = if soaking() { &ENDS[..] } else { &ENDS[4..] };
     let rounds = nightly(1, 20, 50);
     for _ in 0..rounds {
-        for end in ends {
-            ended += every_way(end).await;
-        }
+        // Each with a hub and servers of its own.
+        ended += join_all(ends.iter().map(|end| every_way(end))).await.into_iter().sum::<usize>();
     }
     measured!("escapees: {ended} helpers ended, 0 left");
     assert_eq!(ended, WAYS.len() * ends.len() * rounds);
@@ -98,4 +102,40 @@ async fn all_are(control: &Control, state: &str) {
 
 fn escaped(arena: &Arena) -> Vec<Process> {
     arena.server_processes().into_iter().filter(|process| process.command.contains("chaos-escapee")).collect()
+}
+
+/// R5: the end of a server is noticed by waiting for it, not by the end of its output, which a helper holds open.
+#[tokio::test]
+async fn the_end_of_a_server_is_noticed_although_a_helper_holds_its_output() {
+    let mut arena = Arena::new().await;
+    let mut entry = Chaos::new().field("requestTimeout", json!(60)).entry(&arena.run);
+    let mut words = vec![json!("-c"), json!("sleep 3607 & exec \"$0\" \"$@\""), entry["command"].clone()];
+    words.extend(entry["args"].as_array().expect("a list").iter().cloned());
+    (entry["command"], entry["args"]) = (json!("sh"), json!(words));
+    arena.add_entry("s", entry);
+    let hub = arena.open().await;
+    let client = hub.client("one").await;
+    client.execute("s:echo", json!({ "text": "x" })).await.text();
+    let call = tokio::spawn(async move { client.execute("s:sleep", json!({ "ms": 50_000 })).await });
+    eventually("the call is in flight", async || (hub.server("s").await["in_flight"] == 1).then_some(()))
+        .await;
+    let all = arena.server_processes();
+    let of =
+        |what: &str| all.iter().find(|process| process.command.contains(what) && !is_leash(process)).cloned();
+    let (server, helper) =
+        (of("chaos_server").expect("the server runs"), of("sleep 3607").expect("its helper runs"));
+    let begin = Instant::now();
+    signal(server.pid, Signal::KILL);
+    let answer = call.await.expect("it does not panic");
+    let took = begin.elapsed();
+    measured!("a server whose helper holds its output: its end was told after {took:.2?}");
+    assert_eq!(Outcome::of(&answer), Outcome::Unknown, "{answer:?}");
+    assert!(answer.complaint().contains("signal 9"), "{}", answer.complaint());
+    assert!(!soaking() || took <= Duration::from_secs(1), "it took {took:.2?}");
+    let left = |arena: &Arena| {
+        let mut all = arena.server_processes();
+        all.retain(|process| process.pid == helper.pid);
+        all
+    };
+    arena.gone("the server was killed", left).await;
 }

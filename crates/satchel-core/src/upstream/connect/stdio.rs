@@ -38,6 +38,8 @@ use crate::{
 
 /// How long the exit status may lag behind the end of the output.
 const STATUS_LAG: Duration = Duration::from_secs(1);
+/// How long what a process wrote last is waited for when it has ended. Whoever called is told of its end within a second.
+const LAST_WORDS: Duration = Duration::from_millis(700);
 
 /// Everything needed to start a process. The environment is complete: nothing is inherited.
 #[derive(Debug)]
@@ -287,7 +289,7 @@ impl Keeper {
                 // Let the readers finish with what the process wrote last: the reason is often in there. A child of
                 // its own may hold the pipes open, so this has an end.
                 let read = async { tokio::join!(self.output_closed.recv(), self.errors_closed.recv()) };
-                let _ = tokio::time::timeout(STATUS_LAG, read).await;
+                let _ = tokio::time::timeout(LAST_WORDS, read).await;
                 self.link.end(&self.ended(status.ok()));
             }
             _ = self.output_closed.recv() => {
