@@ -10,7 +10,7 @@ use crate::{
     control::Control,
     measured,
     processes::{memory, processor_time, switches},
-    sized,
+    sized, soaking,
 };
 
 const SERVERS: usize = 20;
@@ -77,6 +77,7 @@ async fn an_idle_hub_uses_no_processor_and_little_memory() {
         "idle hub, {servers} sleeping servers: {share:.2} % of one processor over {seconds} s, {woken:.1} switches a second, {:.1} MiB",
         memory(hub.pid)
     );
-    // Linux counts processor time in hundredths of a second: two of them in 10 s.
-    assert!(share <= 0.2, "an idle hub used {share:.2} % of a processor");
+    // Linux counts processor time in hundredths of a second; two of them in 10 s are too few to fail a slow machine for.
+    let most = if soaking() { 0.2 } else { 0.5 };
+    assert!(share <= most, "an idle hub used {share:.2} % of a processor");
 }

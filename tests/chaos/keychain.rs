@@ -210,7 +210,7 @@ async fn a_hub_that_used_the_keychain_ends_in_order_even_if_the_keychain_hangs()
             signal(keychain_pid, Signal::STOP);
         }
         signal(hub.pid, Signal::TERM);
-        let ended = tokio::time::timeout(Duration::from_secs(10), hub.process.wait()).await;
+        let ended = tokio::time::timeout(Duration::from_secs(60), hub.process.wait()).await;
         if hangs {
             signal(keychain_pid, Signal::CONT);
         }
