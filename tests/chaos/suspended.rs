@@ -23,7 +23,8 @@ async fn a_hub_that_was_held_still_goes_on_as_if_nothing_had_been() {
     }
     let hub = arena.open().await;
     known(&arena.home, &names).await;
-    let client = hub.client("one").await;
+    let seconds = nightly(8, 60, 1_800);
+    let client = hub.client("one").await.waiting(Duration::from_secs(seconds as u64 + 60));
     for name in &names {
         client.execute(&format!("{name}:echo"), json!({ "text": "awake" })).await.text();
     }
@@ -41,7 +42,6 @@ async fn a_hub_that_was_held_still_goes_on_as_if_nothing_had_been() {
     })
     .await;
     processes::signal(hub.pid, Signal::STOP);
-    let seconds = nightly(8, 60, 1_800);
     tokio::time::sleep(Duration::from_secs(seconds as u64)).await;
     let before = processor_time(hub.pid);
     processes::signal(hub.pid, Signal::CONT);

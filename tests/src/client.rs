@@ -33,6 +33,7 @@ pub struct Client {
     next_id: Arc<AtomicU64>,
     /// The result of `initialize`.
     pub opened: Value,
+    limit: Duration,
 }
 
 /// What came back for one request.
@@ -88,6 +89,7 @@ impl Client {
             session: None,
             next_id: Arc::new(AtomicU64::new(1)),
             opened: Value::Null,
+            limit: LIMIT,
         };
         let hello = json!({
             "protocolVersion": revision, "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" },
@@ -99,6 +101,12 @@ impl Client {
             client.opened["protocolVersion"].as_str().expect("a revision is agreed on").to_owned();
         client.notify("notifications/initialized").await;
         client
+    }
+
+    /// For answers that are to take longer than any usually does.
+    pub fn waiting(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
     }
 
     /// Sends a request and waits for its answer.
@@ -147,7 +155,7 @@ impl Client {
             let session = header.map(|value| value.to_str().expect("a session id is text").to_owned());
             (session, read_answer(response, &id).await)
         };
-        let answer = tokio::time::timeout(LIMIT, reading).await;
+        let answer = tokio::time::timeout(self.limit, reading).await;
         answer.unwrap_or_else(|_| panic!("no answer to {body}"))
     }
 
