@@ -126,8 +126,17 @@ async fn arguments_reach_a_program_byte_for_byte_and_no_shell() {
         arena.add_entry(&format!("s{number}"), json!({ "command": python(), "args": args }));
         given.push(vectors);
     }
+    // What a shell makes of some of them, where a user wrote one: that it is noticed shows that the rest is looked at.
+    let planted = arena.home.file("planted");
+    let words = ["a b".to_owned(), "%PATH%".to_owned(), format!("$(touch {})", planted.display())];
+    let line = format!("exec {} {} {}", python(), fixture("argv_echo.py").display(), words.join(" "));
+    arena.add_entry("careless", json!({ "command": "sh", "args": ["-c", line] }));
     let hub = arena.open().await;
     let client = hub.client("one").await;
+    known(&arena.home, &["careless".to_owned()]).await;
+    let text = client.execute("careless:argv", json!({})).await.text();
+    assert_ne!(serde_json::from_str::<Vec<String>>(&text).expect("a list"), words);
+    assert!(planted.exists());
     let names: Vec<String> = (0..servers).map(|number| format!("s{number}")).collect();
     known(&arena.home, &names).await;
     let mut compared = 0;
@@ -185,8 +194,17 @@ async fn nothing_of_a_clients_own_headers_reaches_a_server() {
     let client = Client::open(&connection, "2025-11-25").await;
     known(&arena.home, &["far".to_owned()]).await;
     assert_eq!(client.execute("far:echo", json!({ "text": "passed on" })).await.text(), "passed on");
-    let bytes = recorded.lock().await.clone();
+    let bytes = std::mem::take(&mut *recorded.lock().await);
     let said = String::from_utf8_lossy(&bytes);
+    // One that is passed on is found: the same headers, past the hub.
+    let mut past = satchel_tests::plain_http().post(format!("http://127.0.0.1:{port}/{path}"));
+    for (name, value) in &connection.headers {
+        past = past.header(name, value);
+    }
+    let _ = past.body("{}").send().await;
+    let planted = recorded.lock().await.clone();
+    let planted = String::from_utf8_lossy(&planted).into_owned();
+    assert!(planted.contains(canary) && planted.contains(&token), "{planted}");
     measured!("{} bytes went to the server", bytes.len());
     assert!(said.contains("passed on"), "the call itself was recorded");
     assert!(!said.contains(canary) && !said.contains(&token), "{said}");

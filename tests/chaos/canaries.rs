@@ -48,7 +48,7 @@ async fn told(home: &Home, hub: &Hub<'_>) -> String {
 }
 
 #[tokio::test]
-async fn twelve_secrets_are_found_nowhere_in_eight_spellings() {
+async fn fourteen_secrets_are_found_nowhere_in_eight_spellings() {
     let names = [
         "environment",
         "header",
@@ -62,8 +62,14 @@ async fn twelve_secrets_are_found_nowhere_in_eight_spellings() {
         "import",
         "passphrase",
         "hub-own",
+        "form",
+        "proxy",
     ];
     let mut secrets: Vec<(&str, String)> = names.iter().map(|name| (*name, canary(name))).collect();
+    // As an address can hold it.
+    for (_, value) in secrets.iter_mut().filter(|(name, _)| *name == "proxy") {
+        value.truncate(value.trim_end_matches(['-', '/', '+', '=']).len());
+    }
     let of = |secrets: &[(&str, String)], name: &str| {
         secrets.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()).expect("it is one")
     };
@@ -81,9 +87,13 @@ async fn twelve_secrets_are_found_nowhere_in_eight_spellings() {
     arena.add_entry("far", far);
     arena.add_entry("nowhere", json!({ "url": "http://127.0.0.1:9/mcp?key=${secret:QUERY}" }));
     arena.add_entry("named", json!({ "url": "http://user:${secret:USERINFO}@127.0.0.1:9/mcp" }));
+    arena.add_entry("behind", json!({ "url": "https://nowhere.invalid/mcp", "requestTimeout": 5 }));
+    arena.add("asking", Chaos::mode("elicit_mid_call").with("wait", 60).field("requestTimeout", json!(60)));
     arena.configure();
 
-    let hub = arena.home.start_hub().await;
+    let proxy = format!("http://user:{}@127.0.0.1:9", of(&secrets, "proxy"));
+    let own = of(&secrets, "hub-own");
+    let hub = arena.home.start_hub_with(&[("HTTPS_PROXY", &proxy), ("SOME_API_KEY", &own)]).await;
     let home = &arena.home;
     let passphrase = of(&secrets, "passphrase");
     home.satchel_reading(&["secrets", "use-file"], &format!("{passphrase}\n")).await.succeeded();
@@ -117,9 +127,25 @@ async fn twelve_secrets_are_found_nowhere_in_eight_spellings() {
     let error = of(&secrets, "error");
     let _ = client.execute("env:echo", json!({ "wrong": error })).await;
     let _ = client.execute("env:no_such_tool", json!({ "x": error })).await;
-    for path in ["dying:x", "nowhere:x", "named:x", "far:echo"] {
+    for path in ["dying:x", "nowhere:x", "named:x", "behind:x", "far:echo"] {
         let _ = client.execute(path, json!({ "text": "x" })).await;
     }
+    // What a person fills into a server's form is the server's, and nobody keeps it.
+    let calling = {
+        let client = client.clone();
+        #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
+        tokio::spawn(async move { client.execute("asking:echo", json!({ "text": "x" })).await })
+    };
+    let ask = eventually("it is asked", async || {
+        home.satchel(&["asks", "--json"]).await.json()["asks"].get(0).map(|ask| ask["id"].to_string())
+    })
+    .await;
+    let form = json!({ "name": of(&secrets, "form") }).to_string();
+    eventually("the answer is taken once the question could be read", async || {
+        (home.satchel(&["answer", &ask, "yes", &form]).await.code == Some(0)).then_some(())
+    })
+    .await;
+    let _ = calling.await.expect("no panic");
     // Another program's file has one in plain text; it moves into the store.
     let import = of(&secrets, "import");
     let block = json!({ "mcpServers": { "taken": { "command": "npx", "args": ["-y", "x"], "env": { "API_KEY": import } } } });
@@ -149,7 +175,7 @@ async fn twelve_secrets_are_found_nowhere_in_eight_spellings() {
         found["hits"]
     );
     assert_eq!(found["hits"], json!([]), "{found}");
-    assert_eq!(values.len(), 12);
+    assert_eq!(values.len(), 14);
     hub.terminate().await;
     let mut arguments = vec!["--path", home.path().to_str().expect("it is plain")];
     ledgers.iter().for_each(|ledger| arguments.extend(["--allow", ledger]));

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use crate::{
-    arena::{Arena, Chaos, known},
+    arena::{Arena, Chaos, known, run_fixture},
     measured, soaking,
 };
 
@@ -22,6 +22,30 @@ const PER_CLIENT: usize = 64;
 const IN_ALL: usize = 512;
 /// No answer here takes as long.
 const BOUND: Duration = Duration::from_secs(60);
+
+/// S6: fifteen ways to wear an endpoint out, each beside a client that goes on asking.
+#[tokio::test]
+async fn whoever_attacks_the_port_slows_nobody_and_leaves_nothing_behind() {
+    let arena = Arena::alone().await;
+    let hub = arena.open().await;
+    let connection = hub.connection("one").await;
+    let token = connection.headers["Authorization"].trim_start_matches("Bearer ").to_owned();
+    let port = connection.url.rsplit(':').next().and_then(|rest| rest.split('/').next()).expect("a port");
+    let (pid, scale) = (hub.pid.to_string(), if soaking() { "1.0" } else { "0.1" });
+    // How fast is a soak's question; here it only bounds how long anybody waits.
+    let (hold, patience) = if soaking() { ("10", "500") } else { ("2", "10000") };
+    let mut arguments = vec!["--port", port, "--token", &token, "--hub-pid", &pid, "--json"];
+    arguments.extend(["--scale", scale, "--hold", hold, "--good-p99-ms", patience]);
+    let (code, said) = run_fixture("inbound_abuse.py", &arguments).await;
+    let line = said.lines().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{said}"));
+    let found: Value = serde_json::from_str(line).expect("it says what it found as JSON");
+    let attacks = found["attacks"].as_array().expect("a list");
+    for attack in attacks {
+        measured!("{attack}");
+    }
+    assert_eq!((code, &found["ok"]), (0, &json!(true)), "{found:#}");
+    assert!(attacks.len() >= 15, "{}", attacks.len());
+}
 
 /// One connection, and requests on it as bytes.
 struct Line {

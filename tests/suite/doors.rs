@@ -1,7 +1,7 @@
 //! Who may come in at the endpoint: known tokens, from this computer, and nobody through a browser's back door.
 
 use reqwest::{Method, RequestBuilder, StatusCode};
-use satchel_tests::{Client, Connection, Home};
+use satchel_tests::{Client, Connection, Fake, Home};
 use serde_json::{Value, json};
 
 /// A request like a client's first one, to be spoiled by the test.
@@ -173,5 +173,108 @@ async fn the_port_for_clients_gives_no_say_over_the_hub() {
     for path in ["/wish", "/events", "/api/status", "/.well-known/oauth-protected-resource", "/"] {
         let elsewhere = Connection { url: format!("{base}{path}"), headers: connection.headers.clone() };
         assert_eq!(status(with_token(&elsewhere)).await, 404, "{path}");
+    }
+}
+
+/// S4: every address there is, in every method, for whoever has no token, a wrong one, or one that was good.
+#[tokio::test]
+async fn no_address_is_open_to_whoever_has_no_good_token() {
+    let home = Home::with_servers(json!({ "one": Fake::new(&Home::empty(), "one").entry() }));
+    let hub = home.start_hub().await;
+    let (good, revoked) = (hub.connection("good").await, hub.connection("revoked").await);
+    home.satchel(&["disconnect", "revoked"]).await.succeeded();
+    let base = good.url.trim_end_matches("/mcp").to_owned();
+    let paths = [
+        "/mcp",
+        "/mcp/",
+        "/mcp/direct",
+        "/mcp/server/one",
+        "/mcp/server/none",
+        "/sse",
+        "/messages",
+        "/messages?sessionId=x",
+    ];
+    let others = [
+        "/",
+        "/health",
+        "/metrics",
+        "/wish",
+        "/events",
+        "/api/status",
+        "/mcp/server/",
+        "/favicon.ico",
+        "/.well-known/x",
+    ];
+    let wrong = Connection {
+        url: String::new(),
+        headers: [("Authorization".to_owned(), "Bearer sat_wrong".to_owned())].into(),
+    };
+    let mut asked = 0;
+    for path in paths.iter().chain(&others) {
+        for method in ["GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "TRACE", "MCP"] {
+            let method = Method::from_bytes(method.as_bytes()).expect("it is a method");
+            for headers in [None, Some(&wrong.headers), Some(&revoked.headers)] {
+                let connection = Connection { url: format!("{base}{path}"), headers: [].into() };
+                let mut request = hello(&connection, method.clone());
+                for (name, value) in headers.into_iter().flatten() {
+                    request = request.header(name, value);
+                }
+                let response = request.send().await.expect("the endpoint answers");
+                let status = response.status().as_u16();
+                assert!([401, 403, 404, 429].contains(&status), "{method} {path}: {status}");
+                let said = response.text().await.expect("an answer can be read");
+                assert!(!said.contains("result") && !said.contains("toolbox"), "{method} {path}: {said}");
+                asked += 1;
+            }
+        }
+    }
+    assert_eq!(asked, 17 * 9 * 3);
+    // The same with a good token is served: the refusals are about the token.
+    assert_eq!(status(with_token(&good)).await, 200);
+}
+
+/// S5: a token that is taken back opens nothing any more, and what was open with it ends; nobody else notices.
+#[tokio::test]
+async fn what_is_open_with_a_token_ends_when_it_is_taken_back() {
+    let home = Home::empty();
+    let hub = home.start_hub().await;
+    let (one, two) = (hub.connection("one").await, hub.connection("two").await);
+    let mut streams = Vec::new();
+    for connection in [&one, &two] {
+        let opened = with_token(connection).send().await.expect("the endpoint answers");
+        let session = opened.headers()["mcp-session-id"].clone();
+        let token = &connection.headers["Authorization"];
+        let news =
+            hello(connection, Method::GET).header("authorization", token).header("mcp-session-id", session);
+        let old = Connection { url: connection.url.replace("/mcp", "/sse"), headers: [].into() };
+        let old = hello(&old, Method::GET).header("authorization", token);
+        let listen = json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {
+            "notifications": { "toolsListChanged": true },
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            } } });
+        let modern = with_token(connection).header("mcp-protocol-version", "2026-07-28");
+        let modern = modern.header("mcp-method", "subscriptions/listen").body(listen.to_string());
+        for request in [news, old, modern] {
+            let stream = request.send().await.expect("the endpoint answers");
+            assert_eq!(stream.status(), 200);
+            assert_eq!(stream.headers()["content-type"], "text/event-stream");
+            streams.push(stream);
+        }
+    }
+    let theirs = streams.split_off(3);
+    home.satchel(&["disconnect", "one"]).await.succeeded();
+    for mut stream in streams {
+        let ending = async { while let Ok(Some(_)) = stream.chunk().await {} };
+        tokio::time::timeout(std::time::Duration::from_secs(30), ending).await.expect("the stream ends");
+    }
+    assert_eq!(status(with_token(&one)).await, 401);
+    assert_eq!(status(with_token(&two)).await, 200);
+    for mut stream in theirs {
+        let waited = tokio::time::timeout(std::time::Duration::from_millis(200), async {
+            while let Ok(Some(_)) = stream.chunk().await {}
+        });
+        assert!(waited.await.is_err(), "another client's stream goes on");
     }
 }

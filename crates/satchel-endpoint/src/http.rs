@@ -140,17 +140,25 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
         throw_away(body.into_data_stream()).await;
         return too_many_connections();
     }
+    let token = token::bearer(&parts.headers).unwrap_or_default().to_owned();
+    let hub = app.hub.clone();
+    let response = serve(app, client, &parts, body).await;
+    token::ends_with(&hub, token, response)
+}
+
+/// For a client that may come in.
+async fn serve(app: Arc<App>, client: String, parts: &Parts, body: Body) -> Response<Body> {
     let usual = Surface::usual(&app.hub, &client);
     let Some(surface) = Surface::at(parts.uri.path(), usual.clone()) else {
         return match app.shares.take(&client) {
-            Some(_share) => compat::answer(&app, client, usual, &parts, body).await,
+            Some(_share) => compat::answer(&app, client, usual, parts, body).await,
             None => busy(),
         };
     };
     let place = Place { surface, usual: parts.uri.path() == USUAL };
     match parts.method {
         Method::POST => match app.shares.take(&client) {
-            Some(_share) => post(&app, client, place, &parts, body).await,
+            Some(_share) => post(&app, client, place, parts, body).await,
             None => busy(),
         },
         Method::GET => get(&app, &client, &place.surface, &parts.headers),

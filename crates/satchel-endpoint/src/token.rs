@@ -1,6 +1,10 @@
 //! Which client is asking: by its bearer token, from nothing else.
 
-use axum::http::{HeaderMap, header};
+use axum::{
+    body::Body,
+    http::{HeaderMap, Response, header},
+};
+use futures_util::StreamExt;
 use satchel_core::hub::Hub;
 
 /// The client, where there is exactly one `Authorization` header with a token of ours.
@@ -17,4 +21,22 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
         return None;
     }
     Some(token.trim())
+}
+
+/// A stream that ends when the token it was opened with is worth nothing any more. Answers that are no streams are whole
+/// by then.
+pub(crate) fn ends_with(hub: &Hub, token: String, response: Response<Body>) -> Response<Body> {
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    if kind != Some("text/event-stream") {
+        return response;
+    }
+    let (hub, mut choices) = (hub.clone(), hub.watch_choices());
+    let revoked = async move {
+        while hub.client_of(&token).is_some() {
+            if choices.changed().await.is_err() {
+                return;
+            }
+        }
+    };
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(revoked))))
 }

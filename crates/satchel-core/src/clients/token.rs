@@ -119,6 +119,13 @@ impl Tokens {
         Ok(())
     }
 
+    /// Has a client any token that is still good?
+    pub fn holds(&self, client: &str) -> bool {
+        let held = self.held();
+        held.kept.get(client).is_some_and(|all| !all.is_empty())
+            || held.ephemeral.iter().any(|(owner, _)| owner == client)
+    }
+
     /// Whose token this is. Takes the same time whether and wherever it is found.
     pub fn owner(&self, token: &str) -> Option<String> {
         let asked = hash_of(token);
@@ -171,6 +178,31 @@ mod tests {
         for wrong in ["", "sat_", &ephemeral, &kept[..kept.len() - 1]] {
             assert_eq!(again.owner(wrong), None);
         }
+    }
+
+    /// S5: a token has 256 bits, and a million guesses find none.
+    #[test]
+    fn a_million_guesses_find_no_token() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tokens, _) = Tokens::open(dir.path());
+        let token = tokens.make("a", false).unwrap();
+        let bits = URL_SAFE_NO_PAD.decode(token.strip_prefix("sat_").unwrap()).unwrap();
+        assert_eq!(bits.len() * 8, 256);
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut found = 0;
+        for number in 0..1_000_000_u32 {
+            // Half of them are near misses: one bit of the token is another.
+            let mut guess = bits.clone();
+            match number % 2 {
+                0 => guess[random.usize(0..32)] ^= 1 << random.u8(0..8),
+                _ => random.fill(&mut guess),
+            }
+            found += usize::from(tokens.owner(&format!("sat_{}", URL_SAFE_NO_PAD.encode(guess))).is_some());
+        }
+        assert_eq!(found, 0);
+        assert_eq!(tokens.owner(&token).as_deref(), Some("a"), "the one that is meant is found");
+        tokens.revoke("a").unwrap();
+        assert!(tokens.owner(&token).is_none() && !tokens.holds("a"));
     }
 
     #[test]

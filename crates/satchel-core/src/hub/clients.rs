@@ -49,6 +49,10 @@ impl Hub {
                 Ok(json!(change))
             }
             ClientsWish::Remove { client, dry_run, environment } => {
+                // One that was connected by hand, and is in no table.
+                if known(&client).is_err() && self.inner.tokens.holds(&client) {
+                    return Ok(json!(self.without_tokens(&client, &client, dry_run)?));
+                }
                 Ok(json!(self.remove_from_client(known(&client)?, dry_run, &environment, true)?))
             }
             ClientsWish::Undo { environment } => Ok(json!(self.undo(&environment).await?)),
@@ -348,6 +352,31 @@ impl Hub {
         Ok(made)
     }
 
+    /// Nothing of ours stands in a file of this client; only its tokens are taken from it.
+    fn without_tokens(&self, client: &str, name: &str, dry_run: bool) -> Result<ClientChange, Refusal> {
+        if !dry_run {
+            self.revoke_tokens(client)?;
+        }
+        Ok(ClientChange {
+            client: client.to_owned(),
+            name: name.to_owned(),
+            done: !dry_run,
+            files: vec![],
+            next: Some(format!("Tokens that were made for {name} are worth nothing from now on.")),
+            warnings: vec![],
+            snippet: None,
+        })
+    }
+
+    /// Whoever comes with one of them is turned away, and what is open with one of them ends.
+    fn revoke_tokens(&self, client: &str) -> Result<(), Refusal> {
+        self.inner.tokens.revoke(client).map_err(|error| unwritable(error.to_string()))?;
+        self.did(DeedKind::Access, PERSON, client, "its tokens were revoked");
+        self.inner.choices.send_modify(|made| *made += 1);
+        self.inner.compose.notify_one();
+        Ok(())
+    }
+
     fn remove_from_client(
         &self,
         client: &'static Client,
@@ -362,6 +391,9 @@ impl Hub {
             Some(record) => record.files.clone(),
             None => self.pasted(client, &ourselves, &machine),
         };
+        if files.is_empty() && self.inner.tokens.holds(&client.id) {
+            return self.without_tokens(&client.id, client.title(), dry_run);
+        }
         if files.is_empty() {
             let message = format!("{} has no entry of ours", client.title());
             return Err(Refusal::new("not_connected", message, "See `satchel clients`."));
@@ -371,8 +403,7 @@ impl Hub {
             changes.push(take_out(client, written, dry_run)?);
         }
         if !dry_run {
-            self.inner.tokens.revoke(&client.id).map_err(|error| unwritable(error.to_string()))?;
-            self.did(DeedKind::Access, PERSON, &client.id, "its tokens were revoked");
+            self.revoke_tokens(&client.id)?;
             self.inner.edits.disconnected(&client.id, again).map_err(unwritable)?;
             self.inner.compose.notify_one();
         }
