@@ -194,6 +194,37 @@ async fn fourteen_secrets_are_found_nowhere_in_eight_spellings() {
     }
 }
 
+/// S23: nothing that crashes leaves a copy of its memory.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn neither_the_hub_nor_a_server_would_leave_a_core() {
+    let limit = |pid: u32| {
+        let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).expect("it runs");
+        let line = limits.lines().find(|line| line.starts_with("Max core file size")).expect("it has one");
+        line.split_whitespace().nth(4).expect("with a value").to_owned()
+    };
+    let mut arena = Arena::new().await;
+    arena.add("one", Chaos::new());
+    arena.configure();
+    // As a machine of somebody who wants cores is set, as far as we may set it.
+    let wanting = format!(
+        "ulimit -S -c hard; exec {} serve --port 0 --json",
+        satchel_tests::program("satchel").display()
+    );
+    let hub = arena.launch(std::path::Path::new("sh"), &["-c", &wanting], |_| {}).await;
+    known(&arena.home, &["one".to_owned()]).await;
+    let status =
+        crate::control::Control::of(&arena.home).wish(json!({ "do": "status" })).await.expect("the hub runs");
+    let server = u32::try_from(status["servers"][0]["pid"].as_u64().expect("it runs")).expect("it is small");
+    measured!(
+        "core files: hub {}, server {}, this test {}",
+        limit(hub.pid),
+        limit(server),
+        limit(std::process::id())
+    );
+    assert_eq!((limit(hub.pid), limit(server)), ("0".to_owned(), "0".to_owned()));
+}
+
 #[tokio::test]
 async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
     let mut arena = Arena::new().await;

@@ -365,3 +365,22 @@ fn a_file_that_does_not_say_what_it_is_is_found() {
     let source = Source { path: "crates/satchel-core/src/files.rs".into(), text: "use std::fs;".into() };
     assert!(violations(&[source])[0].contains("does not begin with a `//!` line"));
 }
+
+/// What a document says is shown by a test has that test: `path/of/a/file.rs::name_of_a_test`.
+#[test]
+fn every_test_that_a_document_names_is_there() {
+    let mut named = 0;
+    for document in fs::read_dir(repository().join("docs")).expect("there are documents").flatten() {
+        if document.path().extension().is_none_or(|kind| kind != "md") {
+            continue;
+        }
+        let text = fs::read_to_string(document.path()).expect("it can be read");
+        for (path, test) in text.split('`').filter_map(|word| word.split_once(".rs::")) {
+            let source = fs::read_to_string(repository().join(format!("{path}.rs")))
+                .unwrap_or_else(|error| panic!("{path}.rs: {error}"));
+            assert!(source.contains(&format!("fn {test}(")), "{path}.rs has no test {test}");
+            named += 1;
+        }
+    }
+    assert!(named > 50, "{named}");
+}

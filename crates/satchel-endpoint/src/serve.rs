@@ -8,11 +8,12 @@ use std::{
 };
 
 use axum::Router;
+use futures_util::FutureExt;
 use satchel_core::{
     hub::{Hub, USUAL_PORT},
     model::{Code, Notice},
 };
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -23,6 +24,8 @@ use crate::{
 
 /// Ports tried after the usual one, so that a client's configuration has a chance to stay right.
 const FALLBACKS: u16 = 9;
+/// Connections that are let in before anything else has its turn.
+const AT_A_TURN: usize = 64;
 /// Fields in a request's head.
 pub(crate) const HEADERS: usize = 100;
 /// Bytes in a request's head.
@@ -148,6 +151,20 @@ async fn accept(
     stop: CancellationToken,
     tracker: TaskTracker,
 ) {
+    let admit = |stream: TcpStream| {
+        let _ = stream.set_nodelay(true);
+        match connections.enter() {
+            Some(place) => {
+                tracker.spawn(connection::carry(stream, router.clone(), place, stop.clone()));
+            }
+            None => {
+                tracker.spawn(async move {
+                    let message = format!("{CONNECTIONS} connections are open; close some first");
+                    connection::refuse(stream, "503 Service Unavailable", &message).await;
+                });
+            }
+        }
+    };
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -155,17 +172,12 @@ async fn accept(
         };
         match accepted {
             Ok((stream, _)) => {
-                let _ = stream.set_nodelay(true);
-                match connections.enter() {
-                    Some(place) => {
-                        tracker.spawn(connection::carry(stream, router.clone(), place, stop.clone()));
-                    }
-                    None => {
-                        tracker.spawn(async move {
-                            let message = format!("{CONNECTIONS} connections are open; close some first");
-                            connection::refuse(stream, "503 Service Unavailable", &message).await;
-                        });
-                    }
+                admit(stream);
+                // Whoever waits is let in together: one at a turn, a flood would have everybody else's connections
+                // dropped by the system, which are tried again only after seconds.
+                for _ in 0..AT_A_TURN {
+                    let Some(Ok((stream, _))) = listener.accept().now_or_never() else { break };
+                    admit(stream);
                 }
             }
             Err(error) => {

@@ -35,6 +35,7 @@ pub struct Warden {
 impl Warden {
     /// Starts one. `run` is unique to this run of the hub. A warden that dies is replaced, until `end`.
     pub fn start(program: &Path, run: &str, tracker: &TaskTracker, end: CancellationToken) -> Self {
+        keep_no_cores();
         let (lines, mut queue) = mpsc::unbounded_channel::<String>();
         let groups: Arc<Mutex<BTreeSet<u32>>> = Arc::default();
         let warden = Self { run: run.into(), lines, groups: groups.clone() };
@@ -80,6 +81,20 @@ impl Warden {
     pub fn gone(&self, group: u32) {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner).remove(&group);
         let _ = self.lines.send(format!("-{group}\n"));
+    }
+}
+
+/// What a process had in its memory when it crashed, secrets too, would lie on the disk. Holds for whatever is started from
+/// here as well; a server that is to leave one can raise its own limit again.
+fn keep_no_cores() {
+    #[cfg(unix)]
+    {
+        use nix::sys::resource::{Resource, getrlimit, setrlimit};
+        let kept =
+            getrlimit(Resource::RLIMIT_CORE).and_then(|(_, most)| setrlimit(Resource::RLIMIT_CORE, 0, most));
+        if let Err(error) = kept {
+            tracing::warn!(%error, "the system may write a copy of the memory to the disk after a crash");
+        }
     }
 }
 
