@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// How long a server may be unused before it is stopped, unless its entry says otherwise.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 /// How long a server may take to say what it is and what it offers, unless its entry says otherwise.
-pub const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(45);
+pub const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a request may take without progress, unless the entry says otherwise.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long the lists of a server that is awake are believed, unless its entry says otherwise.

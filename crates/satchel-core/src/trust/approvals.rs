@@ -51,8 +51,9 @@ pub enum Verdict {
     Held(Why),
 }
 
-/// What was seen and approved of one server.
+/// What was seen and approved of one server. A field that is not known is damage: skipped, it could widen what is approved.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Record {
     format: u32,
     /// What was approved got lost: nothing counts as seen.
@@ -74,6 +75,7 @@ pub struct Record {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Pin {
     print: Fingerprint,
     text: String,
@@ -226,16 +228,23 @@ pub fn read(path: &Path) -> Result<Option<Record>, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
-    let trouble = match serde_json::from_slice::<Record>(&bytes) {
-        Ok(record) if record.format == FORMAT => return Ok(Some(record)),
-        Ok(record) => format!("it has format {}, which this version does not know", record.format),
-        Err(error) => error.to_string(),
+    let trouble = match parse(&bytes) {
+        Ok(record) => return Ok(Some(record)),
+        Err(trouble) => trouble,
     };
     let place = match files::set_aside(path) {
         Ok(aside) => format!("set aside as {}", aside.display()),
         Err(error) => format!("could not be set aside ({error})"),
     };
     Err(format!("what was approved could not be read ({trouble}) and {place}"))
+}
+
+fn parse(bytes: &[u8]) -> Result<Record, String> {
+    match serde_json::from_slice::<Record>(bytes) {
+        Ok(record) if record.format == FORMAT => Ok(record),
+        Ok(record) => Err(format!("it has format {}, which this version does not know", record.format)),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 #[cfg(test)]
@@ -252,6 +261,29 @@ mod tests {
     }
 
     use Verdict::{Approved, Held, New};
+
+    #[test]
+    fn no_flipped_bit_puts_on_offer_what_was_held() {
+        let mut record = Record::new();
+        judge(&mut record, &[item("a", 1), item("b", 1)]);
+        let later = [item("a", 2), item("b", 1), item("c", 1)];
+        assert_eq!(judge(&mut record, &later), [Held(Why::Changed), New, Held(Why::Added)]);
+        let whole = serde_json::to_vec(&record).unwrap();
+        let (mut refused, mut believed) = (0, 0);
+        for bit in 0..whole.len() * 8 {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            match parse(&bytes) {
+                Err(_) => refused += 1,
+                Ok(mut damaged) => {
+                    let verdicts = judge(&mut damaged, &later);
+                    assert!(matches!(verdicts[0], Held(_)) && matches!(verdicts[2], Held(_)), "bit {bit}");
+                    believed += 1;
+                }
+            }
+        }
+        assert!(refused > 0 && believed > 0, "{refused} {believed}");
+    }
 
     #[test]
     fn a_first_list_is_on_offer_and_what_differs_later_is_held_alone() {

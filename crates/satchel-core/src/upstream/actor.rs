@@ -977,7 +977,7 @@ mod tests {
 
     const QUIET: Duration = crate::model::server::DISCOVERY_TIMEOUT;
 
-    /// The limit of 45 s: a start is given up when nothing has come for that long, and not a moment sooner.
+    /// The limit of 30 s: a start is given up when nothing has come for that long, and not a moment sooner.
     #[tokio::test(start_paused = true)]
     async fn a_start_may_take_long_while_it_shows_signs_of_life() {
         let (begin, signs) = (Instant::now(), Signs::default());
@@ -992,7 +992,7 @@ mod tests {
         assert_eq!(begin.elapsed(), (QUIET - Duration::from_secs(1)) * 10 + QUIET);
     }
 
-    /// 10 min for what may download first, 45 s for every other program.
+    /// 10 min for what may download first, 30 s for every other program.
     #[tokio::test(start_paused = true)]
     async fn only_what_downloads_first_may_take_longer_than_its_handshake() {
         for (command, limit) in
