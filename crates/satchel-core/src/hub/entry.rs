@@ -48,9 +48,11 @@ impl Hub {
         Ok(json!({ "names": names }))
     }
 
-    /// Keeps what is about to leave the configuration.
+    /// Keeps what is about to leave the configuration. An entry that waits for a look is not kept: putting it back would
+    /// pass for the look.
     pub(super) fn remember_removed(&self, name: &str, entry: Option<&Value>) {
-        if let Some(entry) = entry {
+        let held = self.servers().get(name).is_some_and(|known| known.held);
+        if let Some(entry) = entry.filter(|_| !held) {
             self.removed().insert(name.to_owned(), entry.clone());
         }
     }
