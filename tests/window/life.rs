@@ -134,6 +134,12 @@ async fn two_homes_on_one_desktop_are_two_apps() {
     assert!(second.try_wait().unwrap().is_none());
 }
 
+/// The app that the driver of the window started.
+fn driven(desktop: &Desktop) -> process::Process {
+    let marked = process::marked("SATCHEL_HOME", &desktop.home.path().display().to_string());
+    marked.into_iter().find(|one| one.command.contains("satchel-app")).expect("the app runs")
+}
+
 async fn shown(desktop: &Desktop, wanted: bool) {
     let what = if wanted { "the window is shown" } else { "the window is hidden" };
     eventually(what, async || (desktop.shows_satchel().await == wanted).then_some(())).await;
@@ -174,8 +180,7 @@ async fn where_a_person_chose_so_closing_ends_everything_and_there_is_no_icon() 
     let client = desktop.client("editor").await;
     until_offered(&client, "toolbox", true).await;
     assert_eq!(client.execute("toolbox:generate_uuid", json!({})).await.text().len(), 36);
-    let marked = process::marked("SATCHEL_HOME", &desktop.home.path().display().to_string());
-    let app = marked.into_iter().find(|one| one.command.contains("satchel-app")).expect("the app runs");
+    let app = driven(&desktop);
     let started = process::descendants(app.pid);
     assert!(started.iter().any(|process| process.command.ends_with("toolbox")), "{started:?}");
     desktop.close_satchel().await;
@@ -188,11 +193,14 @@ async fn where_a_person_chose_so_closing_ends_everything_and_there_is_no_icon() 
 async fn the_window_comes_back_as_large_as_it_was_left() {
     let desktop = Desktop::new().await;
     let _manager = desktop.start_window_manager().await;
-    let mut app = desktop.start(&[]).await;
-    shown(&desktop, true).await;
+    let page = desktop.open_window(&[]).await;
+    page.find(&switch("toolbox")).await;
     desktop.resize_satchel(900, 610).await;
+    let width = async || page.run("return innerWidth").await.as_u64();
+    eventually("the window knows how large it is", async || (width().await? == 900).then_some(())).await;
+    let app = driven(&desktop);
     desktop.home.satchel(&["quit"]).await.succeeded();
-    assert!(app.ended().await.success());
+    eventually("the app has ended", async || (!process::is_alive(app.pid)).then_some(())).await;
 
     let _next = desktop.start(&[]).await;
     shown(&desktop, true).await;
