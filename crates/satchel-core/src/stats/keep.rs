@@ -120,17 +120,30 @@ fn is_secret_name(name: &str) -> bool {
     })
 }
 
-/// Words of a text that look like keys are hidden, and what follows "Bearer".
+/// What a word says of the one that follows it.
+#[derive(Clone, Copy, PartialEq)]
+enum Next {
+    Plain,
+    /// It is the value of a secret, should a colon come between.
+    Named,
+    Secret,
+}
+
+/// Words of a text that look like keys are hidden, what follows "Bearer", and what stands behind the name of a secret with
+/// `:` or `=` between: a text that is no JSON, or too large to be read, often is one nearly.
 fn words(text: &str) -> String {
     let mut hidden = String::with_capacity(text.len());
     let mut after_bearer = false;
+    let mut next = Next::Plain;
     for piece in text.split_inclusive(|c: char| c.is_whitespace() || "\"',;=()<>".contains(c)) {
         let word = piece.trim_end_matches(|c: char| c.is_whitespace() || "\"',;=()<>".contains(c));
         let known = SECRET_STARTS.iter().any(|start| word.starts_with(start)) && word.len() >= 16;
         // user:password@host
         let login =
             word.split_once("://").and_then(|(_, rest)| rest.split('/').next()?.split_once('@')).is_some();
-        if !word.is_empty() && (known || after_bearer) {
+        let scheme = ["bearer", "basic"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme));
+        let bare = word.trim_matches(|c: char| "\\:[]{}".contains(c));
+        if !bare.is_empty() && (known || after_bearer || next == Next::Secret && !scheme) {
             hidden.push_str(HIDDEN);
             hidden.push_str(&piece[word.len()..]);
         } else if login
@@ -142,6 +155,14 @@ fn words(text: &str) -> String {
         } else {
             hidden.push_str(piece);
         }
+        next = match next {
+            Next::Named if bare.is_empty() && word.contains(':') => Next::Secret,
+            Next::Named | Next::Secret if bare.is_empty() => next,
+            _ if bare.is_empty() || !is_secret_name(bare) => Next::Plain,
+            _ if word.ends_with(':') || piece.ends_with('=') => Next::Secret,
+            _ if piece.ends_with(['"', '\'']) => Next::Named,
+            _ => Next::Plain,
+        };
         if !word.is_empty() {
             after_bearer =
                 word.eq_ignore_ascii_case("bearer") || word.eq_ignore_ascii_case("basic") && text.len() < 400;
@@ -211,6 +232,24 @@ pub(super) fn delete(connection: &Connection, sums: bool) -> Result<(), StoreErr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn behind_the_name_of_a_secret_its_value_is_hidden_in_any_text() {
+        for (text, hidden) in [
+            (r#"{""api_key":"plain-value"}"#, true),
+            (r#"{"password": "plain-value""#, true),
+            (r#"{\"password\":\"plain-value\""#, true),
+            ("PASSWORD=plain-value and more", true),
+            ("password: plain-value", true),
+            ("{'client_secret' : 'plain-value'}", true),
+            ("the password is plain-value", false),
+            (r#"{"max_tokens":"plain-value"#, false),
+            (r#""secret", "plain-value""#, false),
+        ] {
+            assert_eq!(words(text).contains("plain-value"), !hidden, "{text}: {}", words(text));
+        }
+        assert!(!words(r#"{""api_key":"plain-value"}"#).is_empty());
+    }
 
     #[test]
     fn secrets_are_taken_out_of_what_is_kept() {
