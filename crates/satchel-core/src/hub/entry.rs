@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::Hub;
+use super::{Hub, fulfil::unknown_server};
 use crate::{
     config::expand::Template,
     model::{
@@ -24,7 +24,7 @@ impl Hub {
     /// The entry as it stands, without what is secret in it.
     pub(super) fn entry_to_edit(&self, server: &str) -> Result<Value, Refusal> {
         let config = self.inner.config.borrow().clone();
-        let mut entry = config.entry(server).cloned().ok_or_else(|| unknown(server))?;
+        let mut entry = config.entry(server).cloned().ok_or_else(|| unknown_server(server))?;
         for block in ["env", "headers"] {
             let values = entry.get_mut(block).and_then(Value::as_object_mut).into_iter().flatten();
             for (name, value) in values {
@@ -40,7 +40,7 @@ impl Hub {
     /// The secrets that this server names and no other one does.
     pub(super) fn own_secrets(&self, server: &str) -> Result<Value, Refusal> {
         let config = self.inner.config.borrow().clone();
-        let own = config.servers().get(server).ok_or_else(|| unknown(server))?;
+        let own = config.servers().get(server).ok_or_else(|| unknown_server(server))?;
         let others = config.servers().iter().filter(|(name, _)| name.as_str() != server);
         let elsewhere: BTreeSet<String> = others.flat_map(|(_, other)| named(&other.transport)).collect();
         let names: BTreeSet<String> =
@@ -67,16 +67,10 @@ impl Hub {
         self.removed().remove(name);
         Ok(json!({}))
     }
-}
 
-impl Hub {
     fn removed(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
         self.inner.removed.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn unknown(server: &str) -> Refusal {
-    Refusal::new("unknown_server", format!("there is no server \"{server}\""), "See `satchel list`.")
 }
 
 fn named(transport: &TransportConfig) -> BTreeSet<String> {

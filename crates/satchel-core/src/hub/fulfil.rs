@@ -226,7 +226,7 @@ impl Hub {
     }
 }
 
-fn unknown_server(name: &str) -> Refusal {
+pub(super) fn unknown_server(name: &str) -> Refusal {
     Refusal::new("unknown_server", format!("there is no server \"{name}\""), "See `satchel list`.")
 }
 

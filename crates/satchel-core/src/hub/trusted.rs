@@ -10,7 +10,7 @@ use std::{
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json};
 
-use super::{CallFailure, Hub, launch, trail::PERSON};
+use super::{CallFailure, Hub, fulfil::unknown_server, launch, trail::PERSON};
 use crate::{
     catalog::{Offer, ResourceEntry, Said, ToolEntry},
     config::file::OWN_COMMAND,
@@ -320,7 +320,7 @@ impl Hub {
         if let Some(server) = server
             && !self.servers().contains_key(server)
         {
-            return Err(unknown(server));
+            return Err(unknown_server(server));
         }
         let offers = self.offers().clone();
         let trusted = self.trusted();
@@ -335,7 +335,7 @@ impl Hub {
 
     /// A person approves exactly these definitions, or wants them held back.
     pub(super) fn decide(&self, server: &str, items: &[Seen], approve: bool) -> Result<Value, Refusal> {
-        let name: ServerName = server.parse().map_err(|_| unknown(server))?;
+        let name: ServerName = server.parse().map_err(|_| unknown_server(server))?;
         let offer = self.offers().get(&name).cloned();
         let defined = offer.iter().flat_map(|offer| defined(offer, &name)).map(|one| one.item(false));
         let launch = {
@@ -374,7 +374,7 @@ impl Hub {
 
     /// A person looked at what a server has on offer.
     pub(super) fn looked_at(&self, server: &str) -> Result<Value, Refusal> {
-        let name: ServerName = server.parse().map_err(|_| unknown(server))?;
+        let name: ServerName = server.parse().map_err(|_| unknown_server(server))?;
         let offer = self.offers().get(&name).cloned().ok_or_else(|| unread(server))?;
         let items: Vec<Item> = defined(&offer, &name).map(|one| one.item(false)).collect();
         self.with_record(&name, |entry| {
@@ -394,7 +394,7 @@ impl Hub {
         let path = self.approvals_file(name);
         {
             let mut trusted = self.trusted();
-            let entry = trusted.get_mut(name).ok_or_else(|| unknown(name.as_str()))?;
+            let entry = trusted.get_mut(name).ok_or_else(|| unknown_server(name.as_str()))?;
             let before = entry.record.clone();
             change(entry);
             if let Err(error) = approvals::write(&path, &entry.record) {
@@ -422,10 +422,6 @@ fn self_configured<'a>(
 /// As the trail names it: with its fingerprint, because names can be had by others.
 fn words_of(item: &Item) -> String {
     format!("{} \"{}\", {}", item.kind.as_str(), clean::visible(&item.name), item.print)
-}
-
-fn unknown(name: &str) -> Refusal {
-    Refusal::new("unknown_server", format!("there is no server \"{name}\""), "See `satchel list`.")
 }
 
 fn unread(name: &str) -> Refusal {
