@@ -9,6 +9,10 @@ use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::{Child, Command},
 };
+use x11rb::{
+    connection::Connection as _,
+    protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask},
+};
 
 /// A bus that starts nothing by itself: what is not started by the test is not there.
 const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -131,19 +135,20 @@ impl Desktop {
         openbox
     }
 
-    /// Closes Satchel's window as a person does: through the window manager.
+    /// Closes Satchel's window as a person does: asks the window manager for it, like a click on its close button.
+    /// No key is pressed for that: keys go wherever the focus is at that moment.
     pub(crate) async fn close_satchel(&self) {
-        self.xdotool(&[
-            "search",
-            "--sync",
-            "--onlyvisible",
-            "--name",
-            "^Satchel$",
-            "windowactivate",
-            "--sync",
-        ])
-        .await;
-        self.xdotool(&["key", "alt+F4"]).await;
+        let found = self.xdotool(&["search", "--sync", "--onlyvisible", "--name", "^Satchel$"]).await;
+        let window = found.split_whitespace().next().and_then(|id| id.parse().ok());
+        let window: u32 = window.unwrap_or_else(|| panic!("no window of Satchel: {found:?}"));
+        let (display, screen) = x11rb::connect(Some(&self.display)).expect("the display is there");
+        let root = display.setup().roots[screen].root;
+        let close = display.intern_atom(false, b"_NET_CLOSE_WINDOW").expect("the display listens");
+        let close = close.reply().expect("the display knows names").atom;
+        let asked = ClientMessageEvent::new(32, window, close, [0, 2, 0, 0, 0]);
+        let managers = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+        let sent = display.send_event(false, root, managers, asked).expect("the display listens");
+        sent.check().expect("the window manager is asked");
     }
 
     /// Makes Satchel's window so large, in pixels.
