@@ -16,6 +16,7 @@ fn main() {
         "set_starts_at_login",
         "starts_at_login",
         "try_again",
+        "wanted_closing",
         "wanted_place",
         "wish",
     ]);

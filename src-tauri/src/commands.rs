@@ -52,8 +52,13 @@ pub(crate) fn read_toml(text: String) -> Result<Value, Refusal> {
 }
 
 #[tauri::command]
+pub(crate) fn wanted_closing(wanted: State<'_, Wanted>) -> bool {
+    wanted.take_closing()
+}
+
+#[tauri::command]
 pub(crate) fn wanted_place(wanted: State<'_, Wanted>) -> Option<String> {
-    wanted.take()
+    wanted.take_place()
 }
 
 #[tauri::command]

@@ -134,6 +134,7 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
             commands::set_starts_at_login,
             commands::starts_at_login,
             commands::try_again,
+            commands::wanted_closing,
             commands::wanted_place,
             commands::wish,
         ])

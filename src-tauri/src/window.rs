@@ -28,19 +28,28 @@ const KEPT_HIDDEN: Duration = Duration::from_secs(600);
 const LIGHT: Color = Color(247, 246, 243, 255);
 const DARK: Color = Color(20, 19, 18, 255);
 
-/// The place a page is to show. It asks for it when it is told to, and when it has just been loaded, so that nothing
-/// is lost on a page that does not listen yet.
+/// What a page is to show. It asks for it when it is told to, and when it has just been loaded, so that nothing is
+/// lost on a page that does not listen yet.
 #[derive(Default)]
-pub(crate) struct Wanted(Mutex<Option<String>>);
+pub(crate) struct Wanted {
+    place: Mutex<Option<String>>,
+    /// What closing the window means.
+    closing: AtomicBool,
+}
 
 impl Wanted {
     /// Where to go, once.
-    pub(crate) fn take(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub(crate) fn take_place(&self) -> Option<String> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn put(&self, place: &str) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(place.to_owned());
+    /// Is it to say what closing means? Once.
+    pub(crate) fn take_closing(&self) -> bool {
+        self.closing.swap(false, Ordering::Relaxed)
+    }
+
+    fn put_place(&self, place: &str) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place.to_owned());
     }
 }
 
@@ -57,7 +66,7 @@ impl Pages {
 /// Shows the window, in front, at `place` (such as `/servers/github`) where one is given.
 pub(crate) fn show(app: &AppHandle, place: Option<&str>) {
     if let Some(place) = place {
-        app.state::<Wanted>().put(place);
+        app.state::<Wanted>().put_place(place);
         // An error means that no page listens; it asks when it is there.
         let _ = app.emit_to(LABEL, "go", ());
     }
@@ -119,7 +128,8 @@ fn hide_when_closed(window: &WebviewWindow) {
         } else if asked.swap(true, Ordering::Relaxed) {
             hide(&own);
         } else {
-            // An error means that no page listens; the next close hides.
+            own.state::<Wanted>().closing.store(true, Ordering::Relaxed);
+            // An error means that no page listens; it asks when it is there, and the next close hides.
             let _ = own.emit_to(LABEL, "closing", ());
         }
     });
@@ -134,6 +144,7 @@ pub(crate) fn close(window: &WebviewWindow) {
 }
 
 fn hide(window: &WebviewWindow) {
+    window.state::<Wanted>().take_closing();
     if let Err(error) = window.hide() {
         tracing::error!("cannot hide the window: {error}");
     }

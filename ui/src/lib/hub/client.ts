@@ -9,17 +9,8 @@ import type { Hub, Prompts } from "./hub";
 export const hub: Hub = {
   state: () => invoke("hub_state"),
   onState: (heard) => listen<HubState>("hub-state", (event) => heard(event.payload)),
-  onGo: async (heard) => {
-    // The app keeps the place until a page asks for it, so that one that is just loading does not miss it.
-    const ask = async () => {
-      const place = await invoke<string | null>("wanted_place");
-      if (place !== null) heard(place);
-    };
-    const stop = await listen("go", () => void ask());
-    await ask();
-    return stop;
-  },
-  onClosing: (heard) => listen("closing", heard),
+  onGo: (heard) => onWanted<string | null>("go", "wanted_place", (place) => place !== null && heard(place)),
+  onClosing: (heard) => onWanted<boolean>("closing", "wanted_closing", (closing) => closing && heard()),
   closeWindow: () => invoke("close_window"),
   wish: async <Answer>(wish: { do: string }) => answered(wish, await invoke("wish", { wish: asked(wish) ?? wish })) as Answer,
   about: () => invoke("about"),
@@ -32,6 +23,14 @@ export const hub: Hub = {
   tryAgain: () => invoke("try_again"),
   quit: () => invoke("quit"),
 };
+
+/** The app keeps what it wants until a page asks for it, so that one that is just loading does not miss it. */
+async function onWanted<Wanted>(event: string, command: string, heard: (wanted: Wanted) => unknown) {
+  const ask = async () => heard(await invoke<Wanted>(command));
+  const stop = await listen(event, () => void ask());
+  await ask();
+  return stop;
+}
 
 /** The same hub, as far as the window of questions reaches it. */
 export const prompts: Prompts = {
