@@ -96,12 +96,34 @@ impl Page {
         .await;
     }
 
-    /// Clicks it once it is there and not covered.
+    /// Clicks it once it is there, stands still and can be used; again where the click went elsewhere, because the page
+    /// was laid out anew while the pointer was on its way.
     pub(crate) async fn click(&self, css: &str) {
+        let find = "const [wanted] = arguments; \
+                    const found = document.querySelector(wanted); \
+                    if (!found || found.matches(':disabled')) return null; \
+                    if (!window.aimed) document.addEventListener('click', ({ target }) => { \
+                        window.aimed.hit ||= Boolean(target.closest(window.aimed.wanted)); \
+                    }, true); \
+                    window.aimed = { wanted, hit: false }; \
+                    const { x, y, width, height } = found.getBoundingClientRect(); \
+                    return [x, y, width, height];";
         eventually(&format!("{css} can be clicked"), async || {
-            let click = async { self.driver.find(Locator::Css(css)).await.ok()?.click().await.ok() };
+            let place = self.driver.execute(find, vec![css.into()]).await.ok()?;
+            self.settled().await;
+            let unmoved = self.driver.execute(find, vec![css.into()]).await.ok()? == place;
+            if place.is_null() || !unmoved {
+                return None;
+            }
             // The driver waits for ever where the page goes while it is clicked.
-            tokio::time::timeout(Duration::from_secs(20), click).await.ok()?
+            let limit = Duration::from_secs(20);
+            let click = async { self.driver.find(Locator::Css(css)).await?.click().await };
+            let _ = tokio::time::timeout(limit, click).await;
+            let hit = self.driver.execute("return window.aimed.hit", vec![]);
+            match tokio::time::timeout(limit, hit).await {
+                Ok(Ok(hit)) => (hit == true).then_some(()),
+                Ok(Err(_)) | Err(_) => Some(()),
+            }
         })
         .await;
     }
