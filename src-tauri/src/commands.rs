@@ -156,6 +156,7 @@ fn may(wish: &Wish) -> bool {
         | Wish::KeepHeld { .. }
         | Wish::Report(_)
         | Wish::Activity(_)
+        | Wish::LastDay
         | Wish::CallDetail { .. }
         | Wish::RunAgain { .. }
         | Wish::DeleteHistory { .. }

@@ -15,7 +15,7 @@ use satchel_core::model::{
     },
     control::{Change, Complexity, Refusal, Target, ToolLine, ToolList, Wish},
     ledger::{
-        ActivityAsk, ActivityPage, By, CallDetail, CallLine, LedgerView, Minute, Report, ReportAsk,
+        ActivityAsk, ActivityPage, By, CallDetail, CallLine, LastDay, LedgerView, Minute, Report, ReportAsk,
         ReportLine, Savings, SessionLine, Sharing, Spent, Took, Totals,
     },
     nature::{Effect, Nature, Permit, Safety},
@@ -56,6 +56,7 @@ fn samples() -> String {
     put(&mut file, "tools", "hub.ToolList", &tools());
     put(&mut file, "report", "hub.Report", &report());
     put(&mut file, "activity", "hub.ActivityPage", &activity());
+    put(&mut file, "lastDay", "hub.LastDay", &last_day());
     put(&mut file, "calls", "hub.CallDetail[]", &vec![call(true), call(false)]);
     put(&mut file, "listing", "hub.Listing", &satchel_core::registry::find("filesystem"));
     put(&mut file, "approvals", "hub.ApprovalList", &approvals());
@@ -214,6 +215,7 @@ fn wishes() -> Vec<Wish> {
         }),
         Wish::Report(ReportAsk { by: By::Tool, days: Some(30), hours: None }),
         Wish::Activity(ActivityAsk { server: Some(name()), ..ActivityAsk::default() }),
+        Wish::LastDay,
         Wish::CallDetail { id: 1 },
         Wish::RunAgain { id: 1, arguments: Some(serde_json::json!({})) },
         Wish::DeleteHistory { sums: false },
@@ -401,6 +403,10 @@ fn activity() -> ActivityPage {
     let minutes = vec![Minute { calls: 2, failures: 1 }];
     let calls = vec![call_line(true), call_line(false)];
     ActivityPage { calls, sessions: vec![session()], more: true, minutes, problems: 1, asked: 0 }
+}
+
+fn last_day() -> LastDay {
+    LastDay { calls: [("github".to_owned(), vec![0, 3])].into() }
 }
 
 fn call(known: bool) -> CallDetail {

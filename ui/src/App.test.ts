@@ -38,6 +38,22 @@ describe("the list", () => {
     expect(screen.getByText("unread").closest("li")!.textContent).not.toMatch(/\d/);
   });
 
+  test("shows how much each was used in the last day", async () => {
+    const state = serving(server("used", awake), server("idle", awake), server("away", { state: "off" }, { enabled: false }));
+    const hub = fakeHub(state);
+    const asking = hub.wish;
+    const parts = Array.from({ length: 16 }, (_, at) => ({ 3: 2, 15: 1 })[at] ?? 0);
+    hub.wish = <Answer>(wish: { do: string }) =>
+      wish.do === "last_day" ? Promise.resolve({ calls: { used: parts } } as Answer) : asking<Answer>(wish as Parameters<typeof asking>[0]);
+    history.replaceState(null, "", "#/servers");
+    render(App, { hub });
+    const row = (name: string) => document.querySelector<HTMLElement>(`[data-server=${name}]`)!;
+    await screen.findByText("used");
+    await within(row("used")).findByRole("img", { name: "3 calls in the last 24 hours" });
+    within(row("idle")).getByRole("img", { name: "0 calls in the last 24 hours" });
+    expect(within(row("away")).queryByRole("img", { name: /24 hours/ })).toBeNull();
+  });
+
   test("a switch follows the hub, not the press", async () => {
     const { hub, user } = await open(serving(server("github", awake)));
     hub.refuseNext("change", { code: "config_invalid", message: "the file cannot be written", action: "Free some space." });

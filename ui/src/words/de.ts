@@ -89,6 +89,7 @@ export const de: Words = {
     groups: { "needs-you": "Braucht dich", awake: "Wach", asleep: "Schläft", off: "Aus" },
     tools: (count, shown) => `${shown} ${some(count, "Werkzeug", "Werkzeuge")}`,
     tokens: (shown) => `${shown} Tokens`,
+    used: (calls, shown) => `${shown} ${some(calls, "Aufruf", "Aufrufe")} in den letzten 24 Stunden`,
     available: (name) => `${name}, für Apps verfügbar`,
     row: (name, sentence) => `${name}, ${sentence}`,
     place: { computer: "Läuft auf diesem Computer", hosted: "Läuft anderswo" },

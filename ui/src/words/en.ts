@@ -48,6 +48,7 @@ export const en = {
     groups: { "needs-you": "Needs you", awake: "Awake", asleep: "Asleep", off: "Off" },
     tools: (count: number, shown: string) => `${shown} ${some(count, "tool", "tools")}`,
     tokens: (shown: string) => `${shown} tokens`,
+    used: (calls: number, shown: string) => `${shown} ${some(calls, "call", "calls")} in the last 24 hours`,
     available: (name: string) => `${name}, available to clients`,
     row: (name: string, sentence: string) => `${name}, ${sentence}`,
     place: { computer: "Runs on this computer", hosted: "Hosted elsewhere" },

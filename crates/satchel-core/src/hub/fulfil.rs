@@ -110,6 +110,7 @@ impl Hub {
             Wish::Clients(wish) => Box::pin(self.fulfil_about_clients(wish)).await,
             Wish::Report(ask) => Ok(json!(self.report(ask).await?)),
             Wish::Activity(ask) => Ok(json!(self.activity(ask).await?)),
+            Wish::LastDay => Ok(json!(self.last_day().await?)),
             Wish::Audit(ask) => Ok(json!(self.audit(ask).await?)),
             Wish::Trail(ask) => Ok(json!(self.trail(ask).await?)),
             Wish::VerifyTrail { noted } => Ok(json!(self.verify_trail(noted).await?)),

@@ -116,6 +116,8 @@ pub enum Wish {
     Report(ReportAsk),
     /// A page of the history. Answer: [`super::ledger::ActivityPage`].
     Activity(ActivityAsk),
+    /// How much each server was used in the last day. Answer: [`super::ledger::LastDay`].
+    LastDay,
     /// A page of the history as an audit wants it. Answer: [`super::audit::AuditPage`].
     Audit(super::audit::AuditAsk),
     /// A page of the trail. Answer: [`super::trail::TrailPage`].

@@ -234,6 +234,17 @@ pub struct Minute {
     pub failures: u64,
 }
 
+/// How much each server was used in the last day, as far as the history is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastDay {
+    /// Calls and readings by server, in [`DAY_PARTS`] equal parts of the day, oldest first. The last part goes on. A
+    /// server that was not used has no line.
+    pub calls: std::collections::BTreeMap<String, Vec<u64>>,
+}
+
+/// Parts of a [`LastDay`], 90 minutes each.
+pub const DAY_PARTS: usize = 16;
+
 /// What a client asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -8,7 +8,9 @@ use super::{
     recorder::sql,
     schema::{self, StoreError},
 };
-use crate::model::ledger::{ActivityAsk, ActivityPage, CallDetail, CallLine, Minute, SessionLine, Spent};
+use crate::model::ledger::{
+    ActivityAsk, ActivityPage, CallDetail, CallLine, DAY_PARTS, LastDay, Minute, SessionLine, Spent,
+};
 
 /// Calls on a page where nobody says how many.
 const PAGE: u32 = 100;
@@ -159,6 +161,33 @@ fn minutes(connection: &Connection, now_ms: u64) -> Result<Vec<Minute>, StoreErr
         }
     }
     Ok(minutes)
+}
+
+/// How much each server was used in the last day.
+///
+/// # Errors
+/// [`StoreError`] where it cannot be read.
+pub fn last_day(path: &Path, now_ms: u64) -> Result<LastDay, StoreError> {
+    const PART_MS: u64 = 24 * 3_600_000 / DAY_PARTS as u64;
+    let connection = schema::open_to_read(path)?;
+    let first = (now_ms / PART_MS).saturating_sub(DAY_PARTS as u64 - 1);
+    let mut day = LastDay::default();
+    let text = "SELECT server, time_ms / ?2, count(*) FROM calls
+                WHERE time_ms >= ?1 AND kind IN ('call', 'read') AND server <> '' GROUP BY 1, 2";
+    let mut rows = connection.prepare(text)?;
+    let rows = rows.query_map([sql(first * PART_MS), sql(PART_MS)], |row| {
+        let (server, part, calls): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok((server, part.unsigned_abs(), calls.unsigned_abs()))
+    })?;
+    for row in rows {
+        let (server, part, calls) = row?;
+        let parts = day.calls.entry(server).or_insert_with(|| vec![0; DAY_PARTS]);
+        let place = usize::try_from(part.saturating_sub(first)).unwrap_or(usize::MAX);
+        if let Some(slot) = parts.get_mut(place) {
+            *slot += calls;
+        }
+    }
+    Ok(day)
 }
 
 /// Everything known of one call; `None` where it is not kept.

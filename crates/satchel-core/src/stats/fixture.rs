@@ -10,7 +10,9 @@ use super::{
     report,
     sharing::{Measured, Use},
 };
-use crate::model::ledger::{ActivityAsk, By, CallKind, Report, ReportAsk, ReportLine, Sharing, Spent};
+use crate::model::ledger::{
+    ActivityAsk, By, CallKind, DAY_PARTS, Report, ReportAsk, ReportLine, Sharing, Spent,
+};
 
 /// Noon, so that it is the same day nearly everywhere.
 const NOON: u64 = 1_795_262_400_000;
@@ -382,6 +384,34 @@ fn a_ledger_that_is_damaged_while_it_is_used_is_set_aside_and_nothing_that_comes
     assert!(damaged.aside.exists());
     recorder.record(&[executed(&client, NOON, "big:a", 0)]).unwrap();
     assert_eq!(ask(&path, By::Server).totals.calls, 1);
+}
+
+#[test]
+fn a_day_is_told_in_parts_by_server_and_only_what_reached_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    let client = visit(Some(1), "c", "", "");
+    let (hour, day) = (3_600_000, 24 * 3_600_000);
+    let made = |ago: u64, tool: &str| executed(&client, NOON - ago, tool, 0);
+    let searched = called(&client, NOON, CallKind::Find, "words", 10, "x");
+    let events = [
+        made(0, "big:a"),
+        made(0, "big:b"),
+        made(9 * hour, "big:a"),
+        made(2 * hour, "small:c"),
+        made(day, "big:a"),
+    ];
+    recorder.record(&events).unwrap();
+    recorder.record(&[Event::Called(Box::new(searched))]).unwrap();
+    let told = activity::last_day(&path, NOON).unwrap().calls;
+    // Noon begins a part of 90 minutes: 2 hours ago are two parts back, 9 hours six, and a day sixteen, which is out.
+    let mut big = vec![0; DAY_PARTS];
+    (big[9], big[15]) = (1, 2);
+    let mut small = vec![0; DAY_PARTS];
+    small[13] = 1;
+    assert_eq!(told, [("big".to_owned(), big), ("small".to_owned(), small)].into());
+    assert!(activity::last_day(&path, NOON + 2 * day).unwrap().calls.is_empty());
 }
 
 #[test]

@@ -228,6 +228,7 @@ export type Wish =
   | { do: "log"; server: string; lines: number }
   | ({ do: "report" } & ReportAsk)
   | ({ do: "activity" } & ActivityAsk)
+  | { do: "last_day" }
   | { do: "call_detail"; id: number }
   | { do: "run_again"; id: number; arguments: unknown }
   | { do: "delete_history"; sums: boolean }
@@ -419,6 +420,10 @@ export interface ActivityPage {
 export interface Minute {
   calls: number;
   failures: number;
+}
+
+export interface LastDay {
+  calls: Record<string, number[]>;
 }
 
 export interface CallLine {

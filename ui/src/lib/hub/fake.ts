@@ -187,6 +187,8 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return pretend.listing(wish.query);
       case "activity":
         return pretend.activity(calls, wish, began);
+      case "last_day":
+        return pretend.lastDay(calls, began);
       case "call_detail":
         return pretend.detail(calls, wish.id);
       case "report":

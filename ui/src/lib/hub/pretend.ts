@@ -1,5 +1,5 @@
 // What the fake hub tells of calls, savings and clients. All of it is invented, always the same for the same moment.
-import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, Effect, Listed, Listing, Nature, Report, ReportLine, SessionLine, Totals } from "./bindings";
+import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, Effect, LastDay, Listed, Listing, Nature, Report, ReportLine, SessionLine, Totals } from "./bindings";
 import type { ConnectPreview, FoundServers, KnownClient, KnownClients } from "./proposed";
 import { listing as sample } from "./samples";
 
@@ -52,6 +52,18 @@ export function calls(count: number, now: number): CallLine[] {
 
 const nothing = { definitions: 0, find: 0, describe: 0, wrapping: 0 };
 const nobody: SessionLine = { id: 0, client: "", program: "", era: "2025-11-25", started_ms: 0, last_ms: 0, calls: 0, searches: 0, without: 0, spent: nothing, net: 0, counted: true };
+
+export function lastDay(all: CallLine[], now: number): LastDay {
+  const part = 5_400_000;
+  const days: Record<string, number[]> = {};
+  for (const call of all) {
+    const place = 15 - (Math.floor(now / part) - Math.floor(call.time_ms / part));
+    if (!call.server || place < 0) continue;
+    const parts = (days[call.server] ??= Array<number>(16).fill(0));
+    parts[place]!++;
+  }
+  return { calls: days };
+}
 
 export function activity(all: CallLine[], ask: ActivityAsk, now: number): ActivityPage {
   const wanted = all.filter((call) => (ask.before === null || call.id < ask.before) && (!ask.problems || call.outcome !== "ok") && !ask.asked);

@@ -808,6 +808,9 @@ export const wishes: hub.Wish[] = [
     "to_ms": null
   },
   {
+    "do": "last_day"
+  },
+  {
     "do": "call_detail",
     "id": 1
   },
@@ -1203,6 +1206,15 @@ export const activity: hub.ActivityPage = {
   ],
   "problems": 1,
   "asked": 0
+};
+
+export const lastDay: hub.LastDay = {
+  "calls": {
+    "github": [
+      0,
+      3
+    ]
+  }
 };
 
 export const calls: hub.CallDetail[] = [

@@ -9,7 +9,7 @@ use crate::{
     model::{
         audit::{AuditAsk, AuditPage},
         control::Refusal,
-        ledger::{ActivityAsk, ActivityPage, CallDetail, CallKind, LedgerView, Report, ReportAsk},
+        ledger::{ActivityAsk, ActivityPage, CallDetail, CallKind, LastDay, LedgerView, Report, ReportAsk},
     },
     stats::{activity, audit, event::Visit, report},
 };
@@ -31,6 +31,14 @@ impl Hub {
     /// A [`Refusal`] where the ledger cannot be read.
     pub async fn activity(&self, ask: ActivityAsk) -> Result<ActivityPage, Refusal> {
         self.read_ledger(move |path| activity::page(&path, &ask, now_ms())).await.map_err(unreadable)
+    }
+
+    /// How much each server was used in the last day.
+    ///
+    /// # Errors
+    /// A [`Refusal`] where the ledger cannot be read.
+    pub async fn last_day(&self) -> Result<LastDay, Refusal> {
+        self.read_ledger(|path| activity::last_day(&path, now_ms())).await.map_err(unreadable)
     }
 
     /// A page of the history as an audit wants it.
