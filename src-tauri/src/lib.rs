@@ -23,7 +23,7 @@ mod tasks;
 mod tray;
 mod window;
 
-use std::{io::Write, process::ExitCode};
+use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use satchel_core::files::Places;
 use tauri::{AppHandle, Manager, RunEvent};
@@ -65,7 +65,7 @@ fn start(args: Args) -> ExitCode {
         Err(error) => return fail(&error.to_string()),
     };
     let own_program = match std::env::current_exe() {
-        Ok(path) => path,
+        Ok(path) => helper(path),
         Err(error) => return fail(&format!("cannot find our own program: {error}")),
     };
     let runtime = match tokio::runtime::Runtime::new() {
@@ -84,6 +84,13 @@ fn start(args: Args) -> ExitCode {
         Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
         Err(error) => fail(&error.to_string()),
     }
+}
+
+/// What the hub starts beside each server. The command line that lies beside the app plays the same roles, and maps no
+/// web view for it: a dozen MB less for every server that runs. Windows would show its console.
+fn helper(app: PathBuf) -> PathBuf {
+    let beside = app.with_file_name("satchel");
+    if cfg!(unix) && beside.is_file() { beside.canonicalize().unwrap_or(app) } else { app }
 }
 
 /// Returns the exit code once everything of ours has ended.

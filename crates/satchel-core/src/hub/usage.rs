@@ -90,11 +90,12 @@ impl Hub {
         let roots: Vec<u32> =
             self.servers().values().filter_map(|server| server.upstream.seen().pid).collect();
         let meter = self.inner.measured.meter.clone();
+        let ours = self.inner.options.own_program.clone();
         let measuring = tokio::task::spawn_blocking(move || {
             if roots.is_empty() {
                 return HashMap::new();
             }
-            meter.lock().unwrap_or_else(PoisonError::into_inner).measure(&roots)
+            meter.lock().unwrap_or_else(PoisonError::into_inner).measure(&roots, &ours)
         });
         if let Ok(trees) = measuring.await {
             *self.inner.measured.trees.lock().unwrap_or_else(PoisonError::into_inner) = trees;

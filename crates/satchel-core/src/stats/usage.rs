@@ -1,6 +1,6 @@
 //! Memory and processor time of process trees, as the operating system counts them. Blocking; takes some milliseconds.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, path::Path};
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
@@ -23,7 +23,8 @@ pub struct Meter {
 
 impl Meter {
     /// The trees below these processes. A process that is gone has no tree; where the system cannot be asked, none has.
-    pub fn measure(&mut self, roots: &[u32]) -> HashMap<u32, Tree> {
+    /// `ours` is the program of a leash, which is ours and no cost of the server.
+    pub fn measure(&mut self, roots: &[u32], ours: &Path) -> HashMap<u32, Tree> {
         let wanted = ProcessRefreshKind::nothing()
             .with_memory()
             .with_cpu()
@@ -41,12 +42,9 @@ impl Meter {
                 children.entry(parent).or_default().push(*pid);
             }
         }
-        // A leash is ours and no cost of the server.
-        let ours = std::env::current_exe().ok();
         let is_leash = |pid: Pid| {
-            ours.is_some()
-                && children.contains_key(&pid)
-                && system.process(pid).is_some_and(|process| process.exe() == ours.as_deref())
+            children.contains_key(&pid)
+                && system.process(pid).is_some_and(|process| process.exe() == Some(ours))
         };
         let tree = |root: &u32| {
             let root_pid = Pid::from_u32(*root);
@@ -72,10 +70,10 @@ mod tests {
     #[test]
     fn a_tree_is_a_process_with_its_children_and_one_that_is_gone_has_none() {
         let mut child = std::process::Command::new("sh").args(["-c", "sleep 60; true"]).spawn().unwrap();
-        let mut meter = Meter::default();
+        let (mut meter, ours) = (Meter::default(), Path::new("/nowhere/satchel"));
         // The shell needs a moment to start its own child.
         let found = (0..500).find_map(|_| {
-            let tree = *meter.measure(&[child.id()]).get(&child.id())?;
+            let tree = *meter.measure(&[child.id()], ours).get(&child.id())?;
             (tree.processes == 2 && tree.memory_bytes > 0).then_some(tree)
         });
         let shell = Some(Pid::from_u32(child.id()));
@@ -84,6 +82,6 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.is_some());
-        assert!(meter.measure(&[child.id()]).is_empty());
+        assert!(meter.measure(&[child.id()], ours).is_empty());
     }
 }
