@@ -318,7 +318,8 @@ fn approvals() -> ApprovalList {
         diff: diff.clone().into(),
         findings: Odd::ALL.map(finding).into(),
     };
-    let held = [None, Some(Why::Changed), Some(Why::Added), Some(Why::New), Some(Why::Lost)];
+    let held =
+        [None, Some(Why::Changed), Some(Why::Added), Some(Why::New), Some(Why::Alarming), Some(Why::Lost)];
     let of =
         |unseen| ServerApprovals { server: "github".into(), unseen, new: 3, items: held.map(item).into() };
     ApprovalList { servers: [None, Some(Unseen::New), Some(Unseen::Imported)].map(of).into() }

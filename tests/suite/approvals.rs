@@ -168,7 +168,7 @@ async fn what_is_alarming_in_a_first_list_waits_for_a_look_and_the_rest_does_not
     let client = hub.client("one").await;
     offered(&client, "fake:about").await;
     let item = held(&home, "fake", "echo").await;
-    assert_eq!(item["held"], "new", "{item}");
+    assert_eq!(item["held"], "alarming", "{item}");
     is_silent(&hub).await;
 }
 

@@ -138,7 +138,7 @@ export const de: Words = {
     title: (count) => `${count} ${some(count, "Beschreibung ist", "Beschreibungen sind")} zurückgehalten`,
     text: "Apps sehen und benutzen sie erst, wenn du genau das freigibst, was hier steht. Alles andere von diesem Server geht weiter.",
     launchText: "Sein Eintrag in der Konfigurationsdatei wurde geändert, und nicht von dir in Satchel. Er startet erst, wenn du genau das freigibst, was hier steht.",
-    why: { changed: "geändert", added: "später dazugekommen", new: "neu", lost: "die Freigabe ging verloren" },
+    why: { changed: "geändert", added: "später dazugekommen", new: "neu", alarming: "der Text könnte ein Modell täuschen", lost: "die Freigabe ging verloren" },
     kept: "bleibt zurück",
     keep: "Zurückhalten",
     approve: "Freigeben",

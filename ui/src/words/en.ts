@@ -97,7 +97,7 @@ export const en = {
     title: (count: number) => `${count} ${some(count, "definition is", "definitions are")} held back`,
     text: "Clients neither see nor can use them until you approve exactly what stands here. Everything else of this server works.",
     launchText: "Its entry in the configuration file was changed, and not by you in Satchel. It is not started before you approve exactly what stands here.",
-    why: { changed: "it changed", added: "it came later", new: "it is new", lost: "what was approved got lost" },
+    why: { changed: "it changed", added: "it came later", new: "it is new", alarming: "its text may deceive a model", lost: "what was approved got lost" },
     kept: "kept back",
     keep: "Keep held back",
     approve: "Approve",

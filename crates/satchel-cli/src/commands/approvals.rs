@@ -133,6 +133,7 @@ fn described(item: &ApprovalItem) -> String {
         Some(Why::Changed) => "held back: it changed",
         Some(Why::Added) => "held back: it came later",
         Some(Why::New) => "held back: it is new",
+        Some(Why::Alarming) => "held back: its text may deceive a model",
         Some(Why::Lost) => "held back: what was approved got lost",
         None => "on offer",
     };

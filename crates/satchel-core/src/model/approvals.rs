@@ -60,8 +60,10 @@ pub enum Why {
     Changed,
     /// It was not there when the server's list was first read.
     Added,
-    /// It is new, and new things wait for a person or say something alarming.
+    /// It is new, and new things wait for a person.
     New,
+    /// It is new, and inspection found what may deceive a model.
+    Alarming,
     /// What was approved cannot be read any more.
     Lost,
 }

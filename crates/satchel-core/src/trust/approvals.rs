@@ -134,7 +134,7 @@ impl Record {
             Some(pin) if pin.print == item.print => Verdict::New,
             Some(_) => Verdict::Held(Why::Changed),
             None if self.lost => Verdict::Held(Why::Lost),
-            None if item.alarming && !self.imported => Verdict::Held(Why::New),
+            None if item.alarming && !self.imported => Verdict::Held(Why::Alarming),
             None if before_first && (first == First::Offered || self.imported) => Verdict::New,
             None if before_first => Verdict::Held(Why::New),
             None if grows(item.kind) && !item.alarming => Verdict::New,
@@ -329,8 +329,8 @@ mod tests {
     fn new_things_that_alarm_wait_and_so_do_all_where_the_user_wants_it() {
         let mut record = Record::new();
         let alarming = Item { alarming: true, ..item("b", 1) };
-        assert_eq!(judge(&mut record, &[item("a", 1), alarming.clone()]), [New, Held(Why::New)]);
-        assert_eq!(judge(&mut record, std::slice::from_ref(&alarming)), [Held(Why::New)]);
+        assert_eq!(judge(&mut record, &[item("a", 1), alarming.clone()]), [New, Held(Why::Alarming)]);
+        assert_eq!(judge(&mut record, std::slice::from_ref(&alarming)), [Held(Why::Alarming)]);
         let mut record = Record::new();
         for _ in 0..2 {
             assert_eq!(record.judge(Kind::Tool, &[item("a", 1)], First::Held).0, [Held(Why::New)]);
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(judge(&[resource("x", 1)]), [New]);
         assert_eq!(judge(&[resource("x", 2), resource("y", 1)]), [Held(Why::Changed), New]);
         let alarming = Item { alarming: true, ..resource("z", 1) };
-        assert_eq!(judge(&[alarming]), [Held(Why::New)]);
+        assert_eq!(judge(&[alarming]), [Held(Why::Alarming)]);
     }
 
     #[test]

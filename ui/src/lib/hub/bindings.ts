@@ -242,7 +242,7 @@ export type Wish =
   | { do: "reading_ask"; id: number };
 
 export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch";
-export type Why = "changed" | "added" | "new" | "lost";
+export type Why = "changed" | "added" | "new" | "alarming" | "lost";
 export type Unseen = "new" | "imported";
 export type Odd =
   | "hidden_text"

@@ -1825,6 +1825,95 @@ export const approvals: hub.ApprovalList = {
           "kind": "tool",
           "name": "echo",
           "fingerprint": "00ff",
+          "held": "alarming",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
           "held": "lost",
           "kept": false,
           "diff": [
@@ -2277,6 +2366,95 @@ export const approvals: hub.ApprovalList = {
           "kind": "tool",
           "name": "echo",
           "fingerprint": "00ff",
+          "held": "alarming",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
           "held": "lost",
           "kept": false,
           "diff": [
@@ -2641,6 +2819,95 @@ export const approvals: hub.ApprovalList = {
           "name": "echo",
           "fingerprint": "00ff",
           "held": "new",
+          "kept": false,
+          "diff": [
+            {
+              "mark": "same",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "removed",
+              "risky": false,
+              "text": "words"
+            },
+            {
+              "mark": "added",
+              "risky": true,
+              "text": "words"
+            }
+          ],
+          "findings": [
+            {
+              "about": "hidden_text",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "control_characters",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "look_alike",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "instruction",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "other_tools",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "asks_for_secrets",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "encoded",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "active_content",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            }
+          ]
+        },
+        {
+          "kind": "tool",
+          "name": "echo",
+          "fingerprint": "00ff",
+          "held": "alarming",
           "kept": false,
           "diff": [
             {
