@@ -23,7 +23,12 @@ mod tasks;
 mod tray;
 mod window;
 
-use std::{io::Write, path::PathBuf, process::ExitCode};
+use std::{
+    io::Write,
+    path::PathBuf,
+    process::{ExitCode, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use satchel_core::files::Places;
 use tauri::{AppHandle, Manager, RunEvent};
@@ -77,8 +82,10 @@ fn start(args: Args) -> ExitCode {
     tauri::async_runtime::set(runtime.handle().clone());
     let tasks = Tasks::on(runtime.handle().clone());
     let options = Options { places: places.clone(), own_program, port: args.port };
-    let ended = run(args, &places, options, &tasks);
+    let again = Again::default();
+    let ended = run(args, &places, options, &tasks, &again);
     runtime.block_on(tasks.end());
+    again.start();
     match ended {
         Ok(0) => ExitCode::SUCCESS,
         Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
@@ -93,8 +100,29 @@ fn helper(app: PathBuf) -> PathBuf {
     if cfg!(unix) && beside.is_file() { beside.canonicalize().unwrap_or(app) } else { app }
 }
 
+/// What somebody started while we were ending: the second program has left it to us, and we are gone in a moment.
+#[derive(Default, Clone)]
+struct Again(Arc<Mutex<Option<Vec<String>>>>);
+
+impl Again {
+    fn ask(&self, words: Vec<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+    }
+
+    /// Starts it, now that nothing of ours is left.
+    fn start(&self) {
+        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(words) = asked else { return };
+        let started = std::env::current_exe()
+            .and_then(|own| std::process::Command::new(own).args(words).stdin(Stdio::null()).spawn());
+        if let Err(error) = started {
+            tracing::error!("cannot start again: {error}");
+        }
+    }
+}
+
 /// Returns the exit code once everything of ours has ended.
-fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::Result<i32> {
+fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Again) -> tauri::Result<i32> {
     let (serving, task) = Serving::new(options);
     let mut context = tauri::generate_context!();
     if let Some(home) = std::env::var_os("SATCHEL_HOME").filter(|home| !home.is_empty()) {
@@ -120,6 +148,7 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
                 .build(),
         )
         .manage(serving.clone())
+        .manage(again.clone())
         .manage(tasks.clone())
         .manage(Clipboard::default())
         .manage(Wanted::default())
@@ -173,7 +202,11 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks) -> tauri::R
 
 /// A second start shows the first one's window, wherever the tray has gone.
 fn shown_again(app: &AppHandle, words: &[String]) {
-    let asked = args::read(words.iter().skip(1).cloned());
+    let words = words.get(1..).unwrap_or_default();
+    if app.state::<Serving>().ends() {
+        return app.state::<Again>().ask(words.to_vec());
+    }
+    let asked = args::read(words.iter().cloned());
     if matches!(asked, Ok(Asked::Start(Args { hidden: true, .. }))) {
         return;
     }

@@ -103,6 +103,11 @@ impl Serving {
         let _ = self.orders.try_send(Order::TryAgain);
     }
 
+    /// Is what was served being ended, for good?
+    pub(crate) fn ends(&self) -> bool {
+        self.hub.borrow().is_none() && matches!(*self.state.borrow(), HubState::Open { .. })
+    }
+
     /// Ends everything in order.
     pub(crate) async fn quit(&self) {
         // An error means that it has ended already.

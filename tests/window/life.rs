@@ -94,6 +94,25 @@ async fn a_quit_from_the_command_line_ends_the_app_in_order() {
 }
 
 #[tokio::test]
+async fn started_while_it_still_quits_it_comes_again() {
+    // Takes its time to end.
+    let stubborn = format!("trap '' TERM; exec '{}'", satchel_tests::program("fake-mcp-server").display());
+    let servers = json!({ "slow": { "command": "sh", "args": ["-c", stubborn], "startup": "eager" } });
+    let desktop = Desktop::with_servers(servers).await;
+    let mut app = desktop.start(&["--hidden"]).await;
+    let client = desktop.client("editor").await;
+    until_offered(&client, "slow", true).await;
+    desktop.home.satchel(&["quit"]).await.succeeded();
+    // It finds the one that ends, and leaves it to that one.
+    assert!(desktop.app(&["--port", "0"]).status().await.unwrap().success());
+    assert_eq!(app.ended().await.code(), Some(0), "{}", desktop.said());
+    shown(&desktop, true).await;
+    desktop.serves().await;
+    desktop.home.satchel(&["quit"]).await.succeeded();
+    shown(&desktop, false).await;
+}
+
+#[tokio::test]
 async fn a_killed_app_leaves_no_process_behind() {
     let desktop = Desktop::new().await;
     let mut app = desktop.start(&[]).await;
