@@ -30,7 +30,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use satchel_core::files::Places;
+use satchel_core::files::{Places, keep_new_files_private};
 use tauri::{AppHandle, Manager, RunEvent};
 use tauri_plugin_window_state::StateFlags;
 
@@ -48,6 +48,7 @@ use crate::{
 
 /// The program without its two other roles.
 pub fn main() -> ExitCode {
+    keep_new_files_private();
     match args::read(std::env::args().skip(1)) {
         Ok(Asked::Start(args)) => start(args),
         Ok(Asked::Version) => say(concat!("satchel-app ", env!("CARGO_PKG_VERSION"))),

@@ -68,6 +68,7 @@ const DOORS: &[(&str, &[&str])] = &[
     (
         "nix",
         &[
+            "crates/satchel-core/src/files.rs",
             "crates/satchel-core/src/upstream/connect/stdio.rs",
             "crates/satchel-core/src/upstream/leash.rs",
             "crates/satchel-core/src/upstream/walls.rs",

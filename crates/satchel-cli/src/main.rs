@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Some("tokens") => return satchel_core::tokens::main(),
         _ => {}
     }
+    satchel_core::files::keep_new_files_private();
     let args = Args::parse();
     let json = args.json;
     let done = tokio::runtime::Runtime::new().map_err(anyhow::Error::from).and_then(|runtime| {

@@ -4,7 +4,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
 };
@@ -104,6 +104,12 @@ impl Places {
     }
 }
 
+/// Whatever this process makes from now on is its user's alone, also where a library makes it. A program says so first.
+pub fn keep_new_files_private() {
+    #[cfg(unix)]
+    nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o077));
+}
+
 /// A directory that only this user can enter.
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
@@ -131,26 +137,244 @@ pub fn file_stem(name: &str) -> String {
 }
 
 /// Replaces `path` whole: written beside it, flushed to disk, renamed over it. The file is readable by this user
-/// only, unless it existed with other rights. A symbolic link is followed, so that it stays one.
+/// only, unless it existed with other rights. A symbolic link is followed, so that it stays one; what is made a link
+/// while we write leads nowhere.
 ///
 /// # Errors
 /// Whatever the file system says; `path` is then as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_where(path, None, bytes).map(drop)
+}
+
+/// Like [`replace`], where the file has exactly these bytes, or there is none. Says whether it was so; another program's
+/// writes between the look and the renaming are not noticed.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_known(path: &Path, before: Option<&[u8]>, after: &[u8]) -> io::Result<bool> {
+    replace_where(path, Some(before), after)
+}
+
+/// `known` is what must be there, where that matters.
+fn replace_where(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io::Result<bool> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let dir = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("file");
+    let unwritable =
+        |error: io::Error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()));
+    let spot = Spot::of(path).map_err(unwritable)?;
     let temporary =
-        dir.join(format!(".{name}.{}.{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
-    let written = write_new(&temporary, bytes, &path).and_then(|()| fs::rename(&temporary, &path));
-    if let Err(error) = written {
-        let _ = fs::remove_file(&temporary);
-        return Err(io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display())));
+        format!(".{}.{}.{}.tmp", spot.name(), std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
+    let replaced = || {
+        let there = spot.open().map(Some).or_else(absent)?;
+        let rights = there.as_ref().and_then(|file| file.metadata().ok()).map(|about| about.permissions());
+        if let Some(known) = known {
+            // A device has no bytes that end.
+            let there = there.filter(|file| file.metadata().is_ok_and(|about| about.is_file()));
+            let there = there.map(|mut file| {
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes).map(|_| bytes)
+            });
+            if there.transpose()?.as_deref() != known {
+                return Ok(false);
+            }
+        }
+        let mut file = spot.create(&temporary)?;
+        if let Some(rights) = rights {
+            let _ = file.set_permissions(rights);
+        }
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        spot.put(&temporary)?;
+        Ok(true)
+    };
+    let replaced: io::Result<bool> = replaced();
+    match replaced {
+        Ok(true) => spot.settle(),
+        Ok(false) | Err(_) => spot.remove(&temporary),
     }
-    // The rename itself must survive a power loss too. Not every file system can do this; then it is best effort.
+    replaced.map_err(unwritable)
+}
+
+fn absent<T>(error: io::Error) -> io::Result<Option<T>> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) }
+}
+
+/// A name in a directory that stays the same one, whatever happens to the path that led to it.
+#[cfg(target_os = "linux")]
+struct Spot {
+    dir: std::os::fd::OwnedFd,
+    name: std::ffi::OsString,
+}
+
+#[cfg(target_os = "linux")]
+impl Spot {
+    fn of(path: &Path) -> io::Result<Self> {
+        use nix::{
+            fcntl::{OFlag, open, openat},
+            sys::stat::Mode,
+        };
+        let (parent, name) = resolved(path)?;
+        let only = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let mut dir = open("/", only, Mode::empty())?;
+        // Part by part: a link that has come since is not followed.
+        for part in parent.components() {
+            if let std::path::Component::Normal(part) = part {
+                dir = openat(&dir, part, only, Mode::empty())?;
+            }
+        }
+        Ok(Self { dir, name })
+    }
+
+    fn name(&self) -> &str {
+        self.name.to_str().unwrap_or("file")
+    }
+
+    fn open(&self) -> io::Result<File> {
+        use nix::{
+            fcntl::{OFlag, openat},
+            sys::stat::Mode,
+        };
+        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        Ok(File::from(openat(&self.dir, self.name.as_os_str(), flags, Mode::empty())?))
+    }
+
+    fn create(&self, name: &str) -> io::Result<File> {
+        use nix::{
+            fcntl::{OFlag, openat},
+            sys::stat::Mode,
+        };
+        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        Ok(File::from(openat(&self.dir, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)?))
+    }
+
+    fn put(&self, name: &str) -> io::Result<()> {
+        Ok(nix::fcntl::renameat(&self.dir, name, &self.dir, self.name.as_os_str())?)
+    }
+
+    fn remove(&self, name: &str) {
+        let _ = nix::unistd::unlinkat(&self.dir, name, nix::unistd::UnlinkatFlags::NoRemoveDir);
+    }
+
+    /// The renaming itself must survive a power loss too. Not every file system can do this; then it is best effort.
+    fn settle(&self) {
+        use nix::{
+            fcntl::{OFlag, openat},
+            sys::stat::Mode,
+        };
+        let opened = openat(&self.dir, ".", OFlag::O_RDONLY | OFlag::O_DIRECTORY, Mode::empty());
+        let _ = opened.map(|dir| File::from(dir).sync_all());
+    }
+}
+
+/// A name in a directory.
+#[cfg(not(target_os = "linux"))]
+struct Spot {
+    dir: PathBuf,
+    name: std::ffi::OsString,
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Spot {
+    fn of(path: &Path) -> io::Result<Self> {
+        let (dir, name) = resolved(path)?;
+        Ok(Self { dir, name })
+    }
+
+    fn name(&self) -> &str {
+        self.name.to_str().unwrap_or("file")
+    }
+
+    fn open(&self) -> io::Result<File> {
+        File::open(self.dir.join(&self.name))
+    }
+
+    fn create(&self, name: &str) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(self.dir.join(name))
+    }
+
+    fn put(&self, name: &str) -> io::Result<()> {
+        fs::rename(self.dir.join(name), self.dir.join(&self.name))
+    }
+
+    fn remove(&self, name: &str) {
+        let _ = fs::remove_file(self.dir.join(name));
+    }
+
+    fn settle(&self) {
+        #[cfg(unix)]
+        let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
+    }
+}
+
+/// Where a path leads: a directory without any link in its path, and a name in it.
+fn resolved(path: &Path) -> io::Result<(PathBuf, std::ffi::OsString)> {
+    let nowhere = || io::Error::from(io::ErrorKind::InvalidInput);
+    let path = match fs::canonicalize(path) {
+        Ok(path) => path,
+        Err(_) => {
+            let path = std::path::absolute(path)?;
+            if fs::symlink_metadata(&path).is_ok_and(|about| about.is_symlink()) {
+                return Err(io::Error::new(io::ErrorKind::NotFound, "it is a link to nothing"));
+            }
+            fs::canonicalize(path.parent().ok_or_else(nowhere)?)?.join(path.file_name().ok_or_else(nowhere)?)
+        }
+    };
+    Ok((path.parent().ok_or_else(nowhere)?.to_owned(), path.file_name().ok_or_else(nowhere)?.to_owned()))
+}
+
+/// The bytes of a plain file of at most `most` bytes. What is no plain file, such as a pipe that nobody writes to or a
+/// device that never ends, is refused without waiting for it.
+///
+/// # Errors
+/// Whatever the file system says; [`io::ErrorKind::FileTooLarge`], and [`io::ErrorKind::Unsupported`] for what is no file.
+pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let plain = |about: fs::Metadata| match about.is_file() {
+        false => Err(io::Error::new(io::ErrorKind::Unsupported, "it is no file")),
+        true if about.len() > most => Err(too_large(most)),
+        true => Ok(()),
+    };
+    // Opening a device may already do something.
+    plain(fs::metadata(path)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
     #[cfg(unix)]
-    let _ = File::open(dir).and_then(|dir| dir.sync_all());
-    Ok(())
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY,
+    );
+    let file = options.open(path)?;
+    plain(file.metadata()?)?;
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+fn too_large(most: u64) -> io::Error {
+    let text = format!("it is larger than {} MB", most / 1024 / 1024);
+    io::Error::new(io::ErrorKind::FileTooLarge, text)
+}
+
+/// Opens a file of ours to write to its end: made where it is missing, for this user only. A link in its place, or anything
+/// else that is no file, is refused.
+///
+/// # Errors
+/// Whatever the file system says.
+pub fn append_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600).custom_flags(nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK);
+    }
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "it is no file"));
+    }
+    Ok(file)
 }
 
 /// Removes what a write of ours that was cut off left in `dir`: files named like the temporary ones of [`replace`], of
@@ -226,19 +450,6 @@ pub fn remove_asides(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn write_new(temporary: &Path, bytes: &[u8], like: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file: File = options.open(temporary)?;
-    if let Ok(existing) = fs::metadata(like) {
-        let _ = file.set_permissions(existing.permissions());
-    }
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,6 +523,47 @@ mod tests {
         replace(&link, b"new").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_plain_file_is_neither_waited_for_nor_written_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let kind = |path: &Path| read_plain(path, 10).unwrap_err().kind();
+        let link = |name: &str, to: &str| {
+            let path = dir.path().join(name);
+            std::os::unix::fs::symlink(to, &path).unwrap();
+            path
+        };
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let piped = link("piped", pipe.to_str().unwrap());
+        let endless = link("endless", "/dev/zero");
+        for odd in [&pipe, &piped, &endless, dir.path()] {
+            assert_eq!(kind(odd), io::ErrorKind::Unsupported, "{}", odd.display());
+            assert!(append_private(odd).is_err(), "{}", odd.display());
+        }
+        let long = dir.path().join("long");
+        fs::write(&long, "12345678901").unwrap();
+        assert_eq!(kind(&long), io::ErrorKind::FileTooLarge);
+        assert_eq!(kind(&dir.path().join("absent")), io::ErrorKind::NotFound);
+        assert_eq!(read_plain(&long, 11).unwrap(), b"12345678901");
+        let elsewhere = link("elsewhere", "long");
+        assert!(append_private(&elsewhere).is_err(), "a log is never somewhere else");
+        append_private(&dir.path().join("log")).unwrap().write_all(b"x").unwrap();
+    }
+
+    #[test]
+    fn a_file_is_replaced_only_as_it_was_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.json");
+        assert!(!replace_known(&path, Some(b"one"), b"two").unwrap());
+        assert!(!path.exists());
+        assert!(replace_known(&path, None, b"one").unwrap());
+        assert!(!replace_known(&path, None, b"two").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert!(replace_known(&path, Some(b"one"), b"two").unwrap());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
     }
 
     #[test]

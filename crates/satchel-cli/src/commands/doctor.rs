@@ -2,13 +2,16 @@
 
 use std::{
     collections::HashMap,
-    env, fs,
+    env,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use satchel_core::{
-    config::{Config, file::OWN_COMMAND},
+    config::{
+        Config,
+        file::{OWN_COMMAND, text_of},
+    },
     files::Places,
     model::{Code, ServerConfig, ServerView, Snapshot, TransportConfig, control::Wish},
     registry::pinning,
@@ -83,7 +86,7 @@ pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode>
 
 fn look_at_config(file: &Path) -> (Finding, Config) {
     let shown = file.display();
-    let (verdict, message, config) = match fs::read_to_string(file) {
+    let (verdict, message, config) = match text_of(file) {
         Ok(text) => match Config::parse(&text) {
             Ok(config) => (Verdict::Fine, format!("{shown}; servers: {}", config.servers().len()), config),
             Err(wrong) => (Verdict::Wrong, format!("{shown}, {wrong}"), Config::default()),
@@ -243,6 +246,8 @@ fn in_words(findings: &[Finding]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::commands::servers::tests::server;
     use satchel_core::model::ServerState;

@@ -59,7 +59,10 @@ fn source(import: &Import) -> anyhow::Result<From> {
         (Some(client), _) => From::Client(client.clone()),
         (None, None) => From::Everywhere { project: import.project.as_deref().map(absolute) },
         (None, Some("-")) => From::Text(read_input()?),
-        (None, Some(text)) if Path::new(text).is_file() => From::File(absolute(&PathBuf::from(text))),
+        // What is no plain file is refused by name, and not taken for a command.
+        (None, Some(text)) if std::fs::metadata(text).is_ok_and(|about| !about.is_dir()) => {
+            From::File(absolute(&PathBuf::from(text)))
+        }
         (None, Some(text)) => From::Text(text.to_owned()),
     })
 }

@@ -252,7 +252,10 @@ pub fn write(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), Con
             }
         }
     }
-    files::replace(path, after)?;
+    // Looked at once more where it is written: what the path leads to may be another file by now.
+    if !files::replace_known(path, before, after)? {
+        return Err(ConnectError::Changed(path.to_owned()));
+    }
     match read_bytes(path).map_err(in_document)?.as_deref() == Some(after) {
         true => Ok(()),
         false => Err(ConnectError::Changed(path.to_owned())),

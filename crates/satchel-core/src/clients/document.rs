@@ -4,6 +4,8 @@ use std::{io, path::Path};
 
 use sha2::{Digest, Sha256};
 
+use crate::files;
+
 /// The largest file we look into.
 pub const LARGEST: u64 = 10 * 1024 * 1024;
 
@@ -47,15 +49,12 @@ pub enum DocumentError {
 
 /// The bytes of a file; `None` where there is none.
 pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, DocumentError> {
-    let unreadable = |error: &io::Error| DocumentError::Unreadable(error.to_string());
-    match std::fs::metadata(path) {
-        Ok(about) if about.len() > LARGEST => return Err(DocumentError::TooLarge),
-        Ok(about) if !about.is_file() => return Err(DocumentError::Unreadable("it is no file".into())),
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(&error)),
+    match files::read_plain(path, LARGEST) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(DocumentError::TooLarge),
+        Err(error) => Err(DocumentError::Unreadable(error.to_string())),
     }
-    std::fs::read(path).map(Some).map_err(|error| unreadable(&error))
 }
 
 impl Document {

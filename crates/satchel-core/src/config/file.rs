@@ -1,11 +1,12 @@
 //! Reads the configuration and writes it back. What is not understood is kept; what is wrong is named by place.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, io, path::Path, time::Duration};
 
 use satchel_mcp::{Raw, limits, object::fields};
 use serde_json::{Map, Value};
 
 use super::rules::{Defaults, ToolRule};
+use crate::files;
 use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
     server::{
@@ -14,6 +15,8 @@ use crate::model::{
     },
 };
 
+/// The largest configuration, in bytes.
+const LARGEST: u64 = 64 * 1024 * 1024;
 /// The block's key.
 pub const SERVERS: &str = "mcpServers";
 /// The largest request of a client, in MiB.
@@ -50,6 +53,16 @@ pub struct ConfigError {
     pub column: usize,
     /// What was found and what was expected.
     pub message: String,
+}
+
+/// The configuration file as text. Whoever may write there may put a pipe in its place; nobody waits for that.
+///
+/// # Errors
+/// Whatever the file system says, also where it is no text.
+pub fn text_of(file: &Path) -> io::Result<String> {
+    String::from_utf8(files::read_plain(file, LARGEST)?).map_err(|error| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("it is not valid UTF-8 ({})", error.utf8_error()))
+    })
 }
 
 /// A good configuration: the document as it is, and what it means.

@@ -10,6 +10,7 @@ use crate::{
     config::{
         Config, ConfigError,
         change::{self, ChangeError},
+        file::text_of,
         watch::FileWatch,
     },
     files,
@@ -192,7 +193,7 @@ enum Trouble {
 /// `None` where there is nothing: no file, or an empty one, which is what an editor makes of it for a moment.
 fn read(path: &Path) -> Result<Option<Config>, Trouble> {
     let file = path.display().to_string();
-    match std::fs::read_to_string(path) {
+    match text_of(path) {
         Ok(text) if text.trim_start_matches('\u{feff}').trim().is_empty() => Ok(None),
         Ok(text) => Config::parse(&text).map(Some).map_err(|error| Trouble::Broken { file, error }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -17,7 +17,7 @@ use super::{
 use crate::files;
 
 /// The largest bundle.
-const PACKED: u64 = 512 * 1024 * 1024;
+pub const PACKED: u64 = 512 * 1024 * 1024;
 /// All files of a bundle together.
 const UNPACKED: u64 = 1024 * 1024 * 1024;
 /// How many files.
@@ -152,11 +152,11 @@ fn all(archive: &mut Archive<'_>, into: &Path) -> Result<(), BundleError> {
         }
         let path = into.join(below);
         if file.is_dir() {
-            fs::create_dir_all(&path)?;
+            files::create_private_dir(&path)?;
             continue;
         }
         if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
+            files::create_private_dir(parent)?;
         }
         left = one(&mut file, &path, &name, mode & 0o111 != 0, left)?;
     }
@@ -175,7 +175,7 @@ fn one<R: Read + ?Sized>(
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if program { 0o755 } else { 0o644 });
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if program { 0o700 } else { 0o600 });
     #[cfg(not(unix))]
     let _ = program;
     let mut out = options.open(path)?;
