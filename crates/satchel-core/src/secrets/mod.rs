@@ -2,6 +2,7 @@
 //! Never in a plain file. What is remembered in plain are the names alone.
 
 mod keychain;
+pub mod masks;
 mod vault;
 
 use std::{

@@ -115,10 +115,17 @@ impl std::fmt::Debug for Mask {
 }
 
 impl Called {
+    /// What is said about its end, as it may be kept.
+    pub(super) fn told(&self) -> Option<String> {
+        let message = self.end.message.as_deref()?;
+        Some(self.mask.as_ref().map_or_else(|| message.to_owned(), |mask| (mask.0)(message)))
+    }
+
     /// A text of it as it may be kept.
     pub(super) fn masked(&self, text: &str) -> String {
-        let text = super::keep::redacted(text);
-        self.mask.as_ref().map_or(text.clone(), |mask| (mask.0)(&text))
+        // Before it is cut: half of a secret would not be known.
+        let text = self.mask.as_ref().map_or_else(|| text.to_owned(), |mask| (mask.0)(text));
+        super::keep::redacted(&text)
     }
 }
 

@@ -568,7 +568,7 @@ impl State {
     ) -> Result<HoursKey, StoreError> {
         let us = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let (time, end) = (&called.time, &called.end);
-        let message = end.message.as_deref().map(|text| keep::cut(text, MESSAGE));
+        let message = called.told().map(|text| keep::cut(&text, MESSAGE));
         transaction
             .prepare_cached(
                 "INSERT INTO calls (time_ms, session, client, kind, server, tool, outcome, code, message, wait_us,

@@ -462,7 +462,11 @@ impl Actor {
         });
     }
 
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, mut event: Event) {
+        // What it says may come from the server, and everybody is shown it.
+        if let Event::Failed(_, failure) | Event::Ended(_, failure) = &mut event {
+            failure.message = self.log.masked(&failure.message);
+        }
         if let Event::Failed(generation, failure) = &event {
             self.connecting.take_if(|(of, _, _)| of == generation);
             self.log.hub(&format!("could not start: {}", failure.message));

@@ -3,7 +3,7 @@
 
 use std::{
     collections::VecDeque,
-    fs::{File, OpenOptions},
+    fs::File,
     io::Write,
     path::{Path, PathBuf},
     sync::{
@@ -12,7 +12,13 @@ use std::{
     },
 };
 
-use crate::secrets::Secret;
+use crate::{
+    files,
+    secrets::{
+        Secret,
+        masks::{Masks, Open},
+    },
+};
 
 /// Half of what is kept on disk: a full file is set aside as `.1` and replaces the one before.
 const FILE_BYTES: u64 = 5 * 1024 * 1024;
@@ -39,7 +45,11 @@ struct Written {
     file: Option<File>,
     bytes: u64,
     tail: VecDeque<String>,
-    masks: Vec<Secret>,
+    masks: Masks,
+    /// Secrets that the last line of standard error may have begun.
+    begun: Open,
+    /// Likewise of what is printed where only protocol belongs.
+    begun_in_noise: Open,
 }
 
 impl ServerLog {
@@ -58,19 +68,22 @@ impl ServerLog {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Values that must not be kept. They replace those given before.
+    /// Values that must not be kept, in none of the spellings that programs write them in. They replace those given before.
     pub fn mask(&self, secrets: Vec<Secret>) {
-        // Very short values would blank out half of every line and protect nothing.
-        let mut masks: Vec<Secret> =
-            secrets.into_iter().filter(|secret| secret.reveal().len() >= 4).collect();
-        // The longest first: where one is the beginning of another, nothing of the other stays.
-        masks.sort_by_key(|secret| std::cmp::Reverse(secret.reveal().len()));
-        self.state().masks = masks;
+        let masks = Masks::of(&secrets);
+        let mut state = self.state();
+        state.masks = masks;
+        (state.begun, state.begun_in_noise) = (Open::default(), Open::default());
     }
 
     /// A line of the server's standard error.
     pub fn stderr(&self, line: &str) {
-        let line = self.write("stderr", line);
+        let line = {
+            let mut state = self.state();
+            let Written { masks, begun, .. } = &mut *state;
+            masks.hide_line(line, begun)
+        };
+        let line = self.write("stderr", &line);
         let mut state = self.state();
         if state.tail.len() == TAIL_LINES {
             state.tail.pop_front();
@@ -82,7 +95,12 @@ impl ServerLog {
     pub fn noise(&self, text: &str) {
         self.inner.noise.fetch_add(1, Ordering::Relaxed);
         for line in text.lines() {
-            self.write("stdout_noise", line);
+            let line = {
+                let mut state = self.state();
+                let Written { masks, begun_in_noise, .. } = &mut *state;
+                masks.hide_line(line, begun_in_noise)
+            };
+            self.write("stdout_noise", &line);
         }
     }
 
@@ -114,7 +132,7 @@ impl ServerLog {
 
     /// A text of the server without the secrets it was given.
     pub fn masked(&self, text: &str) -> String {
-        hidden(text, &self.state().masks)
+        self.state().masks.hide(text)
     }
 
     fn write(&self, kind: &str, line: &str) -> String {
@@ -139,11 +157,7 @@ impl Written {
             std::fs::rename(path, path.with_extension("log.1"))?;
         }
         if self.file.is_none() {
-            let mut options = OpenOptions::new();
-            options.create(true).append(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let file = options.open(path)?;
+            let file = files::append_private(path)?;
             self.bytes = file.metadata()?.len();
             self.file = Some(file);
         }
@@ -156,8 +170,8 @@ impl Written {
 }
 
 /// Masks secrets, cuts what is too long, and takes out control characters that could act on a terminal.
-fn clean(line: &str, masks: &[Secret]) -> String {
-    let mut line = hidden(line, masks);
+fn clean(line: &str, masks: &Masks) -> String {
+    let mut line = masks.hide(line);
     if line.len() > LINE_BYTES {
         let mut end = LINE_BYTES;
         while !line.is_char_boundary(end) {
@@ -167,16 +181,6 @@ fn clean(line: &str, masks: &[Secret]) -> String {
         line.push('…');
     }
     line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
-}
-
-fn hidden(text: &str, masks: &[Secret]) -> String {
-    let mut text = text.to_owned();
-    for secret in masks {
-        if text.contains(secret.reveal()) {
-            text = text.replace(secret.reveal(), "***");
-        }
-    }
-    text
 }
 
 /// The last `lines` lines of a log file, without reading more of it than needed.
@@ -243,6 +247,41 @@ mod tests {
         assert!(text.contains("stderr: token=*** \u{fffd}[31mred"), "{text}");
         assert_eq!(text.lines().filter(|line| line.contains("stdout_noise: ")).count(), 2);
         assert_eq!((log.tail(9), log.noise_count()), (vec!["token=*** \u{fffd}[31mred".to_owned()], 1));
+    }
+
+    #[test]
+    fn a_secret_that_is_spelled_otherwise_or_cut_in_two_is_not_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.log");
+        let log = ServerLog::at(&path);
+        log.mask(vec![Secret::new("canary-1/ä\"x")]);
+        for line in
+            ["hex 63616e6172792d312fc3a42278.", "cut: canary-", "1/ä\"x rest", "url canary-1%2F%C3%A4%22x"]
+        {
+            log.stderr(line);
+        }
+        log.noise("canary\n-1/ä\nnot it");
+        log.noise("canary-1/");
+        log.stderr("ä\"x is another stream");
+        log.noise("ä\"x");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let kept: Vec<&str> =
+            text.lines().filter_map(|line| line.split_once(' ')).map(|(_, rest)| rest).collect();
+        assert_eq!(
+            kept,
+            [
+                "stderr: hex ***.",
+                "stderr: cut: ***",
+                "stderr: *** rest",
+                "stderr: url ***",
+                "stdout_noise: ***",
+                "stdout_noise: ***",
+                "stdout_noise: not it",
+                "stdout_noise: ***",
+                "stderr: ä\"x is another stream",
+                "stdout_noise: ***",
+            ]
+        );
     }
 
     #[test]
