@@ -1,8 +1,9 @@
 //! Arguments against a tool's schema, before anything is started: what is meant without doubt is corrected and noted,
 //! what cannot be right is refused with every fault and a corrected skeleton.
 //!
-//! A schema that nobody can read refuses nothing: then it is the server's to judge.
+//! A schema that nobody can read, or that is too much work to check, refuses nothing: then it is the server's to judge.
 
+mod bound;
 mod correct;
 mod skeleton;
 
@@ -16,8 +17,10 @@ use super::{ToolEntry, search};
 const FAULTS: usize = 8;
 /// Of what was given, in an error.
 const SHOWN: usize = 120;
-/// Steps a pattern may take; a server's pattern must not keep the hub busy.
-const PATTERN_STEPS: usize = 50_000;
+/// The most patterns in one schema, and the most bytes that one may take when it is compiled: a server's patterns must not
+/// keep the hub busy.
+const PATTERNS: usize = 64;
+const PATTERN_BYTES: usize = 256 * 1024;
 
 /// Arguments as they will be sent.
 #[derive(Debug)]
@@ -46,7 +49,10 @@ impl ToolEntry {
         let unchanged = || Checked { arguments: given.to_owned(), notes: vec![] };
         let Some(schema) = self.schema() else { return Ok(unchanged()) };
         let Ok(arguments) = serde_json::from_str::<Value>(given.get()) else { return Ok(unchanged()) };
-        let Some(validator) = validator(&schema) else { return Ok(unchanged()) };
+        if !bound::is_small(&schema, &arguments) {
+            return Ok(unchanged());
+        }
+        let Some(validator) = validator(schema.clone()) else { return Ok(unchanged()) };
         if validator.is_valid(&arguments) {
             return Ok(unchanged());
         }
@@ -69,10 +75,50 @@ impl ToolEntry {
     }
 }
 
-/// `None` where the schema is faulty or refers to something outside itself.
-fn validator(schema: &Value) -> Option<Validator> {
-    let patterns = PatternOptions::fancy_regex().backtrack_limit(PATTERN_STEPS);
-    jsonschema::options().offline().with_pattern_options(patterns).build(schema).ok()
+/// `None` where the schema is faulty or refers to something outside itself. Patterns take time in the length of the text
+/// and no more; those that could not are left out.
+fn validator(mut schema: Value) -> Option<Validator> {
+    let patterns = || PatternOptions::regex().size_limit(PATTERN_BYTES);
+    let build =
+        |schema: &Value| jsonschema::options().offline().with_pattern_options(patterns()).build(schema);
+    let mut count = 0;
+    each_pattern(&mut schema, &mut |_| {
+        count += 1;
+        true
+    });
+    if count > PATTERNS {
+        return None;
+    }
+    if let Ok(validator) = build(&schema) {
+        return Some(validator);
+    }
+    each_pattern(&mut schema, &mut |pattern| {
+        let alone = serde_json::json!({ "pattern": pattern });
+        // What no engine can read is a fault of the schema, as ever.
+        build(&alone).is_ok() || jsonschema::options().offline().build(&alone).is_err()
+    });
+    build(&schema).ok()
+}
+
+/// Shows every pattern in a schema, and takes out those that are not to stay.
+fn each_pattern(schema: &mut Value, stays: &mut dyn FnMut(&str) -> bool) {
+    match schema {
+        Value::Object(keywords) => {
+            if let Some(Value::String(pattern)) = keywords.get("pattern")
+                && !stays(pattern)
+            {
+                keywords.shift_remove("pattern");
+            }
+            if let Some(Value::Object(patterns)) = keywords.get("patternProperties") {
+                for pattern in patterns.keys() {
+                    stays(pattern);
+                }
+            }
+            keywords.values_mut().for_each(|value| each_pattern(value, stays));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| each_pattern(item, stays)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// What was given with the corrected fields replaced and everything else as it was written.
@@ -310,6 +356,50 @@ mod tests {
         }
     }
 
+    /// S39: what would take longer than anybody waits is left to the server, and takes no time here.
+    #[test]
+    fn what_is_too_much_to_check_is_passed_on_unchecked() {
+        let mut definitions = Map::new();
+        for level in 0..60 {
+            let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });
+            let two = json!({ "anyOf": [next, next], "properties": { "x": next, "y": next }, "required": ["x", "y"] });
+            definitions.insert(format!("d{level}"), two);
+        }
+        definitions.insert("d60".into(), json!({ "type": "string" }));
+        let endless = json!({ "type": "object", "required": ["a"], "$defs": definitions,
+            "properties": { "a": { "$ref": "#/$defs/d0" }, "n": { "type": "integer" } } });
+        let tool = entry(endless);
+        assert_eq!(check(&tool, r#"{"a":1}"#), Ok((r#"{"a":1}"#.to_owned(), 0)), "not checked");
+        assert!(check(&tool, r#"{"n":"five"}"#).is_err(), "what is little to check is checked");
+        assert!(tool.skeleton().to_string().len() < 100_000);
+
+        // As wide, as long and as deep as a definition may be.
+        let wide: Map<String, Value> =
+            (0..4_000).map(|at| (format!("p{at}"), json!({ "type": "string", "maxLength": at }))).collect();
+        let tool = entry(json!({ "type": "object", "properties": wide, "additionalProperties": false }));
+        assert!(check(&tool, r#"{"p1":"a"}"#).is_ok() && check(&tool, r#"{"q":1}"#).is_err());
+        let deep =
+            (0..60).fold(json!({ "type": "string" }), |inner, _| json!({ "properties": { "x": inner } }));
+        assert!(
+            check(&entry(json!({ "type": "object", "properties": { "x": deep } })), r#"{"x":{"x":1}}"#)
+                .is_ok()
+        );
+        let patterns: Map<String, Value> = (0..2_000)
+            .map(|at| (format!("p{at}"), json!({ "pattern": format!("\\\\w{{1,{}}}x", at + 1) })))
+            .collect();
+        assert!(check(&entry(json!({ "type": "object", "properties": patterns })), r#"{"p1":"a"}"#).is_ok());
+    }
+
+    #[test]
+    fn a_pattern_that_no_linear_engine_knows_is_left_out_alone() {
+        let tool = tool(
+            json!({ "a": { "type": "string", "pattern": "^(?=.*x)(a+)+$" }, "b": { "type": "string", "pattern": "^b+$" } }),
+            json!([]),
+        );
+        assert!(check(&tool, r#"{"a":"not it","b":"bb"}"#).is_ok());
+        assert!(check(&tool, r#"{"a":"not it","b":"x"}"#).is_err(), "the other one is checked as ever");
+    }
+
     #[test]
     fn skeletons_fit_their_schema() {
         for schema in [
@@ -327,7 +417,7 @@ mod tests {
         ] {
             let tool = entry(schema.clone());
             let skeleton = tool.skeleton();
-            assert!(validator(&schema).unwrap().is_valid(&skeleton), "{schema}: {skeleton}");
+            assert!(validator(schema.clone()).unwrap().is_valid(&skeleton), "{schema}: {skeleton}");
         }
     }
 }

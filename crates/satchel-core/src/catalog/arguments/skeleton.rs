@@ -1,5 +1,7 @@
 //! Arguments with placeholders: what must be given, by its type.
 
+use std::cell::Cell;
+
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
@@ -7,11 +9,13 @@ use serde_json::{Map, Value, json};
 const DEPTH: usize = 12;
 /// More items than these nobody wants to see.
 const ITEMS: u64 = 50;
+/// Values in one skeleton; every one within another may have many more.
+const VALUES: usize = 2_000;
 const PLACEHOLDER: &str = "…";
 
 /// What must be given.
 pub(super) fn of(schema: &Value) -> Value {
-    Writer { root: schema }.value(schema, 0)
+    Writer::of(schema).value(schema, 0)
 }
 
 /// What was given, without what does not fit, and with what is missing.
@@ -26,7 +30,7 @@ pub(super) fn filled(schema: &Value, given: &Value, validator: &Validator) -> Va
         let path = error.instance_path().as_str();
         faulty.extend(path.split('/').nth(1).map(|part| part.replace("~1", "/").replace("~0", "~")));
     }
-    let writer = Writer { root: schema };
+    let writer = Writer::of(schema);
     let mut filled = Map::new();
     for (name, value) in given {
         let known = properties.and_then(|properties| properties.get(name));
@@ -44,13 +48,20 @@ pub(super) fn filled(schema: &Value, given: &Value, validator: &Validator) -> Va
 
 struct Writer<'a> {
     root: &'a Value,
+    left: Cell<usize>,
 }
 
 impl<'a> Writer<'a> {
+    fn of(root: &'a Value) -> Self {
+        Self { root, left: Cell::new(VALUES) }
+    }
+
     fn value(&self, schema: &'a Value, depth: usize) -> Value {
-        if depth > DEPTH {
+        let left = self.left.get();
+        if depth > DEPTH || left == 0 {
             return Value::Null;
         }
+        self.left.set(left - 1);
         let schema = self.resolve(schema);
         for key in ["const", "default"] {
             if let Some(value) = schema.get(key) {

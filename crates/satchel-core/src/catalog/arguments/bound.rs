@@ -1,0 +1,170 @@
+//! How much work a check would be, before it is done: references can lead to the same schema by more ways than anybody can
+//! walk. Counts what a validator would look at, each pair of a schema and a value once.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+/// The most steps that a check may take; about a few milliseconds.
+pub(super) const STEPS: u64 = 50_000;
+/// The most pairs of a schema and a value that are looked at to find that out.
+const PAIRS: usize = 20_000;
+/// Schemas within schemas, with references followed.
+const DEPTH: usize = 256;
+
+/// Keywords whose schemas are for the value itself.
+const HERE: &[&str] =
+    &["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
+/// Keywords whose schema is for each item or each property.
+const WITHIN: &[&str] = &[
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+];
+
+/// Is a check of this value against this schema so little work that it can be done at once? Also `false` where that
+/// cannot be told.
+pub(super) fn is_small(schema: &Value, value: &Value) -> bool {
+    let mut count = Count { root: schema, known: HashMap::new(), visited: 0 };
+    count.steps(schema, value, 0).is_some_and(|steps| steps <= STEPS)
+}
+
+struct Count<'a> {
+    root: &'a Value,
+    /// By the addresses of both; `None` while it is being counted: a schema that comes back to itself ends there.
+    known: HashMap<(usize, usize), Option<u64>>,
+    visited: usize,
+}
+
+impl<'a> Count<'a> {
+    fn steps(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Option<u64> {
+        let Value::Object(keywords) = schema else { return Some(1) };
+        let pair = (std::ptr::from_ref(schema).addr(), std::ptr::from_ref(value).addr());
+        if let Some(known) = self.known.get(&pair) {
+            return Some(known.unwrap_or(1));
+        }
+        self.visited += 1;
+        if depth > DEPTH || self.visited > PAIRS || keywords.contains_key("$dynamicRef") {
+            return None;
+        }
+        self.known.insert(pair, None);
+        let mut steps = 1 + keywords.len() as u64;
+        let mut add = |more: u64| steps = steps.saturating_add(more);
+        if let Some(reference) = keywords.get("$ref") {
+            let pointer = reference.as_str()?.strip_prefix('#')?;
+            let target = self.root.pointer(&pointer.replace("%25", "%"))?;
+            add(self.steps(target, value, depth + 1)?);
+        }
+        for keyword in HERE {
+            match keywords.get(*keyword) {
+                Some(Value::Array(schemas)) => {
+                    for schema in schemas {
+                        add(self.steps(schema, value, depth + 1)?);
+                    }
+                }
+                Some(Value::Object(schemas)) if keyword.starts_with("depend") => {
+                    for schema in schemas.values() {
+                        add(self.steps(schema, value, depth + 1)?);
+                    }
+                }
+                Some(schema) => add(self.steps(schema, value, depth + 1)?),
+                None => {}
+            }
+        }
+        if let (Some(Value::Array(options)), false) = (keywords.get("enum"), value.is_null()) {
+            add(options.len() as u64);
+        }
+        if let (Some(_), Value::String(text)) = (keywords.get("pattern"), value) {
+            add(text.len() as u64 / 16);
+        }
+        let children: Vec<&Value> = match value {
+            Value::Array(items) => items.iter().collect(),
+            Value::Object(fields) => fields.values().collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => vec![],
+        };
+        for keyword in WITHIN {
+            if let Some(schema) = keywords.get(*keyword) {
+                for child in &children {
+                    add(self.steps(schema, child, depth + 1)?);
+                }
+            }
+        }
+        if let Some(Value::Array(schemas)) = keywords.get("prefixItems").or(keywords.get("items")) {
+            for (schema, child) in schemas.iter().zip(&children) {
+                add(self.steps(schema, child, depth + 1)?);
+            }
+        }
+        if let (Some(Value::Object(schemas)), Value::Object(fields)) = (keywords.get("properties"), value) {
+            for (name, child) in fields {
+                if let Some(schema) = schemas.get(name) {
+                    add(self.steps(schema, child, depth + 1)?);
+                }
+            }
+        }
+        if let (Some(Value::Object(schemas)), Value::Object(fields)) =
+            (keywords.get("patternProperties"), value)
+        {
+            for schema in schemas.values() {
+                for (name, child) in fields {
+                    add(1 + name.len() as u64 / 16);
+                    add(self.steps(schema, child, depth + 1)?);
+                }
+            }
+        }
+        if keywords.get("uniqueItems").is_some() {
+            add(64 * children.len() as u64);
+        }
+        self.known.insert(pair, Some(steps));
+        Some(steps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Each leads to the next by two ways.
+    fn doubling(levels: usize, way: impl Fn(Value) -> Value) -> Value {
+        let mut definitions = serde_json::Map::new();
+        for level in 0..levels {
+            let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });
+            definitions.insert(format!("d{level}"), way(next));
+        }
+        definitions.insert(format!("d{levels}"), json!({ "type": "string" }));
+        json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": definitions })
+    }
+
+    #[test]
+    fn what_would_take_for_ever_is_known_before() {
+        let both = |next: Value| json!({ "anyOf": [next, next] });
+        assert!(is_small(&doubling(8, both), &json!({ "a": 1 })));
+        assert!(!is_small(&doubling(60, both), &json!({ "a": 1 })), "two to the sixtieth");
+        assert!(is_small(&doubling(60, both), &json!({ "b": 1 })), "of which nothing is given");
+        let mut nested = json!(1);
+        for _ in 0..60 {
+            nested = json!({ "x": nested });
+        }
+        let tree = json!({ "$ref": "#/$defs/n", "$defs": { "n": { "anyOf": [
+            { "properties": { "x": { "$ref": "#/$defs/n" } } }, { "properties": { "x": { "$ref": "#/$defs/n" } } },
+        ] } } });
+        assert!(!is_small(&tree, &nested));
+        assert!(
+            is_small(&json!({ "$ref": "#" }), &nested),
+            "what leads to itself has nothing more to look at"
+        );
+        assert!(!is_small(&json!({ "$ref": "https://example.com/x.json" }), &json!({})));
+        assert!(!is_small(&json!({ "$ref": "#/nowhere" }), &json!({})));
+        let rows = |count: usize| {
+            json!((0..count).map(|row| json!({ "row": row, "name": "x" })).collect::<Vec<_>>())
+        };
+        let table = json!({ "items": { "properties": { "row": { "type": "integer" }, "name": { "type": "string" } } } });
+        assert!(is_small(&table, &rows(2_000)));
+        assert!(!is_small(&table, &rows(60_000)));
+    }
+}
