@@ -285,6 +285,50 @@ async fn a_page_that_an_old_client_cannot_show_is_told_it_in_words() {
     assert!(complaint.contains("https://example.com/sign-in"), "{complaint}");
 }
 
+/// A legacy server's error that says which address has to be visited first: as it is for a client that can show it, in
+/// words for one that cannot.
+#[tokio::test]
+async fn an_address_to_visit_first_reaches_clients_that_show_it_and_those_that_do_not() {
+    let station = Station::start(Speaks::Legacy, |asked: &Asked| {
+        let visit = json!([{ "mode": "url", "elicitationId": "1", "url": "https://example.com/sign-in", "message": "Please sign in." }]);
+        let error = json!({ "code": -32042, "message": "visit first", "data": { "elicitations": visit } });
+        let body = json!({ "jsonrpc": "2.0", "id": asked.message["id"], "error": error });
+        (asked.method() == "tools/call").then(|| {
+            let mut response = axum::response::Response::new(axum::body::Body::from(body.to_string()));
+            response.headers_mut().insert("content-type", "application/json".parse().expect("a header's value"));
+            response
+        })
+    })
+    .await;
+    let world = World::at(&station);
+    let hub = world.home.start_hub().await;
+    for revision in ["2025-06-18", "2025-11-25"] {
+        let plain = Client::open(&hub.connection(revision).await, revision).await;
+        let complaint = work(&plain).await.complaint();
+        assert!(complaint.contains("https://example.com/sign-in"), "{revision}: {complaint}");
+        assert!(complaint.contains("Please sign in."), "{revision}: {complaint}");
+    }
+    let execute = json!({ "tool_path": "far:work", "arguments": {} });
+    let mut shows = crate::client::Client::new(hub.connection("shows").await, crate::client::Era::Legacy);
+    shows.open().await;
+    let error =
+        shows.call("execute_mcp_tool", execute.clone()).await.outcome.expect_err("it is told as it came");
+    assert_eq!(
+        (error.code, &error.data["elicitations"][0]["elicitationId"]),
+        (-32042, &json!("1")),
+        "{error:?}"
+    );
+    let mut modern = crate::client::Client::new(hub.connection("modern").await, crate::client::Era::Modern);
+    modern.open().await;
+    let asked = modern
+        .raw("tools/call", json!({ "name": "execute_mcp_tool", "arguments": execute }))
+        .await
+        .expect("a result");
+    let asked: Value = serde_json::from_str(&asked).expect("it is JSON");
+    let question = &asked["inputRequests"]["visit_1"]["params"];
+    assert_eq!((&question["mode"], &question["elicitationId"]), (&json!("url"), &Value::Null), "{asked}");
+}
+
 #[tokio::test]
 async fn an_answer_may_come_as_json_or_as_a_stream_of_events() {
     let station = Station::start(Speaks::Legacy, |asked: &Asked| {

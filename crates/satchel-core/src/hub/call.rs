@@ -34,6 +34,7 @@ use crate::{
         Code, ServerConfig, ServerName, ToolPath, asks::ServerQuestion, server::REQUEST_TIMEOUT_FLOOR,
         trail::DeedKind,
     },
+    trust::clean,
     upstream::{
         CallError, Event, Lease, Link, Outcome,
         breaker::{Breaker, EXECUTION},
@@ -661,6 +662,15 @@ impl Running {
     }
 
     fn refused(&mut self, error: ErrorObject, modern: bool) -> Step {
+        let page = Raw::from_string(r#"{"mode":"url"}"#.to_owned()).ok();
+        let shows_pages = self.caller.can_answer("elicitation/create", page.as_deref()).is_ok();
+        if !modern
+            && !shows_pages
+            && self.tool.is_some()
+            && let Some(result) = to_visit(&self.server, &error)
+        {
+            return self.end(Ok(result));
+        }
         if self.caller.modern && !modern {
             if !self.lacking.is_empty() {
                 let error = caller::lacking(&Value::Object(std::mem::take(&mut self.lacking)));
@@ -903,10 +913,36 @@ fn must_visit(error: &ErrorObject) -> Option<Box<Raw>> {
     asks.then(|| to_raw_value(&result).ok()).flatten()
 }
 
+/// The same for a client that can show no pages: in words, so that its user can go there.
+fn to_visit(server: &ServerName, error: &ErrorObject) -> Option<Box<Raw>> {
+    let visits: Value = serde_json::from_str(must_visit(error)?.get()).ok()?;
+    let requests = visits.get("inputRequests")?.as_object()?;
+    let mut text = format!("{server} did not do it: an address has to be visited first. Then call again.");
+    for request in requests.values() {
+        let said = |key: &str| request["params"][key].as_str().map(clean::visible).unwrap_or_default();
+        text.push_str(&format!("\n{}: {}", said("url"), said("message")));
+    }
+    to_raw_value(&json!({ "content": [{ "type": "text", "text": text }], "isError": true })).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::Config;
+
+    #[test]
+    fn what_has_to_be_visited_is_said_in_words_where_no_page_can_be_shown() {
+        let data = json!({ "elicitations": [
+            { "mode": "url", "elicitationId": "1", "url": "https://a.example/x", "message": "Sign\u{202e} in" },
+        ] });
+        let error = ErrorObject::new(errors::URL_ELICITATION_REQUIRED, "visit").with_data(&data);
+        let result = to_visit(&"docs".parse().unwrap(), &error).unwrap();
+        let result: Value = serde_json::from_str(result.get()).unwrap();
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(result["isError"] == true && text.contains("https://a.example/x: Sign"), "{text}");
+        assert!(!text.contains('\u{202e}'), "{text}");
+        assert!(to_visit(&"docs".parse().unwrap(), &ErrorObject::new(-32000, "x")).is_none());
+    }
 
     #[test]
     fn the_caller_the_tool_and_the_server_say_how_long_a_call_may_take_in_this_order() {
