@@ -128,12 +128,35 @@ impl Ledger {
         self.change(|book| change(book.choices.entry(client.to_owned()).or_default()))
     }
 
-    /// Our entry is in these files now.
+    /// Our entry is in these files now, or will be in a moment: written down before they are, so that it can be taken out
+    /// whatever happens in between.
     pub fn connected(&self, client: &str, record: Record) -> io::Result<()> {
         self.change(|book| {
             book.records.insert(client.to_owned(), record);
-            book.steps.push(Step::Connected { client: client.to_owned() });
+            let step = Step::Connected { client: client.to_owned() };
+            if book.steps.last() != Some(&step) {
+                book.steps.push(step);
+            }
         })
+    }
+
+    /// What was to be written was not. `record` is what holds instead.
+    pub fn not_connected(&self, client: &str, record: Option<Record>) -> io::Result<()> {
+        match record {
+            Some(record) => self.change(|book| drop(book.records.insert(client.to_owned(), record))),
+            None => self.disconnected(client, false),
+        }
+    }
+
+    /// Every file that something was written into.
+    pub fn files(&self) -> BTreeSet<PathBuf> {
+        let book = self.book();
+        let of_records = book.records.values().flat_map(|record| &record.files).map(|file| &file.path);
+        let of_steps = book.steps.iter().flat_map(|step| match step {
+            Step::Imported { taken_out, .. } => taken_out.as_slice(),
+            Step::Connected { .. } | Step::Disconnected { .. } => &[],
+        });
+        of_records.chain(of_steps.map(|file| &file.path)).cloned().collect()
     }
 
     /// Our entry is in no file of this client any more. `again` says that it may come back.

@@ -279,19 +279,26 @@ impl Hub {
             change.done = true;
             return Ok(change);
         }
-        let files = self.write_all(client, over, &machine, &plans, record.as_ref()).await?;
-        let record = Record { over, added_ms: now_ms(), seen_ms: None, files };
-        self.inner.edits.connected(&client.id, record).map_err(unwritable)?;
+        let files = self.to_write(client, &plans, record.as_ref())?;
+        // A crash between the two would leave an entry that nobody knows the file's earlier bytes of.
+        let mut written = Record { over, added_ms: now_ms(), seen_ms: None, files };
+        self.inner.edits.connected(&client.id, written.clone()).map_err(unwritable)?;
+        if let Err(refusal) = write_all(client, &machine, &plans, &mut written).await {
+            written.files.retain(|file| read_entry(client, file).is_ok_and(|entry| entry.is_some()));
+            let holds = record.or_else(|| (!written.files.is_empty()).then_some(written));
+            self.inner.edits.not_connected(&client.id, holds).map_err(unwritable)?;
+            return Err(refusal);
+        }
+        self.inner.edits.connected(&client.id, written).map_err(unwritable)?;
         self.inner.compose.notify_one();
         change.done = true;
         Ok(change)
     }
 
-    async fn write_all(
+    /// What will be written, with copies of the files as they are.
+    fn to_write(
         &self,
         client: &Client,
-        over: Transport,
-        machine: &Machine,
         plans: &[Plan],
         record: Option<&Record>,
     ) -> Result<Vec<Written>, Refusal> {
@@ -304,34 +311,23 @@ impl Hub {
                     (earlier.backup.clone(), earlier.new_file, earlier.created)
                 }
                 // A copy with an entry of ours in it is nothing to go back to.
-                (Some(earlier), Some(_)) => (None, earlier.new_file, earlier.created),
+                (Some(earlier), Some(_)) if plan.replaces => (None, earlier.new_file, earlier.created),
                 (None, Some(_)) if plan.replaces => (None, false, 0),
-                (None, Some(before)) => {
+                (_, Some(before)) => {
                     let copy = self.inner.edits.keep(&client.id, &plan.path, before).map_err(unwritable)?;
                     (Some(copy), false, plan.created)
                 }
                 (_, None) => (None, true, plan.created),
             };
-            let after = match by_own_command(client, over, machine, plan).await {
-                Some(after) => after,
-                None => {
-                    connect::write(&plan.path, plan.before.as_deref(), &plan.after)
-                        .map_err(|error| refused(client, error))?;
-                    plan.after.clone()
-                }
-            };
-            // As it is read again: a format may not be able to say all of it.
-            let written = Written {
+            files.push(Written {
                 path: plan.path.clone(),
                 name: plan.name.clone(),
-                entry: String::new(),
+                entry: connect::entry_fingerprint(&plan.entry),
                 created,
-                after: fingerprint(&after),
+                after: fingerprint(&plan.after),
                 backup,
                 new_file,
-            };
-            let entry = read_entry(client, &written).ok().flatten().unwrap_or_else(|| plan.entry.clone());
-            files.push(Written { entry: connect::entry_fingerprint(&entry), ..written });
+            });
         }
         Ok(files)
     }
@@ -455,8 +451,8 @@ impl Hub {
             Step::Disconnected { client, over } => {
                 let client = known(client)?;
                 let over = if *over == Transport::Http { Over::Http } else { Over::Bridge };
-                self.inner.edits.forget(&step).map_err(unwritable)?;
                 Box::pin(self.add_to_client(client, false, Some(over), environment)).await?;
+                self.inner.edits.forget(&step).map_err(unwritable)?;
                 Ok(Undone { what: format!("Connected {} again.", client.title()), remarks: vec![] })
             }
             Step::Imported { servers, secrets, taken_out } => {
@@ -589,6 +585,27 @@ fn take_out(client: &Client, written: &Written, dry_run: bool) -> Result<FileCha
         }
     }
     Ok(FileChange { path: path.display().to_string(), what: what.into(), entry: written.name.clone(), diff })
+}
+
+/// Writes what was planned, and completes what is known of it.
+async fn write_all(
+    client: &Client,
+    machine: &Machine,
+    plans: &[Plan],
+    record: &mut Record,
+) -> Result<(), Refusal> {
+    for (plan, written) in plans.iter().zip(&mut record.files) {
+        match by_own_command(client, record.over, machine, plan).await {
+            Some(after) => written.after = fingerprint(&after),
+            None => connect::write(&plan.path, plan.before.as_deref(), &plan.after)
+                .map_err(|error| refused(client, error))?,
+        }
+        // As it is read again: a format may not be able to say all of it.
+        if let Some(entry) = read_entry(client, written).ok().flatten() {
+            written.entry = connect::entry_fingerprint(&entry);
+        }
+    }
+    Ok(())
 }
 
 /// The entry that we wrote, as it is now.

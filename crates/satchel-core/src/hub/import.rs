@@ -55,6 +55,13 @@ struct Offer {
     bundle: Option<Vec<u8>>,
 }
 
+/// A file of another program as it is, and without what is taken out of it.
+struct Cut {
+    file: TakenOut,
+    before: Vec<u8>,
+    after: Vec<u8>,
+}
+
 #[derive(Debug, Default)]
 struct Offers {
     offers: Vec<Offer>,
@@ -193,7 +200,8 @@ impl Hub {
         let unreadable = |why: String| Refusal::new("unreadable", format!("{}: {why}", path.display()), "");
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if matches!(ending, "mcpb" | "dxt") {
-            let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+            let bytes =
+                files::read_plain(path, bundle::PACKED).map_err(|error| unreadable(error.to_string()))?;
             return self.in_bundle(bytes, answers, machine).map_err(|refusal| Refusal {
                 message: format!("{}: {}", path.display(), refusal.message),
                 ..refusal
@@ -336,14 +344,19 @@ impl Hub {
             }
         }
         imported.secrets = stored.len();
-        let mut taken_out = Vec::new();
+        let mut cuts = Vec::new();
         if let Some(client) = client {
             let machine = Machine::here(environment);
-            (taken_out, imported.taken_out) = self.take_servers_out(client, &machine, &here)?;
+            (cuts, imported.taken_out) = self.to_take_out(client, &machine, &here)?;
         }
-        if !imported.added.is_empty() || !taken_out.is_empty() {
+        if !imported.added.is_empty() || !cuts.is_empty() {
+            // Written down before it is done: whatever happens in between, it can be taken back.
+            let taken_out = cuts.iter().map(|cut| cut.file.clone()).collect();
             let remembered = self.inner.edits.imported(imported.added.clone(), stored, taken_out);
             remembered.map_err(unwritable)?;
+        }
+        for cut in cuts {
+            write(&cut.file.path, Some(&cut.before), &cut.after).map_err(unwritable)?;
         }
         Ok(imported)
     }
@@ -401,13 +414,13 @@ impl Hub {
         Ok(name)
     }
 
-    /// Takes servers that we have now out of the client's own file.
-    fn take_servers_out(
+    /// The client's own files without servers that we have now.
+    fn to_take_out(
         &self,
         client: &'static Client,
         machine: &Machine,
         here: &[Candidate],
-    ) -> Result<(Vec<TakenOut>, Vec<String>), Refusal> {
+    ) -> Result<(Vec<Cut>, Vec<String>), Refusal> {
         let (mut files, mut names) = (Vec::new(), Vec::new());
         for source in Source::of_user(client, machine).into_iter().filter(|source| source.scope == "user") {
             let from_here = here.iter().flat_map(|candidate| &candidate.origins);
@@ -431,8 +444,8 @@ impl Hub {
             }
             let after = document.encode(&text);
             let backup = self.inner.edits.keep(&client.id, &source.path, &before).map_err(unwritable)?;
-            write(&source.path, Some(&before), &after).map_err(unwritable)?;
-            files.push(TakenOut { path: source.path.clone(), backup, after: fingerprint(&after) });
+            let file = TakenOut { path: source.path.clone(), backup, after: fingerprint(&after) };
+            files.push(Cut { file, before, after });
         }
         Ok((files, names))
     }
@@ -443,6 +456,9 @@ pub(super) fn put_back(file: &TakenOut) -> Result<Option<String>, Refusal> {
     let path = &file.path;
     let now = read_bytes(path).map_err(unwritable)?;
     let before = std::fs::read(&file.backup).map_err(unwritable)?;
+    if now.as_ref() == Some(&before) {
+        return Ok(None);
+    }
     if now.as_deref().map(fingerprint).as_deref() != Some(file.after.as_str()) {
         let text = format!(
             "{} was changed since; what was in it before is kept in {}",

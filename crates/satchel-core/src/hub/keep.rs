@@ -100,6 +100,16 @@ pub(super) fn clear_leftovers(places: &Places) {
     }
 }
 
+/// The same beside other programs' files: what is left there may hold a token.
+pub(super) fn clear_leftovers_of_others(written: impl IntoIterator<Item = PathBuf>) {
+    for file in written {
+        let file = std::fs::canonicalize(&file).unwrap_or(file);
+        if let (Some(dir), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) {
+            files::clear_temporaries(dir, Some(name));
+        }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 struct Run {
     run: String,

@@ -168,6 +168,7 @@ impl Hub {
             .collect();
         let (tokens, trouble) = Tokens::open(&options.places.data);
         let (edits, edits_trouble) = Edits::open(&options.places.data);
+        keep::clear_leftovers_of_others(edits.files());
         let secrets = Secrets::open(&options.places.data);
         let (ledger, records) = ledger::Ledger::new();
         let around = Arc::new(Surroundings {
