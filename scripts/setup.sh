@@ -10,7 +10,7 @@ need=${1:?one of hub, app, tests}
 
 hub_packages="build-essential"
 app_packages="libwebkit2gtk-4.1-dev libayatana-appindicator3-dev librsvg2-dev pkg-config"
-test_packages="dbus-daemon gnome-keyring libsecret-tools openbox webkit2gtk-driver x11-utils xdotool xvfb \
+test_packages="dbus-daemon gnome-keyring libsecret-tools openbox strace webkit2gtk-driver x11-utils xdotool xvfb \
     git python3 python3-venv"
 
 fail() {
@@ -55,7 +55,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     fi
     if [ "$need" = tests ]; then
         for program in dbus-daemon gnome-keyring-daemon secret-tool openbox WebKitWebDriver xprop xdotool Xvfb \
-            setpriv git python3; do
+            setpriv strace git python3; do
             command -v $program >/dev/null || missing="$missing $program"
         done
     fi

@@ -176,7 +176,7 @@ async fn planted_the_same_changes_of_servers_that_nobody_accepted_are_started() 
 }
 
 /// What an agent, or whoever prepared a project, could have written into another program's file.
-fn hostile(number: usize, canary: &str, url: &str, random: &mut fastrand::Rng) -> String {
+pub(crate) fn hostile(number: usize, canary: &str, url: &str, random: &mut fastrand::Rng) -> String {
     let long = "a".repeat(random.usize(1..200_000));
     let entries = [
         json!({ "command": "sh", "args": ["-c", format!("touch {canary}")] }),

@@ -34,12 +34,21 @@ mod instances;
 mod isolation;
 mod keychain;
 mod kill_storm;
+#[cfg(target_os = "linux")]
+mod killed_edit;
 mod knocking;
 mod modes;
 mod panics;
 mod planted;
+mod readings;
 mod rebinding;
+#[cfg(target_os = "linux")]
+mod renamed;
 mod restart_storm;
+#[cfg(target_os = "linux")]
+mod spelled;
+#[cfg(target_os = "linux")]
+mod spied;
 mod stopping;
 mod strangers;
 mod suspended;

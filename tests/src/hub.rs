@@ -45,11 +45,20 @@ impl Home {
         self.start_hub_with(&[]).await
     }
 
+    /// Starts a hub on this port.
+    pub async fn start_hub_at(&self, port: u16) -> Hub<'_> {
+        self.start(port, &[]).await
+    }
+
     /// The same with variables in its environment, as whatever starts it may set them.
     pub async fn start_hub_with(&self, variables: &[(&str, &str)]) -> Hub<'_> {
+        self.start(0, variables).await
+    }
+
+    async fn start(&self, port: u16, variables: &[(&str, &str)]) -> Hub<'_> {
         let log = File::options().create(true).append(true).open(self.file("hub.stderr"));
         let mut command = self.command(program("satchel"));
-        command.args(["serve", "--port", "0", "--json"]).stdout(Stdio::piped());
+        command.args(["serve", "--port", &port.to_string(), "--json"]).stdout(Stdio::piped());
         command.envs(variables.iter().copied());
         command.stderr(log.expect("the home can be written to"));
         let mut process = command.spawn().expect("satchel can be started");

@@ -4,6 +4,7 @@
 
 mod app;
 mod asking;
+mod browser;
 mod desktop;
 mod elsewhere;
 mod hostile;

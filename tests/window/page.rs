@@ -1,6 +1,6 @@
 //! The real window, driven through WebDriver by WebKit's own driver.
 
-use std::{net::TcpListener, time::Duration};
+use std::{net::TcpListener, path::Path, time::Duration};
 
 use fantoccini::{ClientBuilder, Locator, elements::Element, error::CmdError, key::Key};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -26,9 +26,27 @@ impl Desktop {
 
     /// Starts the app with a window that can be driven.
     pub(crate) async fn open_page(&self, arguments: &[&str]) -> Page {
-        let (process, port) = self.driver().await;
         let app = satchel_app().canonicalize().expect("the app is built");
-        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": app, "args": arguments } });
+        self.drive(&app, arguments).await
+    }
+
+    /// A browser as people have one, of the same engine.
+    pub(crate) async fn open_browser(&self) -> Page {
+        let machine = std::env::consts::ARCH;
+        let places = [
+            format!("/usr/lib/{machine}-linux-gnu"),
+            "/usr/libexec".into(),
+            "/usr/lib64".into(),
+            "/usr/lib".into(),
+        ];
+        let browsers = places.iter().map(|place| Path::new(place).join("webkit2gtk-4.1/MiniBrowser"));
+        let browser = browsers.into_iter().find(|browser| browser.is_file());
+        self.drive(&browser.expect("webkit2gtk-driver brings a browser"), &["--automation"]).await
+    }
+
+    async fn drive(&self, program: &Path, arguments: &[&str]) -> Page {
+        let (process, port) = self.driver().await;
+        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": program, "args": arguments } });
         let capabilities = capabilities.as_object().expect("capabilities are an object").clone();
         let mut builder = ClientBuilder::new(HttpConnector::new());
         let driver = builder.capabilities(capabilities).connect(&format!("http://127.0.0.1:{port}")).await;
@@ -203,6 +221,16 @@ impl Page {
     /// Runs a script in the page.
     pub(crate) async fn run(&self, script: &str) -> Value {
         self.driver.execute(script, vec![]).await.expect("the script runs")
+    }
+
+    /// Runs a script in the page that says by its last argument when it is done.
+    pub(crate) async fn run_async(&self, script: &str, arguments: Vec<Value>) -> Value {
+        self.driver.execute_async(script, arguments).await.expect("the script ends")
+    }
+
+    /// Goes to another page.
+    pub(crate) async fn go(&self, address: &str) {
+        self.driver.goto(address).await.unwrap_or_else(|error| panic!("{address}: {error}"));
     }
 
     /// Asks the app for something, as a script in the page could. `Err` is its refusal.
