@@ -99,14 +99,20 @@ async fn serve(mut stream: TcpStream, came: Arc<Mutex<BTreeSet<String>>>) -> Opt
 /// What of a hub could have changed by what it was asked.
 async fn state(home: &Home, fake: &Fake) -> Value {
     let mut all = vec![json!(home.config_text()), json!(fake.ledger().lines())];
-    for words in [
-        &["clients", "--json"][..],
-        &["history", "--json"],
-        &["list", "--json"],
-        &["secrets", "list", "--json"],
-    ] {
+    for words in [&["clients", "--json"][..], &["secrets", "list", "--json"]] {
         all.push(home.satchel(words).await.json());
     }
+    let history = home.satchel(&["history", "--json"]).await.json();
+    all.push(json!([history["calls"], history["sessions"]]));
+    // What a server weighs, and when it will sleep, changes by itself.
+    let list = home.satchel(&["list", "--json"]).await.json();
+    let of = |server: &Value| {
+        json!(
+            ["name", "enabled", "startup", "held", "unseen", "runs", "sandbox", "starts", "calls"]
+                .map(|part| &server[part])
+        )
+    };
+    all.push(list["servers"].as_array().into_iter().flatten().map(of).collect());
     let trail = home.satchel(&["audit", "trail", "--json"]).await.json();
     let deeds = trail.as_array().into_iter().flatten().filter(|record| record["kind"] != "denied");
     all.push(deeds.cloned().collect());
