@@ -330,6 +330,39 @@ fn of_a_labelled_corpus_nearly_all_that_is_harmful_is_found_and_nearly_nothing_e
     assert!(alarms <= 0.02, "{alarms}");
 }
 
+/// What is found of some texts.
+fn share(texts: &[String]) -> f64 {
+    assert!(texts.len() >= 60, "{}", texts.len());
+    texts.iter().filter(|text| is_found(&described(text))).count() as f64 / texts.len() as f64
+}
+
+/// How well it does on texts that it was not made for: less well than on those that it was.
+///
+/// `apart` was written without a look at the patterns; they were then widened by two thirds of it, and every third text
+/// is held back. Whoever widened them had written those as well, so even they are no strangers. `evasive` came last,
+/// with none of the usual words, and no pattern has been changed since. None of it may get worse; whoever looks at what is
+/// held back makes it worthless, and writes new texts.
+#[test]
+fn what_was_held_back_tells_how_much_of_other_attacks_is_found() {
+    let part = |of: &str, held_back: Option<bool>| -> Vec<String> {
+        let wanted = |at: usize| held_back.is_none_or(|held_back| (at % 3 == 2) == held_back);
+        let lines = of.lines().enumerate().filter(|(at, _)| wanted(*at));
+        lines.map(|(_, line)| serde_json::from_str(line).expect("a line is a string of JSON")).collect()
+    };
+    let apart = (include_str!("corpus/apart-harmful.jsonl"), include_str!("corpus/apart-harmless.jsonl"));
+    let evasive =
+        (include_str!("corpus/evasive-harmful.jsonl"), include_str!("corpus/evasive-harmless.jsonl"));
+    for (name, (harmful, harmless), held_back, least, most) in [
+        ("apart, used", apart, Some(false), 0.95, 0.025),
+        ("apart, held back", apart, Some(true), 0.60, 0.06),
+        ("evasive, held back", evasive, None, 0.08, 0.02),
+    ] {
+        let (recall, alarms) = (share(&part(harmful, held_back)), share(&part(harmless, held_back)));
+        println!("measured: {name}: recall {recall:.3}, false alarms {alarms:.3}");
+        assert!(recall >= least && alarms <= most, "{name}: {recall} {alarms}");
+    }
+}
+
 #[test]
 fn the_same_text_is_judged_the_same_each_time() {
     for tool in harmful().iter().chain(&harmless()).step_by(7) {

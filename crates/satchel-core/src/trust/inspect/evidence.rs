@@ -19,10 +19,85 @@ struct Sign {
 
 /// From so many halves on it is no accident.
 const ENOUGH: u32 = 5;
+/// And so many more for each kind of word that speaks against it.
+const AGAIN: u32 = 2;
 /// Signs further apart than this, in bytes, have nothing to do with each other.
 const NEAR: usize = 320;
 /// Shorter texts have no room for it.
 const SHORTEST: usize = 24;
+
+/// What somebody writes who means no harm: each kind takes a point from what stands near it.
+const AGAINST: [&[&str]; 6] = [
+    &[
+        "ask the user",
+        "ask them",
+        "confirm with the user",
+        "asks the user",
+        "user confirms",
+        "user has to confirm",
+        "user's yes",
+        "user's consent",
+        "shows the ",
+        "show the draft",
+        "after confirmation",
+        "needs confirmation",
+        "frage vorher",
+        "pide confirmacion",
+        "confirmez",
+        "同意后",
+        "请先征得",
+        "ユーザーに確認して",
+        "спросите",
+    ],
+    &[
+        "masked",
+        "redacted",
+        "not its value",
+        "without their values",
+        "values are never",
+        "never returned",
+        "not returned",
+        "never leave",
+        "do not store",
+        "read-only",
+    ],
+    &[
+        "never put",
+        "do not put",
+        "never pass",
+        "do not pass",
+        "never send",
+        "do not send",
+        "never include",
+        "do not include",
+        "must not contain",
+        "do not follow",
+        "do not treat",
+        "not as instructions",
+    ],
+    &[
+        "detects ",
+        "checks whether",
+        "scans ",
+        "classifies ",
+        "moderation",
+        "that you own",
+        "returns a score",
+        "test suite",
+        "documentation",
+    ],
+    &[
+        "opted in",
+        "on request",
+        "allowed directories",
+        "in the sandbox",
+        "test environment",
+        "dry run",
+        "approved range",
+        "below the allowed",
+    ],
+    &["default ", "e.g. ", "for example", "returns ", "lists ", "optional"],
+];
 
 /// Addresses of people are a sign of their own, and weigh so much.
 static ADDRESSES: LazyLock<Regex> = LazyLock::new(|| {
@@ -88,7 +163,15 @@ pub(super) fn found(text: &str) -> Option<Range<usize>> {
             seen[at..].iter().take_while(|(range, _)| range.end <= begin + NEAR).collect();
         let kinds: BTreeSet<usize> = near.iter().map(|(_, sign)| *sign).collect();
         let sum: u32 = kinds.iter().map(|sign| SIGNS.get(*sign).map_or(ADDRESS, |sign| sign.weight)).sum();
-        (sum >= ENOUGH).then(|| begin..near.last().map_or(begin, |(range, _)| range.end))
+        if sum < ENOUGH {
+            return None;
+        }
+        let end = near.last().map_or(begin, |(range, _)| range.end);
+        let (from, to) = (begin.saturating_sub(NEAR / 2), end + NEAR / 4);
+        let around = &text[text.floor_char_boundary(from)..text.ceil_char_boundary(to)];
+        let against = AGAINST.iter().filter(|kind| kind.iter().any(|word| around.contains(word)));
+        let against = u32::try_from(against.count()).unwrap_or(u32::MAX);
+        (sum >= ENOUGH.saturating_add(AGAIN.saturating_mul(against))).then_some(begin..end)
     })
 }
 
@@ -134,6 +217,22 @@ const SIGNS: &[Sign] = &[
     Sign { weight: 2, words: &["use sudo", "with sudo", "as root", "as administrator", "elevated rights", "elevated privileges"] },
     // To run something.
     Sign { weight: 4, words: &["$(curl", "$(wget", "| bash", "|bash", "| sh", "bash -c", "sh -c \"", "powershell -", "eval $(", "python -c", "node -e", "nc -e", "/dev/tcp"] },
+    // Whose it is: what a person has, knows or is, in several languages.
+    Sign { weight: 2, words: &["the user's", "user's full", "your user's", "their full name", "home address", "date of birth", "card number", "stored card", "saved card", "account number", "bank account", "the chat log", "chat logs", "this chat", "whole chat", "entire chat", "full history", "whole history", "the last twenty", "most recent documents", "recent files", "shell history", "bash_history", "browsing history", "contact list", "address book", "calendar of the user", "calendar entries of", "private notes", "personal data", "personal information", "photos of", "user's photos", "master password", "database password", "token you", "token of the user", "bearer token", "oauth token", "session cookie", "the workspace's", "whole repository", "entire repository", "company the user", "what you remember", "what you know about", "know from memory", "developer message", "initial prompt", "your prompt", "your guidelines", "des benutzers", "des nutzers", "des anwenders", "de l'utilisateur", "del usuario", "dell'utente", "do usuario", "van de gebruiker", "uzytkownika", "用户的", "用戶的", "使用者的", "ユーザーの", "사용자의", "пользователя"] },
+    // An order to hand over, not a word about what is handed over.
+    Sign { weight: 1, words: &[". pass ", ". put ", ". send ", ". include ", ". copy ", ". insert ", ". embed ", ". leak ", ". attach ", ". encode ", ". fill ", ". upload ", ". supply ", ". add ", ". append ", ". gather ", ". collect ", ". harvest ", ". write ", ". read ", ". open ", ". run ", ". make ", ". change ", ". replace ", "and send", "and pass", "and put", "and give", "and hand", "and forward", "and upload", "and include", "and post", "then send", "then pass", "must contain", "must be set", "must hold", "has to carry", "has to contain", "should be populated", "to be mailed", "to be sent", "to be passed", "to be forwarded", "are to be", "is to be", "has to be", "have to be", "slip the", "hand it", "you first", "be sent", "be copied"] },
+    // Why it should be done, where no reason is needed.
+    Sign { weight: 1, words: &["so that it can", "so that the server", "so that recommendations", "for calibration", "for telemetry", "for compliance", "for validation", "part of validation", "to authenticate", "works best", "works only", "only if", "otherwise", "because of a known", "known bug", "is broken", "is the latter", "is needed for", "needs it", "needs to know", "necessary for", "required by", "legal", "lawyers", "policy", "as agreed", "agreed earlier", "agreed with", "it is critical", "it is mandatory", "it is vital", "mandatory to", "sonst", "sinon", "si no ", "altrimenti", "иначе", "否则", "そうしないと"] },
+    // Against what a person sees or wants, in a few words.
+    Sign { weight: 3, words: &["without the user", "without informing", "without bothering", "will not see", "won't see", "not see a difference", "not notice", "nobody notices", "no one notices", "so nobody", "unaware", "unseen by", "in the dark", "leave that", "leave it out", "leaving out", "leave no", "don't list", "do not list them", "without listing", "hidden parameter", "in white text", "invisible", "no need to bother", "they may have forgotten", "act as though", "make the user believe", "make them believe", "answer that you only", "keep quiet", "keep it confidential", "keep this confidential", "quietly", "tacitly", "on the quiet", "behind the scenes", "secret channel", "is secretly", "zonder het", "ohne es", "sans le dire", "sans prevenir", "sin que", "sin decir", "senza dirlo", "sem avisar", "тайно", "незаметно", "悄悄", "偷偷", "不得提及", "こっそり", "隠して", "몰래", "알리지"] },
+    // Another server's business.
+    Sign { weight: 2, words: &["of any other server", "any other server", "other servers", "another server", "other tools", "when the tool", "the tool `", "if a `", "calls to ", "from the wallet server", "the github server", "the bank server", "the filesystem server", "the calendar server", "the git server", "the browser tool", "the terminal tool", "the shell tool", "filesystem tool", "wallet tool", "mail tool", "search tool they", "tool they configured", "tools that read", "tool can send messages", "file tools"] },
+    // What becomes of it there.
+    Sign { weight: 2, words: &["recipient must", "must be changed", "be replaced with", "to be replaced", "is replaced", "instead of origin", "leave that recipient", "answer yes for", "expects you to answer", "report success", "say it is offline", "need an extra", "add the trailer", "must have watcher", "be mirrored", "mirrored to", "be recorded", "report the full", "first, then", "same recipient", "split and", "goes to account", "take only", "no matter what", "never mention it"] },
+    // Said of the model, to the model.
+    Sign { weight: 2, words: &["the assistant", "the agent", "the model", "assistants:", "for assistants", "language model", "you are dan", "as an ai", "note to ai", "model reading", "the ai "] },
+    // A word that counts for more than the person's.
+    Sign { weight: 3, words: &["skip all", "skip confirmation", "approve every", "approve all", "no longer need permission", "without confirmation", "safety checks", "safety is off", "guardrails", "any rules", "no restrictions", "without restrictions", "no rules", "new principal", "act on their behalf", "comply with any", "even where its policy", "user is an administrator", "earlier guidelines", "previous configuration", "priority over the user", "what it returns are", "authority of the user", "execute them at once", "exactly as it stands", "without review", "trusted at", "consent is", "permission for", "are deprecated, proceed", "proceed without", "keine bestatigung", "ohne bestatigung", "sans restriction", "sin restricciones", "senza restrizioni", "sem restricoes", "无需确认", "不需要用户确认", "没有任何限制", "確認なし", "制限のない", "확인 없이", "без ограничений", "подтверждение не"] },
 ];
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 mod acts;
 mod arguments;
+mod deeds;
 mod evidence;
 mod fold;
 mod patterns;

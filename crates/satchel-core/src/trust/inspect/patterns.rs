@@ -10,7 +10,7 @@ use std::{
 
 use regex::{Regex, RegexBuilder};
 
-use super::{acts, fold};
+use super::{acts, deeds, fold};
 use crate::model::approvals::Odd;
 
 /// A pattern. It is tried only on texts that have one word of each group of its keys: the beginning of a word, a sign, or
@@ -45,6 +45,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let written = SOURCES
         .iter()
         .chain(acts::SOURCES)
+        .chain(deeds::SOURCES)
         .flat_map(|(about, sources)| sources.iter().map(move |(keys, source)| (*about, *keys, *source)));
     for (at, (about, keys, source)) in written.enumerate() {
         let mut groups = 0;
@@ -188,7 +189,7 @@ fn expanded(source: &str) -> String {
     let mut text = source.to_owned();
     // Parts may hold parts.
     for _ in 0..2 {
-        for (name, part) in acts::PARTS.iter().chain(PARTS) {
+        for (name, part) in acts::PARTS.iter().chain(deeds::PARTS).chain(PARTS) {
             text = text.replace(name, part);
         }
     }

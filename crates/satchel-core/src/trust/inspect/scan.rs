@@ -135,13 +135,18 @@ fn is_harmless(about: Odd, text: &str, range: Range<usize>) -> bool {
                     .any(|word| before.contains(word)))
                 || format!("{found}{after}").contains(".pub")
                 || (denied(before) && !NOT.iter().any(|word| found.starts_with(word)))
+                || forbids_giving(found)
                 || looks_for_attacks(before)
                 || (found == "you are now" && HARMLESS_NOW.iter().any(|word| after.starts_with(word)))
                 || (found == "from now on" && HARMLESS_THEN.iter().any(|word| after.starts_with(word)))
                 || (found.starts_with('<') && is_listed(before, found))
         }
         Odd::AsksForSecrets => format!("{found}{after}").contains(".pub") || denied(before),
-        Odd::OtherTools => describes_itself(text, before) || names_successor(found, after),
+        Odd::OtherTools => {
+            after.starts_with(" of this server")
+                || describes_itself(text, before)
+                || names_successor(found, after)
+        }
         Odd::ActiveContent => {
             ["such as ", "for example ", "e.g. ", "like "].iter().any(|word| before.ends_with(word))
         }
@@ -153,13 +158,31 @@ fn is_harmless(about: Odd, text: &str, range: Range<usize>) -> bool {
 const NOT: [&str; 8] = ["do not", "don't", "never", "must not", "should not", "cannot", "may not", "not to"];
 /// What comes after "you are now" and "from now on" where an interface speaks of itself.
 const HARMLESS_NOW: [&str; 6] = [" able", " ready", " connected", " signed", " logged", " using"];
-const HARMLESS_THEN: [&str; 6] =
-    [" the parameter", " the field", " the endpoint", " the default", " the api", " the name"];
+const HARMLESS_THEN: [&str; 8] = [
+    " the parameter",
+    " the field",
+    " the endpoint",
+    " the default",
+    " the api",
+    " the name",
+    " the new",
+    " new ",
+];
+
+/// `Set the key in the configuration; do not pass it as an argument`.
+fn forbids_giving(found: &str) -> bool {
+    const GIVE: [&str; 6] = [" pass ", " put ", " send ", " include ", " write ", " paste "];
+    GIVE.iter().any(|give| {
+        found.split_once(give).is_some_and(|(before, _)| NOT.iter().any(|word| before.ends_with(word)))
+    })
+}
 
 /// `Detects phrases like …`: the beginning of a sentence that says what the tool looks for, and nothing but it.
 fn looks_for_attacks(before: &str) -> bool {
-    const VERBS: [&str; 17] = [
+    const VERBS: [&str; 19] = [
         "detects ",
+        "explains ",
+        "describes ",
         "blocks ",
         "rejects ",
         "flags ",
