@@ -166,6 +166,7 @@ fn may(wish: &Wish) -> bool {
         | Wish::VerifyTrail { .. }
         | Wish::Call { .. }
         | Wish::Connect { .. }
+        | Wish::AnswerSecret { .. }
         | Wish::DebugStatus
         | Wish::Quit => false,
     }

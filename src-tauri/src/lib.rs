@@ -14,6 +14,7 @@ mod links;
 mod logging;
 mod notices;
 mod prompt;
+mod quoted;
 #[cfg(test)]
 mod samples;
 mod serving;

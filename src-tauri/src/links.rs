@@ -27,7 +27,7 @@ fn agreed(serving: &Serving, wish: &Wish) -> Option<String> {
     let ask = state.snapshot()?.asks.iter().find(|ask| ask.id == *id)?;
     match &ask.question.as_ref()?.wants {
         Wanted::Page { url, .. } => Some(url.clone()),
-        Wanted::Form { .. } | Wanted::Secret { .. } => None,
+        Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Credential { .. } => None,
     }
 }
 

@@ -9,13 +9,16 @@ use std::{
 };
 
 use notify_rust::Notification;
-use satchel_core::model::{ServerView, Snapshot, asks::Ask};
+use satchel_core::model::{
+    ServerView, Snapshot,
+    asks::{Ask, Wanted},
+};
 use tauri::{AppHandle, Manager};
 use tokio::time::Instant;
 
 use crate::{
     choices::{Chosen, Notify},
-    prompt,
+    prompt, quoted,
     serving::Serving,
     tasks::Tasks,
     tray, window,
@@ -131,8 +134,11 @@ impl Teller {
 }
 
 fn question(ask: &Ask) -> News {
-    let title = match ask.question {
-        Some(_) => format!("{} asks you something", ask.server),
+    let title = match ask.question.as_ref().map(|question| &question.wants) {
+        Some(Wanted::Credential { name }) => format!("{} needs {name}", ask.server),
+        Some(Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Page { .. }) => {
+            format!("{} asks you something", ask.server)
+        }
         None => format!("{} wants to call {}:{}", ask.client, ask.server, ask.tool),
     };
     let text = "Satchel is waiting for you. Without an answer it says no.".to_owned();
@@ -236,7 +242,10 @@ async fn show(_: AppHandle, news: News) {
 fn written(news: &News) -> Notification {
     let plain = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let mut notification = Notification::new();
-    notification.appname("Satchel").summary(&news.title).body(&plain(&news.text));
+    notification
+        .appname("Satchel")
+        .summary(&quoted::line(&news.title))
+        .body(&plain(&quoted::line(&news.text)));
     notification
 }
 

@@ -51,7 +51,13 @@ pub(crate) fn asks(serving: &Serving) -> Vec<Ask> {
 
 /// Fulfils what the page of questions may wish for, and nothing else.
 pub(crate) async fn answer(serving: &Serving, wish: Wish) -> Result<(), Refusal> {
-    if !matches!(wish, Wish::AnswerAsk { .. } | Wish::AnswerQuestion { .. } | Wish::ReadingAsk { .. }) {
+    if !matches!(
+        wish,
+        Wish::AnswerAsk { .. }
+            | Wish::AnswerQuestion { .. }
+            | Wish::AnswerSecret { .. }
+            | Wish::ReadingAsk { .. }
+    ) {
         return Err(Refusal::new("not_for_windows", "a window of questions may only answer them", ""));
     }
     links::fulfil(serving, wish).await.map(|_| ())

@@ -205,6 +205,7 @@ fn wishes() -> Vec<Wish> {
         Wish::SecretNames,
         Wish::SetSecret { name: "TOKEN".into(), value: "value".into() },
         Wish::RemoveSecret { name: "TOKEN".into() },
+        Wish::AnswerSecret { id: 1, value: "value".into() },
         Wish::UseVault { passphrase: "words".into() },
         Wish::UnlockVault { passphrase: "words".into() },
         Wish::Log { server: name(), lines: 10 },
@@ -284,6 +285,7 @@ fn questions() -> Vec<ServerQuestion> {
     [
         Wanted::Form { fields: inputs.map(field).into() },
         Wanted::Secret { fields: vec!["Password".into()] },
+        Wanted::Credential { name: "TOKEN".into() },
         Wanted::Page { url: "https://example.com/".into(), host: "example.com".into() },
     ]
     .map(|wants| ServerQuestion { message: "Which one?".into(), wants })

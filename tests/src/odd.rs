@@ -25,7 +25,7 @@ pub const RESULTS: &[(&str, &str)] = &[
     ),
     (
         "escapes",
-        r#"{"content":[{"text":"caf\u00e9 \/ \ud83d\ude00 é \u2028 \u0000","type":"text"}],"structuredContent":{"\u006bey":"\""}}"#,
+        r#"{"content":[{"text":"caf\u00e9 \/ \ud83d\ude00 é \u2028","type":"text"}],"structuredContent":{"\u006bey":"\""}}"#,
     ),
     ("structured null", r#"{"content":[{"type":"text","text":"null"}],"structuredContent":null}"#),
     ("structured list", r#"{"content":[],"structuredContent":[1,[2],{"c":3}]}"#),

@@ -12,6 +12,7 @@ mod doors;
 mod floors;
 mod hosted;
 mod hubs;
+mod hygiene;
 mod learning;
 mod ledger;
 mod limits;

@@ -34,7 +34,10 @@ async fn every_revision_of_the_initialize_family_works() {
 #[tokio::test]
 async fn arguments_reach_the_server_as_they_were_given() {
     let home = Home::empty();
-    home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    let mut entry = json!(Fake::new(&home, "fake").entry());
+    // What hides in an argument goes there, and comes back here.
+    entry["exactResults"] = json!(true);
+    home.write_config(&json!({ "mcpServers": { "fake": entry } }));
     let hub = home.start_hub().await;
     let client = hub.client("one").await;
     let text = "line\nbreak \u{1F9F0} \"quoted\" \\ ${HOME} \u{202e}";

@@ -1,6 +1,6 @@
 //! Credentials reach the server that needs them and nobody and nothing else.
 
-use satchel_tests::{Fake, Home, process};
+use satchel_tests::{Fake, Home, eventually, process};
 use serde_json::{Value, json};
 
 /// Improbable enough to be found only where it was put.
@@ -61,6 +61,75 @@ async fn a_secret_reaches_its_server_and_is_found_nowhere_else() {
     home.satchel(&["secrets", "rm", "TOKEN"]).await.succeeded();
     assert_eq!(home.satchel(&["secrets", "list", "--json"]).await.json()["names"], json!([]));
     home.satchel(&["secrets", "rm", "TOKEN"]).await.failed_with(1);
+}
+
+#[tokio::test]
+async fn a_call_waits_for_what_its_server_lacks_where_somebody_looks() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake").env("TOKEN", "${secret:TOKEN}").env("OTHER", "${secret:OTHER}");
+    let bare = Fake::new(&home, "bare").env("TOKEN", "${secret:TOKEN}").env("VARIABLE", "${UNSET_VARIABLE}");
+    let refused = Fake::new(&home, "refused").env("TOKEN", "${secret:REFUSED}");
+    home.write_config(&json!({ "mcpServers": {
+        "fake": fake.entry(), "bare": bare.entry(), "refused": refused.entry(),
+    } }));
+    let hub = home.start_hub().await;
+    choose_file(&home).await;
+    let client = hub.client("one").await;
+    let call = |path: &str, arguments: Value| {
+        let (client, path) = (client.clone(), path.to_owned());
+        #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
+        tokio::spawn(async move { client.execute(&path, arguments).await })
+    };
+    let asked = async |name: &str| {
+        eventually("it is asked", async || {
+            let ask = home.satchel(&["asks", "--json"]).await.json()["asks"].get(0).cloned()?;
+            (ask["question"]["name"] == name).then_some(ask)
+        })
+        .await
+    };
+    // Somebody looks from here on.
+    home.satchel(&["asks"]).await.succeeded();
+
+    // What the environment has to say as well, nobody can give here.
+    let complaint = client.execute("bare:echo", json!({ "text": "x" })).await.complaint();
+    assert!(complaint.contains("UNSET_VARIABLE"), "{complaint}");
+
+    let calls = [0, 1, 2].map(|_| call("fake:about", json!({ "env": ["TOKEN", "OTHER"] })));
+    let ask = asked("OTHER").await;
+    assert_eq!((&ask["server"], &ask["client"]), (&json!("fake"), &json!("one")));
+    assert_eq!(ask["question"]["kind"], "credential");
+    let asks = home.satchel(&["asks"]).await.stdout;
+    assert!(asks.contains("fake, called by one, cannot start without a credential"), "{asks}");
+    assert_eq!(asks.matches("OTHER").count(), 1, "three calls, one question: {asks}");
+    // An ordinary answer is none to it, and nothing is no value.
+    let id = ask["id"].to_string();
+    let given = async |value: &str| home.satchel_reading(&["answer", &id, "yes"], value).await;
+    given("\n").await.failed_with(2);
+    eventually("the value is taken once the question could be read", async || {
+        (given("canary-other\n").await.code == Some(0)).then_some(())
+    })
+    .await;
+    // The next is stored in the usual way, and the calls go on by themselves.
+    asked("TOKEN").await;
+    home.satchel_reading(&["secrets", "set", "TOKEN"], &format!("{CANARY}\n")).await.succeeded();
+    for call in calls {
+        let about: Value = serde_json::from_str(&call.await.unwrap().text()).unwrap();
+        assert_eq!(about["env"], json!({ "TOKEN": CANARY, "OTHER": "canary-other" }));
+    }
+    for canary in [CANARY, "canary-other"] {
+        assert_eq!(holders(&home, canary), Vec::<String>::new());
+        assert!(!hub.status().await.to_string().contains(canary));
+    }
+
+    // One no is a no to every call that waited, and each says what to do.
+    let calls = [0, 1].map(|_| call("refused:echo", json!({ "text": "x" })));
+    let id = asked("REFUSED").await["id"].to_string();
+    home.satchel(&["answer", &id, "no"]).await.succeeded();
+    for call in calls {
+        let complaint = call.await.unwrap().complaint();
+        assert!(complaint.contains("REFUSED") && complaint.contains("satchel secrets set"), "{complaint}");
+    }
+    assert_eq!(home.satchel(&["asks", "--json"]).await.json()["asks"], json!([]));
 }
 
 #[tokio::test]

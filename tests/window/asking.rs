@@ -10,7 +10,7 @@ use crate::{app::until_offered, desktop::Desktop, page::Page};
 /// The tool that is asked about.
 pub(crate) const TOOL: &str = "toolbox:generate_uuid";
 const QUESTION: &str = "[role=alertdialog]";
-const YES: &str =
+pub(crate) const YES: &str =
     "[role=alertdialog] .act > button[aria-disabled], [role=alertdialog] .answers button[aria-disabled]";
 const ALLOW: &str = "[role=alertdialog] .act button:nth-of-type(2)";
 
@@ -36,7 +36,7 @@ async fn ended(call: JoinHandle<satchel_tests::Answer>) -> String {
 }
 
 /// Until a question could be read a yes does nothing; and until its window is as high as it says, buttons move.
-async fn live(page: &Page, button: &str) {
+pub(crate) async fn live(page: &Page, button: &str) {
     let live = format!(
         "const at = document.querySelector('{button}'); \
          return [at.getAttribute('aria-disabled') !== 'true', innerHeight, at.getBoundingClientRect().top]"

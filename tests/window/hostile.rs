@@ -36,7 +36,7 @@ pub(crate) fn chaos(mode: &str) -> Value {
 }
 
 /// Counts whoever comes.
-async fn visitors() -> (u16, Arc<AtomicUsize>) {
+pub(crate) async fn visitors() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let port = listener.local_addr().expect("a listener has an address").port();
     let count = Arc::new(AtomicUsize::new(0));
@@ -51,7 +51,7 @@ async fn visitors() -> (u16, Arc<AtomicUsize>) {
 }
 
 /// Each would run, lead away or fetch where text were taken for more than text.
-fn strings(port: u16) -> Vec<String> {
+pub(crate) fn strings(port: u16) -> Vec<String> {
     let (host, run) = (format!("http://127.0.0.1:{port}"), "top.ran=(top.ran||0)+1");
     vec![
         format!("<script>{run}</script>"),
@@ -123,7 +123,7 @@ fn hostile(home: &Home, port: u16) -> Value {
 }
 
 /// Sets up what notices that something ran or wanted to go somewhere.
-async fn watch(page: &Page) {
+pub(crate) async fn watch(page: &Page) {
     page.run(
         "window.ran = 0; window.stopped = []; window.asked = []; \
          addEventListener('securitypolicyviolation', (event) => window.stopped.push(event.effectiveDirective + ' ' + event.blockedURI)); \
@@ -133,7 +133,7 @@ async fn watch(page: &Page) {
     .await;
 }
 
-async fn nothing_happened(page: &Page, view: &str) {
+pub(crate) async fn nothing_happened(page: &Page, view: &str) {
     let seen = page
         .run(
             "const ours = (image) => !image.matches('[onerror]') && !/^http:|\\/x$/.test(image.getAttribute('src')); \
@@ -145,7 +145,7 @@ async fn nothing_happened(page: &Page, view: &str) {
     assert_eq!(seen, json!([0, [], [], true, 0]), "{view}");
 }
 
-async fn visit(page: &Page, view: &str) {
+pub(crate) async fn visit(page: &Page, view: &str) {
     page.run(&format!("location.hash = {}", json!(format!("#{view}")))).await;
     page.settled().await;
     // Everything that can be unfolded is.
@@ -154,7 +154,7 @@ async fn visit(page: &Page, view: &str) {
     nothing_happened(page, view).await;
 }
 
-async fn call(client: &Client, tool: &str) {
+pub(crate) async fn call(client: &Client, tool: &str) {
     // What comes of it is of no interest here; it is to be seen in the window.
     let _ = tokio::time::timeout(std::time::Duration::from_secs(60), client.execute(tool, json!({}))).await;
 }
@@ -226,7 +226,7 @@ async fn nothing_that_servers_write_runs_leads_anywhere_or_fetches_anything_in_a
     page.close().await;
 }
 
-fn percent(name: &str) -> String {
+pub(crate) fn percent(name: &str) -> String {
     name.bytes()
         .map(|byte| match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {

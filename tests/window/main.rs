@@ -17,5 +17,6 @@ mod notices;
 mod page;
 mod secrets;
 mod setup;
+mod spoofed;
 mod switching;
 mod tray;

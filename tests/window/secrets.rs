@@ -1,9 +1,12 @@
 //! A secret goes from the command line into the real keychain, and from there to the one server that names it.
 
-use satchel_tests::{Fake, Home, process::Signal};
+use satchel_tests::{Fake, Home, eventually, process::Signal};
 use serde_json::{Value, json};
 
-use crate::{app::until_offered, desktop::Desktop};
+use crate::{
+    asking::{YES, call, live},
+    desktop::Desktop,
+};
 
 const CANARY: &str = "canary-8d52-41e0-bb1f";
 
@@ -20,8 +23,12 @@ async fn a_secret_lies_in_the_keychain_and_reaches_its_server() {
     let _keyring = desktop.start_keyring().await;
     let mut app = desktop.start(&["--hidden"]).await;
     let client = desktop.client("editor").await;
-    let complaint = client.execute("fake:echo", json!({ "text": "x" })).await.complaint();
-    assert!(complaint.contains("TOKEN"), "{complaint}");
+    let waiting = call(&client, "fake:echo", json!({ "text": "x" }));
+    eventually("it is asked", async || {
+        let asks = desktop.home.satchel(&["asks"]).await.stdout;
+        asks.contains("TOKEN").then_some(())
+    })
+    .await;
 
     desktop.home.satchel_reading(&["secrets", "set", "TOKEN"], &format!("{CANARY}\n")).await.succeeded();
     let listed = desktop.home.satchel(&["secrets", "list", "--json"]).await.json();
@@ -29,7 +36,7 @@ async fn a_secret_lies_in_the_keychain_and_reaches_its_server() {
     let kept = desktop.secret_tool(&["service", "satchel"]).await;
     assert!(kept.contains(&format!("secret = {CANARY}")), "{kept}");
 
-    until_offered(&client, "fake", true).await;
+    assert_eq!(waiting.await.expect("the call ends").text(), "x", "the call went on");
     let about = client.execute("fake:about", json!({ "env": ["TOKEN"] })).await.text();
     let about: Value = serde_json::from_str(&about).unwrap();
     assert_eq!(about["env"]["TOKEN"], CANARY);
@@ -57,13 +64,43 @@ async fn a_missing_credential_is_given_in_the_window() {
     let _keyring = desktop.start_keyring().await;
     let page = desktop.open_window(&[]).await;
     let client = desktop.client("editor").await;
-    client.execute("fake:echo", json!({ "text": "x" })).await.complaint();
+    let waiting = call(&client, "fake:echo", json!({ "text": "x" }));
     page.says("[data-server=fake]", "Needs TOKEN").await;
     page.click("[data-server=fake] .action").await;
     page.write("input[type=password]", CANARY).await;
     page.click(".pane form button[type=submit]").await;
-    until_offered(&client, "fake", true).await;
+    assert_eq!(waiting.await.expect("the call ends").text(), "x", "the call went on");
     let about = client.execute("fake:about", json!({ "env": ["TOKEN"] })).await.text();
     assert_eq!(serde_json::from_str::<Value>(&about).unwrap()["env"]["TOKEN"], CANARY);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_call_waits_until_what_its_server_lacks_is_typed_behind_a_mask() {
+    let desktop = desktop_with_a_server_that_needs_a_token().await;
+    let _keyring = desktop.start_keyring().await;
+    let page = desktop.open_window(&[]).await;
+    let client = desktop.client("editor").await;
+    let waiting = call(&client, "fake:about", json!({ "env": ["TOKEN"] }));
+    page.to_questions().await;
+    page.says("[role=alertdialog] h1", "fake needs a credential").await;
+    page.says("[role=alertdialog]", "while working for editor").await;
+    page.write("[role=alertdialog] input[type=password]", CANARY).await;
+    // Neither what is shown nor what the page says of itself has it.
+    let shown = page.run("return document.body.innerText + document.documentElement.outerHTML").await;
+    assert!(!shown.to_string().contains(CANARY), "{shown}");
+    live(&page, YES).await;
+    page.click(YES).await;
+    let about = waiting.await.expect("the call ends").text();
+    assert_eq!(serde_json::from_str::<Value>(&about).expect("JSON")["env"]["TOKEN"], CANARY);
+    page.to_first_and_only().await;
+    let shown = page.run("return document.documentElement.outerHTML").await;
+    assert!(!shown.to_string().contains(CANARY), "{shown}");
+    let kept = desktop.secret_tool(&["service", "satchel"]).await;
+    assert!(kept.contains(&format!("secret = {CANARY}")), "{kept}");
+    let holds = |bytes: &[u8]| bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
+    let plain: Vec<_> = desktop.home.files().into_iter().filter(|(_, bytes)| holds(bytes)).collect();
+    assert_eq!(plain.iter().map(|(path, _)| path).collect::<Vec<_>>(), Vec::<&std::path::PathBuf>::new());
+    assert!(!desktop.said().contains(CANARY));
     page.close().await;
 }

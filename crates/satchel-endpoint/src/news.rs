@@ -13,6 +13,7 @@ use satchel_core::{
     hub::Hub,
     model::ServerName,
     tasks::{kept, may_fail_here},
+    trust::clean,
     upstream::News,
 };
 use satchel_mcp::{Message, Raw, RawObject};
@@ -201,6 +202,8 @@ pub(crate) fn fields(news: &News) -> RawObject {
 /// The news as a message, word for word.
 pub(crate) fn as_said(news: &News) -> Message {
     let params = news.params.as_deref().and_then(|params| Raw::from_string(params.to_owned()).ok());
+    // Read by people and models as results are.
+    let params = params.map(|params| clean::answer(&params).into_owned());
     Message::notification(&news.method, params)
 }
 

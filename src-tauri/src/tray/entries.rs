@@ -12,7 +12,7 @@ use super::{
     menu::{MenuModel, NEEDS, SERVERS, WORDS},
     slots::Slots,
 };
-use crate::state::HubState;
+use crate::{quoted, state::HubState};
 
 /// Every item the menu can ever have.
 pub(crate) struct Entries {
@@ -261,7 +261,7 @@ fn number(id: &str, kind: &str) -> Option<usize> {
 
 /// Menus read `&` as the mark of an access key; ours are names.
 fn plain(text: &str) -> String {
-    text.replace('&', "&&")
+    quoted::line(text).replace('&', "&&")
 }
 
 #[cfg(test)]

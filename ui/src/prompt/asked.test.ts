@@ -47,7 +47,7 @@ async function open(...waiting: Ask[]) {
   render(Asked, { prompts });
   return { wishes };
 }
-const answers = (hub: { wishes: Wish[] }) => hub.wishes.filter((wish) => wish.do === "answer_ask" || wish.do === "answer_question");
+const answers = (hub: { wishes: Wish[] }) => hub.wishes.filter((wish) => wish.do === "answer_ask" || wish.do === "answer_question" || wish.do === "answer_secret");
 const patience = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 test("the call is shown with what its server says, as text, and nothing is allowed at first or by Enter", async () => {
@@ -102,6 +102,16 @@ test("whoever reads is not hurried", async () => {
   expect(answers(hub)).toEqual([]);
   expect(hub.wishes).toContainEqual({ do: "reading_ask", id: 3 });
   vi.restoreAllMocks();
+});
+
+test("what is stored goes to the hub under the number of its question", async () => {
+  const hub = await open(ask(9, { tool: "", question: { message: "", kind: "credential", name: "GITHUB_TOKEN" } }));
+  expect(await screen.findByText("github needs a credential")).toBeTruthy();
+  await userEvent.type(screen.getByLabelText("GITHUB_TOKEN"), "s3cret");
+  await patience(850);
+  await userEvent.click(screen.getByRole("button", { name: "Save" }));
+  expect(answers(hub)).toEqual([{ do: "answer_secret", id: 9, value: "s3cret" }]);
+  expect(document.documentElement.outerHTML).not.toContain("s3cret");
 });
 
 test("a rule made beside a tool is one of the configuration", async () => {

@@ -44,6 +44,7 @@ export const examples: Record<string, Prompt> = {
     ],
   },
   secret: { kind: "secret", client: "cursor", server: "notion", tool: "sign_in", message: "Sign in to continue", fields: ["Your API token"] },
+  credential: { kind: "credential", client: "cursor", server: "notion", tool: "", message: "", name: "NOTION_TOKEN" },
   page: { kind: "page", client: "cursor", server: "linear", tool: "list_issues", message: "Sign in to Linear to go on.", url: "https://linear.app/oauth/authorize?client_id=satchel", host: "linear.app" },
   install: {
     kind: "install",

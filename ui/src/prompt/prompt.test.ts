@@ -58,6 +58,20 @@ test("a form that asks for a secret is not drawn", () => {
   expect(screen.getByText(/looks like a secret/)).toBeTruthy();
 });
 
+test("a credential is typed behind a mask, and only a button stores it", async () => {
+  const answers = ask("credential");
+  await new Promise((done) => setTimeout(done, 5));
+  const field = screen.getByLabelText("NOTION_TOKEN") as HTMLInputElement;
+  expect(field.type).toBe("password");
+  const save = screen.getByRole("button", { name: "Save" });
+  await userEvent.click(save);
+  await userEvent.type(field, "s3cret{Enter}");
+  expect(answers).toEqual([]);
+  expect(document.documentElement.outerHTML).not.toContain("s3cret");
+  await userEvent.click(save);
+  expect(answers).toEqual([{ answer: "store", value: "s3cret" }]);
+});
+
 test("what hides or turns text is written out", () => {
   expect(visible("a\u202eb\u200bc\u0007\nd")).toBe("a\\u{202e}b\\u{200b}c\\u{7}\nd");
 });

@@ -19,6 +19,7 @@ export type Prompt =
     }
   | ({ kind: "form"; message: string; fields: FormField[] } & Asking)
   | ({ kind: "secret"; message: string; fields: string[] } & Asking)
+  | ({ kind: "credential"; message: string; name: string } & Asking)
   | ({ kind: "page"; message: string; url: string; host: string } & Asking)
   | { kind: "install"; name: string; runs: string; place: "computer" | "hosted"; risks: Risk[] };
 
@@ -40,6 +41,7 @@ export type Answer =
   | { answer: "mute" }
   | { answer: "send"; values: Record<string, string | number | boolean | string[]> }
   | { answer: "open" }
+  | { answer: "store"; value: string }
   | { answer: "add" }
   | { answer: "decline" }
   | { answer: "cancel" };

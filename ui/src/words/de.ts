@@ -665,6 +665,7 @@ export const de: Words = {
     kinds: {
       form: (server) => `${server} fragt dich etwas`,
       secret: (server) => `${server} fragt nach einem Geheimnis`,
+      credential: (server) => `${server} braucht Zugangsdaten`,
       page: (server) => `${server} möchte eine Seite öffnen`,
     },
     whileIn: (tool, client) => `in ${tool}, aufgerufen von ${client}`,

@@ -626,6 +626,7 @@ export const en = {
     kinds: {
       form: (server: string) => `${server} asks you something`,
       secret: (server: string) => `${server} asks for a secret`,
+      credential: (server: string) => `${server} needs a credential`,
       page: (server: string) => `${server} wants to open a page`,
     },
     whileIn: (tool: string, client: string) => `in ${tool}, called by ${client}`,

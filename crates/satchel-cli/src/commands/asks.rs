@@ -47,7 +47,7 @@ pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Res
         for ask in &list.asks {
             say(shown(ask));
             let wish = match &ask.question {
-                Some(question) => Wish::AnswerQuestion { id: ask.id, answer: questions::asked(question)? },
+                Some(question) => questions::wish(ask.id, question, questions::asked(question)?)?,
                 None => Wish::AnswerAsk { id: ask.id, answer: asked()? },
             };
             if let Err(refused) = hub.fulfil(wish).await {
@@ -68,7 +68,7 @@ pub(crate) async fn answer(
     let list: AskList = hub.fulfil_as(Wish::Asks { wait: false }).await?;
     if let Some(question) = list.asks.iter().find(|ask| ask.id == id).and_then(|ask| ask.question.as_ref()) {
         let answer = questions::meant(question, word, fields)?;
-        let said = hub.fulfil(Wish::AnswerQuestion { id, answer: answer.clone() }).await?;
+        let said = hub.fulfil(questions::wish(id, question, answer.clone())?).await?;
         return done(&questions::done(question, &answer), &said, json);
     }
     if fields.is_some() {

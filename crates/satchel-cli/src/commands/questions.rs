@@ -4,9 +4,13 @@
 use std::io::{BufRead, Write, stdin, stdout};
 
 use anyhow::Context;
-use satchel_core::model::asks::{Ask, FieldInput, FormField, QuestionAnswer, ServerQuestion, Wanted};
+use satchel_core::model::{
+    asks::{Ask, FieldInput, FormField, QuestionAnswer, ServerQuestion, Wanted},
+    control::Wish,
+};
 use serde_json::{Map, Value};
 
+use super::secrets;
 use crate::{Usage, args::Word, output::harmless};
 
 /// A question as it is listed. The server's name is ours; what it says stands under it.
@@ -16,6 +20,7 @@ pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
         Wanted::Form { fields } if fields.is_empty() => "asks for a yes",
         Wanted::Form { .. } => "asks",
         Wanted::Secret { .. } => "asks for what looks like a secret; it can only be declined",
+        Wanted::Credential { .. } => "cannot start without a credential",
         Wanted::Page { .. } => "asks you to open a page",
     };
     let mut lines =
@@ -24,6 +29,9 @@ pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
     match &question.wants {
         Wanted::Form { fields } => {
             lines.extend(fields.iter().map(|field| format!("   {}", described(field))))
+        }
+        Wanted::Credential { name } => {
+            lines.push(format!("   {}: it goes into your keychain alone", harmless(name)));
         }
         Wanted::Secret { fields } => lines.push(format!("   fields: {}", harmless(&fields.join(", ")))),
         Wanted::Page { url, host } => {
@@ -91,7 +99,7 @@ pub(crate) fn meant(
 fn given(question: &ServerQuestion, fields: Option<&str>) -> anyhow::Result<Map<String, Value>> {
     let mut content = match &question.wants {
         Wanted::Form { fields } => initial(fields),
-        Wanted::Secret { .. } | Wanted::Page { .. } => Map::new(),
+        Wanted::Secret { .. } | Wanted::Credential { .. } | Wanted::Page { .. } => Map::new(),
     };
     if let Some(text) = fields {
         let given: Map<String, Value> = serde_json::from_str(text)
@@ -105,12 +113,26 @@ fn initial(fields: &[FormField]) -> Map<String, Value> {
     fields.iter().filter_map(|field| Some((field.name.clone(), field.input.initial()?))).collect()
 }
 
+/// The wish that brings this answer. The value of a credential is read here, unseen, and is in no answer.
+///
+/// # Errors
+/// Where nothing was given.
+pub(crate) fn wish(id: u64, question: &ServerQuestion, answer: QuestionAnswer) -> anyhow::Result<Wish> {
+    Ok(match (&question.wants, answer) {
+        (Wanted::Credential { name }, QuestionAnswer::Accept { .. }) => {
+            Wish::AnswerSecret { id, value: secrets::ask(&format!("Value of {}", harmless(name)))? }
+        }
+        (_, answer) => Wish::AnswerQuestion { id, answer },
+    })
+}
+
 /// What was done, in a sentence.
 pub(crate) fn done(question: &ServerQuestion, answer: &QuestionAnswer) -> String {
     match (answer, &question.wants) {
         (QuestionAnswer::Accept { .. }, Wanted::Page { url, .. }) => {
             format!("Agreed. Open it in your browser: {}", harmless(url))
         }
+        (QuestionAnswer::Accept { .. }, Wanted::Credential { name }) => format!("Stored {name}."),
         (QuestionAnswer::Accept { .. }, _) => "Answered.".to_owned(),
         (QuestionAnswer::Decline | QuestionAnswer::Cancel, _) => "Declined.".to_owned(),
         (QuestionAnswer::Mute, _) => "Declined, and no more questions of this server.".to_owned(),
@@ -122,7 +144,7 @@ pub(crate) fn asked(question: &ServerQuestion) -> anyhow::Result<QuestionAnswer>
     let mut content = match &question.wants {
         Wanted::Form { fields } => initial(fields),
         Wanted::Secret { .. } => return Ok(QuestionAnswer::Decline),
-        Wanted::Page { .. } => Map::new(),
+        Wanted::Credential { .. } | Wanted::Page { .. } => Map::new(),
     };
     let word = line("   Answer it? yes, mute, or no: [no] ")?;
     match word.to_lowercase().as_str() {

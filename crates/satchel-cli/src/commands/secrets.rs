@@ -88,7 +88,7 @@ fn is_locked(error: &anyhow::Error) -> bool {
 }
 
 /// A value from a person, unseen, or from a program by standard input.
-fn ask(what: &str) -> anyhow::Result<String> {
+pub(super) fn ask(what: &str) -> anyhow::Result<String> {
     let value = match stdin().is_terminal() {
         true => rpassword::prompt_password(format!("{what}: ")).context("cannot read from the terminal")?,
         false => trimmed(&read_input()?).to_owned(),

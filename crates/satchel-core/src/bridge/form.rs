@@ -218,6 +218,7 @@ pub fn checked(wants: &Wanted, mut content: Map<String, Value>) -> Result<Map<St
         Wanted::Form { fields } => fields,
         Wanted::Page { .. } => return Ok(Map::new()),
         Wanted::Secret { .. } => return Err("it asks for a secret, and can only be declined".to_owned()),
+        Wanted::Credential { .. } => return Err("what it wants is stored, and never an answer".to_owned()),
     };
     content.retain(|name, value| !value.is_null() && fields.iter().any(|field| field.name == *name));
     for field in fields {
@@ -468,6 +469,26 @@ mod tests {
             assert!(why.starts_with(part), "{wrong}: {why}");
         }
         assert!(checked(&Wanted::Secret { fields: vec![] }, Map::new()).is_err());
+        assert!(checked(&Wanted::Credential { name: "TOKEN".into() }, Map::new()).is_err());
+    }
+
+    #[test]
+    fn a_file_is_asked_for_as_a_text_and_goes_out_as_its_address_or_as_it_stands() {
+        // No revision has a kind of field for files: servers ask for a path, an address or the content.
+        for (format, given) in [
+            (Some("uri"), "file:///home/ada/notes.pdf"),
+            (Some("file-path"), "/home/ada/notes.pdf"),
+            (Some("data-url"), "data:text/plain;base64,aGk="),
+            (None, "~/notes.pdf"),
+        ] {
+            let property = json!({ "type": "string", "format": format, "contentEncoding": "base64" });
+            let schema =
+                json!({ "type": "object", "required": ["file"], "properties": { "file": property } });
+            let asked = read(Some(&raw(&json!({ "message": "Which file?", "requestedSchema": schema }))));
+            let wants = asked.unwrap().wants;
+            let content = json!({ "file": given }).as_object().unwrap().clone();
+            assert_eq!(checked(&wants, content.clone()).unwrap(), content, "{format:?}");
+        }
     }
 
     #[test]

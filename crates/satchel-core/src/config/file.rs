@@ -409,6 +409,7 @@ impl<'a> Reader<'a> {
             })
         })?;
         let keep_calls = switch("keepCalls")?.unwrap_or(false);
+        let exact_results = switch("exactResults")?.unwrap_or(false);
         let sandbox = field(&["sandbox"]).map_or(Ok(None), |(key, value)| self.sandbox(key, value))?;
         if sandbox.is_some() && matches!(transport, TransportConfig::Http { .. }) {
             let message = format!("\"sandbox\" is for programs, and \"{name}\" has a \"url\"");
@@ -440,6 +441,7 @@ impl<'a> Reader<'a> {
                     .collect()
             })?,
             keep_calls,
+            exact_results,
             sandbox,
         })
     }

@@ -21,7 +21,7 @@ use crate::{
     bridge::form,
     model::{
         Code, ServerName, ToolPath,
-        asks::{Ask, AskAnswer, AskList, QuestionAnswer},
+        asks::{Ask, AskAnswer, AskList, QuestionAnswer, Wanted},
         control::{Change, Refusal},
     },
     trust::clean,
@@ -270,7 +270,7 @@ impl Hub {
         }
     }
 
-    fn is_attended(&self) -> bool {
+    pub(super) fn is_attended(&self) -> bool {
         let asking = &self.inner.asking;
         asking.faces.load(Ordering::Relaxed) > 0
             || asking.lock().last_look.is_some_and(|look| look.elapsed() < ATTENTION)
@@ -444,6 +444,34 @@ impl Hub {
         self.inner.asking.came.notify_waiters();
         self.inner.compose.notify_one();
         if said { Ok(()) } else { Err(gone(id)) }
+    }
+
+    /// Which value this question wants stored.
+    ///
+    /// # Errors
+    /// Where it is not asked any more, wants something else, or was answered before anybody could have read it.
+    pub(super) fn wanted_secret(&self, id: u64) -> Result<String, Refusal> {
+        let mut state = self.inner.asking.lock();
+        let waiting = state.offered(id, true)?;
+        match waiting.ask.question.as_ref().map(|question| &question.wants) {
+            Some(Wanted::Credential { name }) => Ok(name.clone()),
+            Some(Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Page { .. }) | None => {
+                let message = format!("question {id} wants no credential");
+                Err(Refusal::new("other_question", message, "See `satchel answer --help`."))
+            }
+        }
+    }
+
+    /// A value was stored: whoever waits for it goes on.
+    pub(super) fn secret_came(&self, name: &str) {
+        let wants = |waiting: &Waiting| {
+            let question = waiting.ask.question.as_ref();
+            question.is_some_and(|question| question.wants == Wanted::Credential { name: name.to_owned() })
+        };
+        let given = Said::OfQuestion(QuestionAnswer::Accept { content: serde_json::Map::new() });
+        self.inner.asking.lock().answer(wants, &given);
+        self.inner.asking.came.notify_waiters();
+        self.inner.compose.notify_one();
     }
 
     async fn always_allow(&self, client: &str, path: &ToolPath) -> Result<(), Refusal> {

@@ -22,6 +22,7 @@ use tokio::{
 use super::{
     Hub,
     execute::Finish,
+    hygiene,
     permission::{Permission, Permitted, Word},
     question::{self, Answered, AtFaces, Turn, Whose},
     registry::Registered,
@@ -376,7 +377,7 @@ impl Running {
             self.hub.view().called(&self.server);
             self.hub.inner.compose.notify_one();
         }
-        let leased = self.hub.lease_of(&self.registered).await;
+        let leased = self.hub.lease_with_credentials(&self.server, &self.registered).await;
         let lease = leased.map_err(|error| refused(&self.server, &error))?;
         let modern = lease.link().is_modern();
         if self.caller.asks_logs && !modern {
@@ -545,7 +546,7 @@ impl Running {
                         Event::Note { method, params } => {
                             let log = method == "notifications/message";
                             if !log || self.caller.wants_log(params.as_deref()) {
-                                return Step::Note { method, params };
+                                return Step::Note { method, params: params.map(hygiene::said) };
                             }
                         }
                         Event::Question { id, method, params } => {
@@ -569,7 +570,11 @@ impl Running {
                             self.waiting_since.get_or_insert_with(Instant::now);
                             match turn {
                                 Turn::Client | Turn::Lacks(_) => {
-                                    return Step::Question(Question { key, method, params });
+                                    return Step::Question(hygiene::question(Question {
+                                        key,
+                                        method,
+                                        params,
+                                    }));
                                 }
                                 Turn::People(question) => {
                                     if let Some(answered) = self.pose(&key, *question) {
@@ -689,6 +694,11 @@ impl Running {
     fn end(&mut self, end: Result<Box<Raw>, Failed>) -> Step {
         self.stage = Stage::Over;
         self.faces.forget();
+        let end = match end {
+            Ok(result) => Ok(hygiene::result(&self.registered, result)),
+            Err(Failed::Upstream(error)) => Err(Failed::Upstream(hygiene::error(error))),
+            Err(failed @ Failed::Hub(_)) => Err(failed),
+        };
         Step::End(match &self.finish {
             Some(finish) => end.map(|result| finish.applied(&self.hub, &self.caller.client, result)),
             None => end,
@@ -729,7 +739,7 @@ impl Running {
             match turn {
                 Turn::Client => {
                     self.waiting_since.get_or_insert_with(Instant::now);
-                    return Some(Step::Question(question));
+                    return Some(Step::Question(hygiene::question(question)));
                 }
                 Turn::People(asked) => {
                     self.waiting_since.get_or_insert_with(Instant::now);

@@ -73,9 +73,7 @@ impl Hub {
                 Ok(json!({ "names": names, "store": store }))
             }
             Wish::SetSecret { name, value } => {
-                self.inner.around.secrets.set(&name, Secret::new(value)).await?;
-                self.did(DeedKind::SecretChanged, PERSON, &name, "stored");
-                self.renew();
+                self.store_secret(&name, Secret::new(value)).await?;
                 Ok(json!({}))
             }
             Wish::RemoveSecret { name } => match self.inner.around.secrets.remove(&name).await? {
@@ -132,6 +130,10 @@ impl Hub {
             }
             Wish::AnswerQuestion { id, answer } => {
                 self.answer_question(id, answer)?;
+                Ok(json!({}))
+            }
+            Wish::AnswerSecret { id, value } => {
+                self.answer_secret(id, Secret::new(value)).await?;
                 Ok(json!({}))
             }
             Wish::ReadingAsk { id } => {
@@ -217,7 +219,7 @@ impl Hub {
     }
 
     /// Credentials changed: servers that wait for some look again.
-    fn renew(&self) {
+    pub(super) fn renew(&self) {
         let servers: Vec<_> =
             self.servers().iter().map(|(name, known)| (name.clone(), known.upstream.clone())).collect();
         for (name, upstream) in servers {

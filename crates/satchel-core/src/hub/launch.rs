@@ -132,6 +132,7 @@ mod tests {
             ("startup", json!("eager")),
             ("enabled", json!(false)),
             ("keepCalls", json!(true)),
+            ("exactResults", json!(true)),
             ("mine", json!("a note")),
         ] {
             let mut same = stdio.clone();

@@ -9,11 +9,13 @@ mod asking;
 mod audience;
 mod call;
 mod clients;
+mod credential;
 mod entry;
 mod execute;
 mod fulfil;
 mod habits;
 mod happenings;
+mod hygiene;
 mod import;
 mod keep;
 mod launch;
@@ -120,6 +122,7 @@ struct Inner {
     trusted: trusted::Trusted,
     /// Calls that wait for a person.
     asking: asking::Asking,
+    gates: credential::Gates,
     /// What was removed, to be put back.
     removed: entry::Removed,
     catalog: watch::Sender<Catalog>,
@@ -197,6 +200,7 @@ impl Hub {
             offers: Mutex::default(),
             trusted: Mutex::default(),
             asking: asking::Asking::default(),
+            gates: credential::Gates::default(),
             removed: entry::Removed::default(),
             catalog: watch::Sender::new(Catalog::default()),
             snapshot: watch::Sender::new(Arc::default()),

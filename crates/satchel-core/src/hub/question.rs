@@ -25,6 +25,11 @@ const ELICITATION: &str = "elicitation/create";
 /// Where an answer says why there is none.
 const REASON: &str = "dev.satchel/reason";
 
+/// Why what looks like a secret is declined, whatever a person said to it. The specification forbids servers to ask for
+/// one in a form (`2026-07-28/client/elicitation.mdx`): what is written there comes back in results that a model reads.
+const NO_SECRETS: &str = "it looks like a secret, which Satchel passes on in no form; \
+    ask for it on a page (mode \"url\"), or let it be stored as a credential that the server starts with";
+
 /// Whose turn it is.
 pub(super) enum Turn {
     /// The client that calls.
@@ -73,6 +78,8 @@ struct Posed {
     key: String,
     ticket: Ticket,
     page: Option<String>,
+    /// It can only be declined.
+    secret: bool,
 }
 
 /// The questions of one call that wait for people.
@@ -106,8 +113,9 @@ impl AtFaces {
         let path = ToolPath { server: server.clone(), tool: tool.unwrap_or_default().to_owned() };
         let page = match &question.wants {
             Wanted::Page { url, .. } => Some(url.clone()),
-            Wanted::Form { .. } | Wanted::Secret { .. } => None,
+            Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Credential { .. } => None,
         };
+        let secret = matches!(question.wants, Wanted::Secret { .. });
         let ask = Ask {
             id: 0,
             client: shown(&caller.client, 100),
@@ -124,7 +132,7 @@ impl AtFaces {
         };
         match hub.queue_question(ask, &path) {
             Ok(ticket) => {
-                self.posed.push(Posed { key: key.to_owned(), ticket, page });
+                self.posed.push(Posed { key: key.to_owned(), ticket, page, secret });
                 None
             }
             Err(why) => {
@@ -146,9 +154,10 @@ impl AtFaces {
             0 => std::future::pending().await,
             _ => first(&mut self.posed).await,
         };
-        let Posed { key, page, .. } = self.posed.swap_remove(at);
+        let Posed { key, page, secret, .. } = self.posed.swap_remove(at);
         let mut unseen_page = None;
         let result = match said {
+            _ if secret => self.refused(server, NO_SECRETS),
             Ok(Said::OfQuestion(answer)) => answered(answer, page.is_some()),
             Ok(Said::OfCall(_)) => declined("decline", "the user did not allow it"),
             Err(why) if why == NOBODY => {

@@ -32,7 +32,7 @@ impl Hub {
             self.refuse_hidden_tool(&parsed)?;
             // A server that was just added: its tools are not known before it has told them.
             if self.catalog().offer(parsed.server.as_str()).is_none() {
-                let leased = self.lease_of(&server).await;
+                let leased = self.lease_with_credentials(&parsed.server, &server).await;
                 let lease = leased.map_err(|error| refused(&parsed.server, &error))?;
                 let read = self.first_lists(&parsed.server, &server.upstream, lease).await;
                 read.map_err(|error| refused(&parsed.server, &error))?;

@@ -229,7 +229,7 @@ pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
 }
 
 /// Those of the missing names that no secret has.
-fn variables(missing: &[String], transport: &TransportConfig) -> Vec<String> {
+pub(super) fn variables(missing: &[String], transport: &TransportConfig) -> Vec<String> {
     let templates: Vec<Template> = transport.texts().map(Template::parse).collect();
     let secret =
         |name: &&String| templates.iter().flat_map(Template::secrets).any(|secret| secret == name.as_str());

@@ -59,6 +59,12 @@ pub enum Wanted {
         /// The fields that say so, by their titles.
         fields: Vec<String>,
     },
+    /// A value that the server cannot start without. Satchel asks for it, not the server, and it goes into the keychain
+    /// alone; see [`super::control::Wish::AnswerSecret`].
+    Credential {
+        /// Its name, as in `${secret:NAME}`.
+        name: String,
+    },
     /// A visit to a page.
     Page {
         /// Its address, as it would be opened.

@@ -193,6 +193,14 @@ pub enum Wish {
         /// The answer.
         answer: super::asks::QuestionAnswer,
     },
+    /// A person's answer where a value is missing that a server cannot start without: it is stored, and the call that
+    /// waits for it goes on.
+    AnswerSecret {
+        /// Which.
+        id: u64,
+        /// The value.
+        value: String,
+    },
     /// Somebody is reading a question right now; it is not taken away meanwhile.
     ReadingAsk {
         /// Which.

@@ -118,6 +118,8 @@ pub struct ServerConfig {
     pub tool_timeouts: BTreeMap<String, Duration>,
     /// Are the arguments and results of its calls kept in the history?
     pub keep_calls: bool,
+    /// Do its results reach clients to the byte, with characters that nobody sees?
+    pub exact_results: bool,
     /// Is it walled in, and what is left to it then?
     pub sandbox: Option<Sandbox>,
 }

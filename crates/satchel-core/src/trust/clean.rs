@@ -9,14 +9,41 @@ use satchel_mcp::Raw;
 /// The definition with every text in it cleaned, names of keys too; itself where there is nothing to take out. Numbers,
 /// order and white space stay as they were written.
 pub fn raw(raw: &Raw) -> Cow<'_, Raw> {
-    match json(raw.get()) {
+    every_string(raw, self::text)
+}
+
+/// The same for what a server answers, which may be a file: ends of lines stay as they are, and so does what no reader
+/// of JSON could hide anything in.
+pub fn answer(raw: &Raw) -> Cow<'_, Raw> {
+    every_string(raw, lines)
+}
+
+fn every_string(raw: &Raw, clean: fn(&str) -> Cow<'_, str>) -> Cow<'_, Raw> {
+    match json(raw.get(), clean) {
         Cow::Borrowed(_) => Cow::Borrowed(raw),
         // Only strings were written anew.
         Cow::Owned(text) => Raw::from_string(text).map_or(Cow::Borrowed(raw), Cow::Owned),
     }
 }
 
-fn json(text: &str) -> Cow<'_, str> {
+/// The text without what nobody sees; line ends stay as they are. A carriage return alone is no end of a line: it makes
+/// a terminal write over what stands there.
+fn lines(text: &str) -> Cow<'_, str> {
+    const ENDS: [char; 2] = ['\n', '\u{2028}'];
+    if !text.contains(['\r', '\u{2028}']) {
+        return self::text(text);
+    }
+    let mut clean = String::with_capacity(text.len());
+    for line in text.split_inclusive(ENDS) {
+        let body = line.trim_end_matches(ENDS);
+        let end = if line.ends_with("\r\n") { "\r\n" } else { &line[body.len()..] };
+        clean.push_str(&self::text(body.strip_suffix('\r').filter(|_| end == "\r\n").unwrap_or(body)));
+        clean.push_str(end);
+    }
+    if clean == text { Cow::Borrowed(text) } else { Cow::Owned(clean) }
+}
+
+fn json(text: &str, clean: fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let (mut cleaned, mut copied, mut at) = (String::new(), 0, 0);
     while at < bytes.len() {
@@ -28,7 +55,7 @@ fn json(text: &str) -> Cow<'_, str> {
         at += 1;
         let mut suspicious = false;
         while at < bytes.len() && bytes[at] != b'"' {
-            suspicious |= bytes[at] >= 0x80 || bytes[at] == b'\\';
+            suspicious |= bytes[at] >= 0x7f || bytes[at] == b'\\';
             at += if bytes[at] == b'\\' { 2 } else { 1 };
         }
         at = (at + 1).min(bytes.len());
@@ -41,7 +68,7 @@ fn json(text: &str) -> Cow<'_, str> {
             // Half of a surrogate pair: half of the readers could not read it at all.
             Err(_) => (lossy(literal), false),
         };
-        let clean = self::text(&decoded);
+        let clean = clean(&decoded);
         if whole && matches!(clean, Cow::Borrowed(_)) {
             continue;
         }
@@ -371,6 +398,21 @@ mod tests {
             ("hi\u{3164}\u{ffa0}\u{115f}there", "hithere"),
         ] {
             assert_eq!(text(dirty), clean, "{dirty:?}");
+        }
+    }
+
+    #[test]
+    fn answers_keep_their_lines_and_lose_what_hides() {
+        for (answer, clean) in [
+            (r#"{"a":"one\r\ntwo\u2028three\n"}"#, r#"{"a":"one\r\ntwo\u2028three\n"}"#),
+            (r#"{"a":"\u00e9\u0301 \/ \ud83d\ude00"}"#, r#"{"a":"\u00e9\u0301 \/ \ud83d\ude00"}"#),
+            (r#"{"a":"x\u001b[2J\r\ny\u0000"}"#, r#"{"a":"x\r\ny"}"#),
+            ("{\"a\":\"seen\u{7f}not\"}", r#"{"a":"seennot"}"#),
+            (r#"{"a":"100%\rgone"}"#, r#"{"a":"100%\ngone"}"#),
+            (r#"{"a":"a\u202eb","b":[1.0,"c\u200bd"]}"#, r#"{"a":"ab","b":[1.0,"cd"]}"#),
+        ] {
+            let raw = Raw::from_string(answer.to_owned()).unwrap();
+            assert_eq!(super::answer(&raw).get(), clean);
         }
     }
 

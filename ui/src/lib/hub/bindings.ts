@@ -54,6 +54,8 @@ export type ServerQuestion = { message: string } & (
   | { kind: "form"; fields: FormField[] }
   /** It looks like a secret and can only be declined. */
   | { kind: "secret"; fields: string[] }
+  /** Its server cannot start without it; it goes into the keychain alone. */
+  | { kind: "credential"; name: string }
   | { kind: "page"; url: string; host: string }
 );
 
@@ -239,6 +241,7 @@ export type Wish =
   | { do: "keep_held"; server: string; items: Seen[] }
   | { do: "answer_ask"; id: number; answer: AskAnswer }
   | { do: "answer_question"; id: number; answer: QuestionAnswer }
+  | { do: "answer_secret"; id: number; value: string }
   | { do: "reading_ask"; id: number };
 
 export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch";

@@ -9,7 +9,7 @@ export interface Prompts {
   /** Calls back at every change. */
   onAsks(heard: (asks: Ask[]) => void): Promise<() => void>;
   /** Rejects with a `Refusal`. */
-  answer(wish: Wish & { do: "answer_ask" | "answer_question" | "reading_ask" }): Promise<void>;
+  answer(wish: Wish & { do: "answer_ask" | "answer_question" | "answer_secret" | "reading_ask" }): Promise<void>;
   /** Makes the window as high as what it says. */
   fit(height: number): void;
 }

@@ -549,6 +549,29 @@ export const hubStates: hub.HubState[] = [
           "until_ms": 2,
           "question": {
             "message": "Which one?",
+            "kind": "credential",
+            "name": "TOKEN"
+          }
+        },
+        {
+          "id": 1,
+          "client": "cursor",
+          "server": "github",
+          "tool": "delete_branch",
+          "effect": "unstated",
+          "stated": false,
+          "arguments": [
+            {
+              "title": "Branch",
+              "value": "main"
+            }
+          ],
+          "json": "{\"branch\":\"main\"}",
+          "rule": "what deletes is asked",
+          "since_ms": 1,
+          "until_ms": 2,
+          "question": {
+            "message": "Which one?",
             "kind": "page",
             "url": "https://example.com/",
             "host": "example.com"
@@ -756,6 +779,11 @@ export const wishes: hub.Wish[] = [
   {
     "do": "remove_secret",
     "name": "TOKEN"
+  },
+  {
+    "do": "answer_secret",
+    "id": 1,
+    "value": "value"
   },
   {
     "do": "use_vault",

@@ -1,0 +1,66 @@
+//! What servers say in the middle and at the end of a call, without what nobody sees: the text of a result is read by a
+//! model and shown by a terminal just as a definition is. Where even that has to be exact to the byte, the server's entry
+//! says so.
+
+use std::borrow::Cow;
+
+use satchel_mcp::{ErrorObject, Raw, RawObject};
+
+use super::registry::Registered;
+use crate::{bridge::Question, trust::clean};
+
+/// A result for whoever called: its blocks of text are cleaned, everything else in it is data and stays to the byte.
+pub(super) fn result(registered: &Registered, result: Box<Raw>) -> Box<Raw> {
+    // Most results have nothing anywhere.
+    if registered.config.exact_results || changed(&result).is_none() {
+        return result;
+    }
+    let Some(clean) = with_clean_texts(&result) else { return result };
+    let why = "characters that nobody sees were taken out of a result; \"exactResults\" passes them on";
+    registered.upstream.log().hub(why);
+    clean
+}
+
+fn with_clean_texts(result: &Raw) -> Option<Box<Raw>> {
+    let mut fields = RawObject::parse(result).ok()?;
+    let mut any = false;
+    let blocks: Vec<Box<Raw>> = fields
+        .read::<Vec<Box<Raw>>>("content")?
+        .into_iter()
+        .map(|block| {
+            let Ok(mut inside) = RawObject::parse(&block) else { return block };
+            let text = (inside.text("type").as_deref() == Some("text")).then(|| inside.get("text")).flatten();
+            let Some(clean) = text.and_then(changed) else { return block };
+            any = true;
+            inside.set("text", clean);
+            inside.to_raw()
+        })
+        .collect();
+    fields.put("content", &blocks).ok().filter(|()| any)?;
+    Some(fields.to_raw())
+}
+
+/// An error for whoever called: its sentence is cleaned, its data stay.
+pub(super) fn error(mut error: ErrorObject) -> ErrorObject {
+    if let Cow::Owned(message) = clean::text(&error.message) {
+        error.message = message;
+    }
+    error
+}
+
+/// The parameters of a notification.
+pub(super) fn said(params: Box<Raw>) -> Box<Raw> {
+    changed(&params).unwrap_or(params)
+}
+
+/// A question that goes to a client.
+pub(super) fn question(question: Question) -> Question {
+    Question { params: question.params.map(said), ..question }
+}
+
+fn changed(raw: &Raw) -> Option<Box<Raw>> {
+    match clean::answer(raw) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(clean) => Some(clean),
+    }
+}
