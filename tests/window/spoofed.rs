@@ -182,14 +182,18 @@ async fn a_hundred_and_fifty_texts_stay_text_wherever_servers_are_quoted() {
         ("/catalog", 0),
     ] {
         visit(&page, view).await;
-        let marks = marks(&page, view).await;
-        println!("{view}: {marks} of them");
-        assert!(marks >= at_least, "{view} shows {marks} of them");
+        eventually(&format!("{view} shows {at_least} of them"), async || {
+            (marks(&page, view).await >= at_least).then_some(())
+        })
+        .await;
         nothing_happened(&page, view).await;
     }
     let name = servers.keys().find(|name| name.starts_with("mark1;")).expect("it is a server");
     visit(&page, &format!("/servers/{}", percent(name))).await;
-    assert!(marks(&page, "a server by its name").await >= 1);
+    eventually("a server by its name is shown", async || {
+        (marks(&page, "a server by its name").await >= 1).then_some(())
+    })
+    .await;
 
     // Questions: as many as fit into one message each time.
     let mut asked = 0;
