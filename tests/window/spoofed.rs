@@ -169,8 +169,12 @@ async fn a_hundred_and_fifty_texts_stay_text_wherever_servers_are_quoted() {
     until_offered(&client, "spoofed", true).await;
     call(&client, "spoofed:tool_0").await;
 
-    let history = desktop.home.satchel(&["history", "--json"]).await.json();
-    let failed = format!("/activity/{}", history["calls"][0]["id"]);
+    let failed = eventually("the failed call is written down", async || {
+        let history = desktop.home.satchel(&["history", "--json"]).await.json();
+        let failed = history["calls"].as_array()?.iter().find(|call| call["tool"] == "tool_0")?;
+        Some(format!("/activity/{}", failed["id"]))
+    })
+    .await;
     // A list shows what fits; a log its last lines; a command all of it.
     for (view, at_least) in [
         ("/servers", 5),
