@@ -136,6 +136,7 @@ fn is_harmless(about: Odd, text: &str, range: Range<usize>) -> bool {
                 || format!("{found}{after}").contains(".pub")
                 || (denied(before) && !NOT.iter().any(|word| found.starts_with(word)))
                 || forbids_giving(found)
+                || warns(found, before)
                 || looks_for_attacks(before)
                 || (found == "you are now" && HARMLESS_NOW.iter().any(|word| after.starts_with(word)))
                 || (found == "from now on" && HARMLESS_THEN.iter().any(|word| after.starts_with(word)))
@@ -175,6 +176,22 @@ fn forbids_giving(found: &str) -> bool {
     GIVE.iter().any(|give| {
         found.split_once(give).is_some_and(|(before, _)| NOT.iter().any(|word| before.ends_with(word)))
     })
+}
+
+/// `If you do not follow these instructions, …`: what happens otherwise, and no order.
+fn warns(found: &str, before: &str) -> bool {
+    const WHEN: [&str; 8] = [
+        "if you",
+        "if they",
+        "if the user",
+        "if the caller",
+        "if one",
+        "unless you",
+        "when you",
+        "should you",
+    ];
+    NOT.iter().any(|word| found.starts_with(word))
+        && WHEN.iter().any(|word| before.trim_end().ends_with(word))
 }
 
 /// `Detects phrases like …`: the beginning of a sentence that says what the tool looks for, and nothing but it.
