@@ -8,20 +8,12 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{
-    Hub,
-    asking::{PATIENCE, Said},
-    permission::shown,
-    registry::Registered,
-    trail::PERSON,
-    view::variables,
-};
+use super::{Hub, asking::Said, question::ask_of, registry::Registered, trail::PERSON, view::variables};
 use crate::{
     model::{
         Code, ServerName, ToolPath,
-        asks::{Ask, QuestionAnswer, ServerQuestion, Wanted},
+        asks::{QuestionAnswer, ServerQuestion, Wanted},
         control::Refusal,
-        nature::Effect,
         trail::DeedKind,
     },
     secrets::Secret,
@@ -81,20 +73,8 @@ impl Hub {
     async fn ask_for_secret(&self, server: &ServerName, name: &str) -> Option<bool> {
         let path = ToolPath { server: server.clone(), tool: String::new() };
         let wants = Wanted::Credential { name: name.to_owned() };
-        let ask = Ask {
-            id: 0,
-            client: shown(self.viewer.as_deref().unwrap_or("Satchel"), 100),
-            server: server.to_string(),
-            tool: String::new(),
-            effect: Effect::Unstated,
-            stated: false,
-            arguments: vec![],
-            json: String::new(),
-            rule: String::new(),
-            since_ms: 0,
-            until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
-            question: Some(ServerQuestion { message: String::new(), wants }),
-        };
+        let question = ServerQuestion { message: String::new(), wants };
+        let ask = ask_of(self.viewer.as_deref().unwrap_or("Satchel"), &path, question);
         let mut ticket = self.queue_question(ask, &path).ok()?;
         match ticket.said().await.ok()? {
             Said::OfQuestion(QuestionAnswer::Accept { .. }) => Some(true),

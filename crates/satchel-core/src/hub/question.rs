@@ -72,6 +72,24 @@ pub(super) fn all_for_client(caller: &Caller, result: &Raw) -> bool {
     })
 }
 
+/// A question as it waits in the queue of our faces. The queue gives it its number and its time.
+pub(super) fn ask_of(client: &str, path: &ToolPath, question: ServerQuestion) -> Ask {
+    Ask {
+        id: 0,
+        client: shown(client, 100),
+        server: path.server.to_string(),
+        tool: shown(&path.tool, 200),
+        effect: Effect::Unstated,
+        stated: false,
+        arguments: vec![],
+        json: String::new(),
+        rule: String::new(),
+        since_ms: 0,
+        until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
+        question: Some(question),
+    }
+}
+
 /// A question that waits for a person.
 #[derive(Debug)]
 struct Posed {
@@ -116,21 +134,7 @@ impl AtFaces {
             Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Credential { .. } => None,
         };
         let secret = matches!(question.wants, Wanted::Secret { .. });
-        let ask = Ask {
-            id: 0,
-            client: shown(&caller.client, 100),
-            server: server.to_string(),
-            tool: shown(&path.tool, 200),
-            effect: Effect::Unstated,
-            stated: false,
-            arguments: vec![],
-            json: String::new(),
-            rule: String::new(),
-            since_ms: 0,
-            until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
-            question: Some(question),
-        };
-        match hub.queue_question(ask, &path) {
+        match hub.queue_question(ask_of(&caller.client, &path, question), &path) {
             Ok(ticket) => {
                 self.posed.push(Posed { key: key.to_owned(), ticket, page, secret });
                 None
