@@ -1,4 +1,4 @@
-//! How much one client may have in flight, so that one which floods harms only itself.
+//! How much one client may have of something, so that one which floods harms only itself.
 
 use std::{
     collections::HashMap,
@@ -11,17 +11,27 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(crate) const PER_CLIENT: usize = 128;
 
 /// All clients' shares.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Shares {
+    each: usize,
     of: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
 impl Shares {
-    /// A place for one more request of this client; `None` where it has all of its share in flight.
+    /// So much for each client.
+    pub(crate) fn new(each: usize) -> Self {
+        Self { each, of: Mutex::default() }
+    }
+
+    /// One more for this client; `None` where it has all of its share.
     pub(crate) fn take(&self, client: &str) -> Option<OwnedSemaphorePermit> {
+        self.of(client).try_acquire_owned().ok()
+    }
+
+    /// This client's.
+    pub(crate) fn of(&self, client: &str) -> Arc<Semaphore> {
         let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
-        let share = of.entry(client.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(PER_CLIENT)));
-        share.clone().try_acquire_owned().ok()
+        of.entry(client.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.each))).clone()
     }
 }
 
@@ -31,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_client_gets_its_share_and_takes_nothing_from_others() {
-        let shares = Shares::default();
+        let shares = Shares::new(PER_CLIENT);
         let mut held: Vec<_> = (0..PER_CLIENT).map(|_| shares.take("a").unwrap()).collect();
         assert!(shares.take("a").is_none());
         assert!(shares.take("b").is_some());

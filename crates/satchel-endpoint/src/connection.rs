@@ -5,17 +5,18 @@
 //! time between two requests is another, much longer one, because clients keep connections for later. [`Heard`] sees
 //! the first byte, [`Served`] the whole head, and the end of an answer's body the end of the request. Where all places
 //! are taken, a newcomer gets that of the oldest connection on which nobody has shown a token yet, so that whoever only
-//! holds connections open keeps no client out. Where a client has all of its own, the oldest on which nothing goes on
-//! gives way to the new one.
+//! holds connections open keeps no client out. What came on a connection is looked at before it gives way: in a flood of
+//! connections that come and go, a newcomer waits for that, and nobody who has asked something goes unheard. Where a
+//! client has all of its own, the oldest on which nothing goes on gives way to the new one, which waits a moment for it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::BTreeMap,
     convert::Infallible,
     future::Future,
     io,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Duration,
 };
 
@@ -28,12 +29,15 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf},
-    sync::Notify,
-    time::Instant,
+    sync::{Notify, OwnedSemaphorePermit},
+    time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::serve::{HEADER_BYTES, HEADERS};
+use crate::{
+    busy::Shares,
+    serve::{HEADER_BYTES, HEADERS},
+};
 
 /// Connections in all.
 pub(crate) const CONNECTIONS: usize = 512;
@@ -50,15 +54,23 @@ const RESTING: Duration = Duration::from_secs(1);
 const REFUSING: Duration = Duration::from_secs(1);
 
 /// All connections.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Connections {
     state: Mutex<State>,
+    shares: Shares,
+    /// Something happened on one of them, after which there may be a place.
+    moved: Notify,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self { state: Mutex::default(), shares: Shares::new(PER_CLIENT), moved: Notify::new() }
+    }
 }
 
 #[derive(Debug, Default)]
 struct State {
     open: BTreeMap<u64, Arc<Connection>>,
-    of_client: HashMap<String, usize>,
     last: u64,
 }
 
@@ -77,8 +89,20 @@ pub(crate) struct Connection {
 struct Stage {
     now: Doing,
     since: Instant,
-    /// Who has used it.
-    clients: BTreeSet<String>,
+    /// All that had come was read.
+    looked_at: bool,
+    /// Nothing more will come. Where there is room its requests are still answered.
+    ended: bool,
+    /// Who has used it, each with a part of its share.
+    clients: BTreeMap<String, OwnedSemaphorePermit>,
+}
+
+impl Stage {
+    /// Nobody has shown a token, and nothing that came waits to be read.
+    fn is_nobodys(&self) -> bool {
+        let idle = matches!(self.now, Doing::Idle | Doing::ReadingHead);
+        self.clients.is_empty() && self.looked_at && idle
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +110,17 @@ enum Doing {
     Idle,
     ReadingHead,
     Answering,
+    /// Its client has as many others as it may have. It waits for one of those to end, or is told that there are too many.
+    BeyondItsShare,
+}
+
+/// Why there is no place.
+#[derive(Debug, PartialEq, Eq)]
+enum Full {
+    /// Every place is a client's.
+    OfClients,
+    /// What came on some connections is not read yet.
+    ForNow,
 }
 
 /// A place for a connection; given back when dropped.
@@ -94,24 +129,48 @@ pub(crate) struct Place(Arc<Connection>);
 
 impl Connections {
     /// A place for one more; `None` where every place is taken by a client.
-    pub(crate) fn enter(self: &Arc<Self>) -> Option<Place> {
+    pub(crate) async fn enter(self: &Arc<Self>) -> Option<Place> {
+        loop {
+            let mut moved = pin!(self.moved.notified());
+            moved.as_mut().enable();
+            match self.enter_now() {
+                Ok(place) => return Some(place),
+                Err(Full::OfClients) => return None,
+                Err(Full::ForNow) => moved.await,
+            }
+        }
+    }
+
+    fn enter_now(self: &Arc<Self>) -> Result<Place, Full> {
         let mut state = self.state();
         if state.open.len() >= CONNECTIONS {
-            let (number, oldest) = state.open.iter().find(|(_, connection)| connection.is_nobodys())?;
-            oldest.give_way.cancel();
-            let number = *number;
-            state.open.remove(&number);
+            let number = state.first_to_go()?;
+            if let Some(gone) = state.open.remove(&number) {
+                gone.give_way.cancel();
+            }
         }
         state.last += 1;
+        let stage = Stage {
+            now: Doing::Idle,
+            since: Instant::now(),
+            looked_at: false,
+            ended: false,
+            clients: BTreeMap::new(),
+        };
         let connection = Arc::new(Connection {
             number: state.last,
             all: self.clone(),
-            stage: Mutex::new(Stage { now: Doing::Idle, since: Instant::now(), clients: BTreeSet::new() }),
+            stage: Mutex::new(stage),
             changed: Notify::new(),
             give_way: CancellationToken::new(),
         });
         state.open.insert(connection.number, connection.clone());
-        Some(Place(connection))
+        Ok(Place(connection))
+    }
+
+    /// Has the oldest connection of a client on which nothing goes on end, for another of the same client.
+    fn make_room_for(&self, client: &str) {
+        self.state().open.values().any(|other| other.gives_way_to(client));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -119,54 +178,84 @@ impl Connections {
     }
 }
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        let clients = std::mem::take(&mut self.0.stage().clients);
-        let mut state = self.0.all.state();
-        state.open.remove(&self.0.number);
-        for client in clients {
-            if let Some(count) = state.of_client.get_mut(&client) {
-                *count -= 1;
-                if *count == 0 {
-                    state.of_client.remove(&client);
-                }
+impl State {
+    /// The oldest that nobody uses, or the last that is one too many of its client.
+    fn first_to_go(&self) -> Result<u64, Full> {
+        let mut beyond = None;
+        let mut unknown = false;
+        for (number, connection) in &self.open {
+            let stage = connection.stage();
+            if stage.is_nobodys() {
+                return Ok(*number);
+            } else if stage.now == Doing::BeyondItsShare {
+                beyond = Some(*number);
+            } else if stage.clients.is_empty() {
+                unknown = true;
             }
         }
+        // Whoever waits for a part of its client's share goes last: most of the unknown are done with soon.
+        if unknown { Err(Full::ForNow) } else { beyond.ok_or(Full::OfClients) }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.all.state().open.remove(&self.0.number);
+        self.0.stage().clients.clear();
+        self.0.all.moved.notify_waiters();
     }
 }
 
 impl Connection {
-    /// This client uses it; false where it has as many as it may have, and something goes on on each.
-    pub(crate) fn is_of(&self, client: &str) -> bool {
-        // In this order everywhere: all connections, then one.
-        let mut state = self.all.state();
-        if self.stage().clients.contains(client) {
+    /// This client uses it; false where it has as many as it may have, and something goes on on each for a while.
+    pub(crate) async fn is_of(&self, client: &str) -> bool {
+        if self.stage().clients.contains_key(client) {
             return true;
         }
-        let count = state.of_client.get(client).copied().unwrap_or(0);
-        if count < PER_CLIENT {
-            state.of_client.insert(client.to_owned(), count + 1);
-        } else if !state.open.values().any(|other| other.gives_way_to(client)) {
-            return false;
+        let part = match self.all.shares.take(client) {
+            Some(part) => Some(part),
+            None => self.wait_for_a_part(client).await,
+        };
+        let known = part.is_some();
+        if let Some(part) = part {
+            self.stage().clients.insert(client.to_owned(), part);
         }
-        self.stage().clients.insert(client.to_owned());
-        true
+        known
+    }
+
+    /// Of its client's share.
+    async fn wait_for_a_part(&self, client: &str) -> Option<OwnedSemaphorePermit> {
+        self.goes_on_to(Doing::BeyondItsShare);
+        if self.stage().ended {
+            // Whoever sent this has most likely gone, and those who wait for their answers come first.
+            return None;
+        }
+        self.all.make_room_for(client);
+        let share = self.all.shares.of(client);
+        let part = tokio::select! {
+            part = timeout(RESTING, share.acquire_owned()) => match part {
+                Ok(part) => part.ok(),
+                Err(_) => {
+                    // What came to rest when this began has rested long enough now.
+                    self.all.make_room_for(client);
+                    self.all.shares.take(client)
+                }
+            },
+            () = self.give_way.cancelled() => None,
+        }?;
+        self.goes_on_to(Doing::Answering);
+        Some(part)
     }
 
     /// Gives up its place for another connection of its only client, where nothing goes on on it.
     fn gives_way_to(&self, client: &str) -> bool {
         let mut stage = self.stage();
         let resting = stage.now == Doing::Idle && stage.since.elapsed() >= RESTING;
-        let idle = resting && stage.clients.len() == 1 && stage.clients.remove(client);
+        let idle = resting && stage.clients.len() == 1 && stage.clients.remove(client).is_some();
         if idle {
             self.give_way.cancel();
         }
         idle
-    }
-
-    fn is_nobodys(&self) -> bool {
-        let stage = self.stage();
-        stage.clients.is_empty() && stage.now != Doing::Answering
     }
 
     fn goes_on_to(&self, next: Doing) {
@@ -175,7 +264,18 @@ impl Connection {
             (stage.now, stage.since) = (next, Instant::now());
             drop(stage);
             self.changed.notify_one();
+            self.all.moved.notify_waiters();
         }
+    }
+
+    fn nothing_more_came(&self) {
+        if !std::mem::replace(&mut self.stage().looked_at, true) {
+            self.all.moved.notify_waiters();
+        }
+    }
+
+    fn nothing_more_will_come(&self) {
+        self.stage().ended = true;
     }
 
     fn heard(&self) {
@@ -190,7 +290,7 @@ impl Connection {
         match stage.now {
             Doing::Idle => Some(stage.since + IDLE_TIME),
             Doing::ReadingHead => Some(stage.since + HEADER_TIME),
-            Doing::Answering => None,
+            Doing::Answering | Doing::BeyondItsShare => None,
         }
     }
 
@@ -221,12 +321,14 @@ where
     loop {
         let deadline = connection.deadline();
         tokio::select! {
+            // What came last counts: a connection gives way only where nothing did.
+            biased;
             // A client that breaks off or talks nonsense harms only itself.
             _ = &mut http => return,
             () = until(deadline) => if connection.is_overdue() { break },
             () = connection.changed.notified() => {}
             () = connection.give_way.cancelled(), if !stopping => {
-                if connection.is_nobodys() && connection.stage().now == Doing::ReadingHead {
+                if connection.stage().is_nobodys() && connection.stage().now == Doing::ReadingHead {
                     return;
                 }
                 // A request that came at this very moment is still answered.
@@ -285,9 +387,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        if buffer.filled().len() > before {
+        let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) else {
+            self.connection.nothing_more_came();
+            return Poll::Pending;
+        };
+        read?;
+        let after = buffer.filled().len();
+        if after > before {
             self.connection.heard();
+            // The end often comes together with the last bytes.
+            let ended = buffer.remaining() > 0
+                && Pin::new(&mut self.stream).poll_read(context, buffer).is_ready()
+                && buffer.filled().len() == after;
+            if ended {
+                self.connection.nothing_more_will_come();
+            }
         }
         Poll::Ready(Ok(()))
     }
@@ -385,7 +499,7 @@ mod tests {
     fn open(all: &Arc<Connections>) -> (DuplexStream, tokio::task::JoinHandle<()>) {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let router = Router::new().fallback(|| async { "served" });
-        let place = all.enter().unwrap();
+        let place = all.enter_now().unwrap();
         #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
         let carried = tokio::spawn(carry(theirs, router, place, CancellationToken::new()));
         (ours, carried)
@@ -441,40 +555,96 @@ mod tests {
         }
     }
 
+    fn places(all: &Arc<Connections>, count: usize) -> Vec<Place> {
+        (0..count).map(|_| all.enter_now().unwrap()).collect()
+    }
+
     #[tokio::test]
     async fn who_only_holds_connections_open_gives_way_and_a_client_does_not() {
         let all: Arc<Connections> = Arc::default();
-        let places: Vec<Place> = (0..CONNECTIONS).map(|_| all.enter().unwrap()).collect();
+        let places = places(&all, CONNECTIONS);
         for (at, place) in places.iter().enumerate().skip(1) {
-            assert!(place.0.is_of(&format!("client-{}", at / PER_CLIENT)));
+            assert!(place.0.is_of(&format!("client-{}", at / PER_CLIENT)).await);
         }
+        places[0].0.nothing_more_came();
         assert!(!places[0].0.give_way.is_cancelled());
-        let newcomer = all.enter().unwrap();
+        let newcomer = all.enter().await.unwrap();
         assert!(places[0].0.give_way.is_cancelled(), "nobody's is the first to go");
-        assert!(newcomer.0.is_of("client-0"));
-        assert!(all.enter().is_none(), "clients keep theirs");
+        assert!(newcomer.0.is_of("client-0").await);
+        assert!(all.enter().await.is_none(), "clients keep theirs");
         drop(newcomer);
-        assert!(all.enter().is_some());
+        assert!(all.enter().await.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_gives_way_before_what_came_was_read() {
+        let all: Arc<Connections> = Arc::default();
+        let (mut streams, _carried): (Vec<_>, Vec<_>) = (0..CONNECTIONS).map(|_| open(&all)).unzip();
+        // It was sent before anything was read.
+        streams[0].write_all(ASKS).await.unwrap();
+        assert_eq!(all.enter_now().unwrap_err(), Full::ForNow);
+        for newcomer in 0..CONNECTIONS {
+            let place = timeout(HEADER_TIME, all.enter()).await.expect("there is room soon");
+            std::mem::forget(place.unwrap_or_else(|| panic!("newcomer {newcomer} is let in")));
+        }
+        assert!(answer(&mut streams[0]).await.starts_with("HTTP/1.1 200"));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_has_so_many_connections_and_others_have_theirs() {
         let all: Arc<Connections> = Arc::default();
-        let mut places: Vec<Place> = (0..=PER_CLIENT).map(|_| all.enter().unwrap()).collect();
-        assert!(places[..PER_CLIENT].iter().all(|place| place.0.is_of("a")));
+        let mut places = places(&all, PER_CLIENT + 1);
+        for place in &places[..PER_CLIENT] {
+            assert!(place.0.is_of("a").await);
+        }
         places.iter().for_each(|place| place.0.goes_on_to(Doing::Answering));
-        assert!(places[0].0.is_of("a"), "one it has already");
-        assert!(!places[PER_CLIENT].0.is_of("a"));
-        assert!(places[PER_CLIENT].0.is_of("b"));
+        assert!(places[0].0.is_of("a").await, "one it has already");
+        assert!(!places[PER_CLIENT].0.is_of("a").await);
+        assert!(places[PER_CLIENT].0.is_of("b").await);
         places.remove(0);
-        assert!(places[PER_CLIENT - 1].0.is_of("a"), "one was given back");
-        // Now one of them lies idle.
+        assert!(places[PER_CLIENT - 1].0.is_of("a").await, "one was given back");
+        // One more has to wait for one that ends.
+        let newcomer = all.enter().await.unwrap();
+        let ended = places.pop().unwrap();
+        let ending = async {
+            tokio::time::sleep(RESTING / 2).await;
+            drop(ended);
+        };
+        let (known, ()) = tokio::join!(newcomer.0.is_of("a"), ending);
+        assert!(known && !places[7].0.give_way.is_cancelled());
+        // Now one of them lies idle. It may be about to be used again, but not for long.
         places[7].0.goes_on_to(Doing::Idle);
-        let newcomer = all.enter().unwrap();
-        assert!(!newcomer.0.is_of("a"), "it may be about to be used again");
-        tokio::time::sleep(RESTING).await;
-        assert!(newcomer.0.is_of("a") && places[7].0.give_way.is_cancelled());
-        drop(places);
-        assert_eq!(all.state().of_client, HashMap::from([("a".to_owned(), 1)]));
+        let newcomer = all.enter().await.unwrap();
+        assert!(newcomer.0.is_of("a").await && places[7].0.give_way.is_cancelled());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_client_has_too_many_of_keeps_no_other_out() {
+        let all: Arc<Connections> = Arc::default();
+        let mut others = places(&all, CONNECTIONS);
+        others.iter().for_each(|place| place.0.goes_on_to(Doing::Answering));
+        let mut share = Vec::new();
+        for place in others.drain(..PER_CLIENT) {
+            assert!(place.0.is_of("a").await);
+            share.push(place);
+        }
+        others[0].0.nothing_more_will_come();
+        let gone = timeout(Duration::ZERO, others[0].0.is_of("a"));
+        assert!(!gone.await.unwrap(), "nobody waits for its answer");
+        let mut beyond: Vec<_> = others[1..3].iter().map(|place| Box::pin(place.0.is_of("a"))).collect();
+        for waiting in &mut beyond {
+            assert!(timeout(Duration::ZERO, waiting).await.is_err());
+        }
+        assert_eq!(all.enter_now().unwrap_err(), Full::ForNow, "nobody knows yet whose the others are");
+        for (at, place) in others.iter().enumerate().skip(3) {
+            assert!(place.0.is_of(&format!("client-{}", at / PER_CLIENT)).await);
+        }
+        let newcomer = all.enter().await.unwrap();
+        assert!(newcomer.0.is_of("b").await);
+        let last = beyond.pop().unwrap();
+        assert!(!timeout(Duration::ZERO, last).await.unwrap(), "it is told at once");
+        let first = beyond.pop().unwrap();
+        share.pop();
+        assert!(timeout(Duration::ZERO, first).await.unwrap(), "who waited longest is the next");
     }
 }

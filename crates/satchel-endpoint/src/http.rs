@@ -87,7 +87,7 @@ impl App {
             sessions: Sessions::default(),
             parked: ParkedCalls::default(),
             tracker,
-            shares: Shares::default(),
+            shares: Shares::new(PER_CLIENT),
             knocks: Knocks::default(),
             guard: Guard::new(port),
             stop,
@@ -136,7 +136,9 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
         app.hub.turned_away(if guessed { "not a client's token" } else { "no token" }, parts.uri.path());
         return if guessed && app.knocks.wrong() { too_many_knocks() } else { no_token() };
     };
-    if parts.extensions.get::<Arc<Connection>>().is_some_and(|connection| !connection.is_of(&client)) {
+    if let Some(connection) = parts.extensions.get::<Arc<Connection>>()
+        && !connection.is_of(&client).await
+    {
         throw_away(body.into_data_stream()).await;
         return too_many_connections();
     }

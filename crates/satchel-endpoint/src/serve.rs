@@ -8,12 +8,14 @@ use std::{
 };
 
 use axum::Router;
-use futures_util::FutureExt;
 use satchel_core::{
     hub::{Hub, USUAL_PORT},
     model::{Code, Notice},
 };
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpSocket, TcpStream},
+    task::{unconstrained, yield_now},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -24,8 +26,11 @@ use crate::{
 
 /// Ports tried after the usual one, so that a client's configuration has a chance to stay right.
 const FALLBACKS: u16 = 9;
+/// Connections that may wait to be let in; a system takes fewer where it is set so. Those beyond are dropped by it, and
+/// tried again by their clients only after seconds.
+const WAITING: u32 = 4_096;
 /// Connections that are let in before anything else has its turn.
-const AT_A_TURN: usize = 64;
+const AT_A_TURN: usize = CONNECTIONS;
 /// Fields in a request's head.
 pub(crate) const HEADERS: usize = 100;
 /// Bytes in a request's head.
@@ -75,7 +80,7 @@ pub struct Endpoint {
 /// # Errors
 /// [`ServeError`] where something cannot be opened; nothing is served then.
 pub async fn serve(hub: &Hub, port: Option<u16>) -> Result<Endpoint, ServeError> {
-    let (listener, port) = bind(hub, port).await?;
+    let (listener, port) = bind(hub, port)?;
     let url = format!("http://127.0.0.1:{port}/mcp");
     let (stop, tracker) = (CancellationToken::new(), TaskTracker::new());
     let app = Arc::new(http::App::new(hub.clone(), port, stop.clone(), tracker.clone()));
@@ -84,7 +89,7 @@ pub async fn serve(hub: &Hub, port: Option<u16>) -> Result<Endpoint, ServeError>
     let connections: Arc<Connections> = Arc::default();
     tracker.spawn(accept(listener, router.clone(), connections.clone(), stop.clone(), tracker.clone()));
     // Clients that resolve localhost to ::1 first. Where there is no IPv6 or the port is taken there, 127.0.0.1 does.
-    if let Ok(listener) = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await {
+    if let Ok(listener) = listen((Ipv6Addr::LOCALHOST, port).into()) {
         tracker.spawn(accept(listener, router, connections, stop.clone(), tracker.clone()));
     }
     let address = AddressFile::write(hub.places(), &url, &socket).map_err(ServeError::Address)?;
@@ -115,21 +120,21 @@ impl Endpoint {
     }
 }
 
-async fn bind(hub: &Hub, port: Option<u16>) -> Result<(TcpListener, u16), ServeError> {
-    let listen = |port| async move {
-        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
+fn bind(hub: &Hub, port: Option<u16>) -> Result<(TcpListener, u16), ServeError> {
+    let listen = |port| {
+        let listener = listen((Ipv4Addr::LOCALHOST, port).into())?;
         let port = listener.local_addr()?.port();
         Ok::<_, io::Error>((listener, port))
     };
     if let Some(port) = port {
-        return listen(port).await.map_err(|error| ServeError::Port { port, error });
+        return listen(port).map_err(|error| ServeError::Port { port, error });
     }
-    if let Ok(bound) = listen(USUAL_PORT).await {
+    if let Ok(bound) = listen(USUAL_PORT) {
         return Ok(bound);
     }
     let mut last = None;
     for port in (USUAL_PORT + 1..=USUAL_PORT + FALLBACKS).chain([0]) {
-        match listen(port).await {
+        match listen(port) {
             Ok((listener, port)) => {
                 let message =
                     format!("port {USUAL_PORT} is taken by another program; serving on port {port}");
@@ -144,6 +149,16 @@ async fn bind(hub: &Hub, port: Option<u16>) -> Result<(TcpListener, u16), ServeE
     Err(ServeError::Port { port: USUAL_PORT, error })
 }
 
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Elsewhere than on Windows this lets a hub have the port of the one before it again at once. On Windows it would let
+    // two programs listen on the same port.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
+}
+
 async fn accept(
     listener: TcpListener,
     router: Router,
@@ -151,9 +166,9 @@ async fn accept(
     stop: CancellationToken,
     tracker: TaskTracker,
 ) {
-    let admit = |stream: TcpStream| {
+    let admit = async |stream: TcpStream| {
         let _ = stream.set_nodelay(true);
-        match connections.enter() {
+        match connections.enter().await {
             Some(place) => {
                 tracker.spawn(connection::carry(stream, router.clone(), place, stop.clone()));
             }
@@ -165,26 +180,46 @@ async fn accept(
             }
         }
     };
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = stop.cancelled() => return,
-        };
-        match accepted {
-            Ok((stream, _)) => {
-                admit(stream);
-                // Whoever waits is let in together: one at a turn, a flood would have everybody else's connections
-                // dropped by the system, which are tried again only after seconds.
-                for _ in 0..AT_A_TURN {
-                    let Some(Ok((stream, _))) = listener.accept().now_or_never() else { break };
-                    admit(stream);
+    // Whoever waits is let in together: one at a turn, a flood would fill the queue of those who wait.
+    let letting_in = unconstrained(async {
+        let mut at_this_turn = 0;
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => admit(stream).await,
+                Err(error) => {
+                    // Out of descriptors, for example: trying again at once would only burn the processor.
+                    tracing::warn!(%error, "cannot accept a connection");
+                    tokio::time::sleep(Duration::from_millis(200)).await;
                 }
             }
-            Err(error) => {
-                // Out of descriptors, for example: trying again at once would only burn the processor.
-                tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(200)).await;
+            at_this_turn += 1;
+            if at_this_turn == AT_A_TURN {
+                at_this_turn = 0;
+                yield_now().await;
             }
+        }
+    });
+    tokio::select! {
+        () = letting_in => {}
+        () = stop.cancelled() => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    #[cfg(target_os = "linux")]
+    async fn thousands_may_wait_to_be_let_in() {
+        let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+        let most = most.trim().parse::<u32>().unwrap().min(WAITING);
+        let listener = listen((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let address = listener.local_addr().unwrap();
+        for at in 0..most {
+            let connecting = tokio::time::timeout(Duration::from_secs(60), TcpStream::connect(address)).await;
+            // It waits on although its client has gone.
+            drop(connecting.unwrap_or_else(|_| panic!("{at} wait and no more")).unwrap());
         }
     }
 }
