@@ -3,6 +3,7 @@
 //! A reader sees the old file or the new one, never half of either, whenever the power goes.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File, OpenOptions},
     io::{self, Read, Write},
     path::{Path, PathBuf},
@@ -146,8 +147,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_where(path, None, bytes).map(drop)
 }
 
-/// Like [`replace`], where the file has exactly these bytes, or there is none. Says whether it was so; another program's
-/// writes between the look and the renaming are not noticed.
+/// Like [`replace`], where the file has exactly these bytes, or there is none. Says whether it was so. What another program
+/// writes at the same moment stays, and is no longer what was known; where the file system cannot exchange two files at
+/// once, between a look and a renaming it is lost.
 ///
 /// # Errors
 /// As [`replace`].
@@ -155,27 +157,42 @@ pub fn replace_known(path: &Path, before: Option<&[u8]>, after: &[u8]) -> io::Re
     replace_where(path, Some(before), after)
 }
 
+/// Removes `path` where it has exactly these bytes. Says whether it was so; otherwise it stays.
+///
+/// # Errors
+/// Whatever the file system says.
+pub fn remove_known(path: &Path, before: &[u8]) -> io::Result<bool> {
+    let spot = Spot::of(path)?;
+    let aside = temporary_name(&spot);
+    spot.take(&aside)?;
+    let is_known =
+        !spot.is_being_written(aside.as_ref()) && spot.read(aside.as_ref())?.as_deref() == Some(before);
+    // Where there is another one by now, that is the latest.
+    if is_known || !spot.put_new(&aside)? {
+        spot.remove(&aside);
+    }
+    spot.settle();
+    Ok(is_known)
+}
+
+fn temporary_name(spot: &Spot) -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    format!(".{}.{}.{}.tmp", spot.name(), std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
+}
+
 /// `known` is what must be there, where that matters.
 fn replace_where(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io::Result<bool> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
     let unwritable =
         |error: io::Error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()));
     let spot = Spot::of(path).map_err(unwritable)?;
-    let temporary =
-        format!(".{}.{}.{}.tmp", spot.name(), std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
+    let temporary = temporary_name(&spot);
     let replaced = || {
-        let there = spot.open().map(Some).or_else(absent)?;
+        let there = spot.open(&spot.name).map(Some).or_else(absent)?;
         let rights = there.as_ref().and_then(|file| file.metadata().ok()).map(|about| about.permissions());
-        if let Some(known) = known {
-            // A device has no bytes that end.
-            let there = there.filter(|file| file.metadata().is_ok_and(|about| about.is_file()));
-            let there = there.map(|mut file| {
-                let mut bytes = Vec::new();
-                file.read_to_end(&mut bytes).map(|_| bytes)
-            });
-            if there.transpose()?.as_deref() != known {
-                return Ok(false);
-            }
+        if let Some(known) = known
+            && spot.read(&spot.name)?.as_deref() != known
+        {
+            return Ok(false);
         }
         let mut file = spot.create(&temporary)?;
         if let Some(rights) = rights {
@@ -183,8 +200,12 @@ fn replace_where(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io:
         }
         file.write_all(bytes)?;
         file.sync_all()?;
-        spot.put(&temporary)?;
-        Ok(true)
+        drop(file);
+        match known {
+            None => spot.put(&temporary).map(|()| true),
+            Some(None) => spot.put_new(&temporary),
+            Some(Some(known)) => spot.put_known(&temporary, known, bytes),
+        }
     };
     let replaced: io::Result<bool> = replaced();
     match replaced {
@@ -196,6 +217,45 @@ fn replace_where(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io:
 
 fn absent<T>(error: io::Error) -> io::Result<Option<T>> {
     if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) }
+}
+
+impl Spot {
+    /// The bytes of a plain file beside it; a device has none that end.
+    fn read(&self, name: &OsStr) -> io::Result<Option<Vec<u8>>> {
+        let there = self.open(name).map(Some).or_else(absent)?;
+        let there = there.filter(|file| file.metadata().is_ok_and(|about| about.is_file()));
+        let bytes = there.map(|mut file| {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map(|_| bytes)
+        });
+        bytes.transpose()
+    }
+
+    /// Puts `ours`, which is in `name`, in the place of what is known. What turns out to be another program's latest write
+    /// is put back.
+    fn put_known(&self, name: &str, known: &[u8], ours: &[u8]) -> io::Result<bool> {
+        // Most often it is seen here, and nobody ever sees ours.
+        if self.is_being_written(&self.name) || self.read(&self.name)?.as_deref() != Some(known) {
+            return Ok(false);
+        }
+        if !self.exchange(name)? {
+            return self.put(name).map(|()| true);
+        }
+        // Whoever had opened it before may still be writing. In this order: what is closed stays as it is read.
+        if !self.is_being_written(name.as_ref()) && self.read(name.as_ref())?.as_deref() == Some(known) {
+            self.remove(name);
+            return Ok(true);
+        }
+        // Where it is gone there is nothing to exchange with.
+        self.exchange(name).map(drop).or_else(|_| self.put(name))?;
+        // Ours may have been written over meanwhile: then that is the latest.
+        let latest = self.is_being_written(name.as_ref())
+            || self.read(name.as_ref())?.is_some_and(|bytes| bytes != ours);
+        if latest {
+            self.exchange(name)?;
+        }
+        Ok(false)
+    }
 }
 
 /// A name in a directory that stays the same one, whatever happens to the path that led to it.
@@ -228,13 +288,13 @@ impl Spot {
         self.name.to_str().unwrap_or("file")
     }
 
-    fn open(&self) -> io::Result<File> {
+    fn open(&self, name: &OsStr) -> io::Result<File> {
         use nix::{
             fcntl::{OFlag, openat},
             sys::stat::Mode,
         };
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-        Ok(File::from(openat(&self.dir, self.name.as_os_str(), flags, Mode::empty())?))
+        Ok(File::from(openat(&self.dir, name, flags, Mode::empty())?))
     }
 
     fn create(&self, name: &str) -> io::Result<File> {
@@ -248,6 +308,65 @@ impl Spot {
 
     fn put(&self, name: &str) -> io::Result<()> {
         Ok(nix::fcntl::renameat(&self.dir, name, &self.dir, self.name.as_os_str())?)
+    }
+
+    /// Moves it to another name.
+    fn take(&self, name: &str) -> io::Result<()> {
+        Ok(nix::fcntl::renameat(&self.dir, self.name.as_os_str(), &self.dir, name)?)
+    }
+
+    /// Like [`Self::put`], where there is nothing. Says whether it was so.
+    fn put_new(&self, name: &str) -> io::Result<bool> {
+        #[cfg(target_env = "gnu")]
+        match self.rename(name, nix::fcntl::RenameFlags::RENAME_NOREPLACE) {
+            Ok(()) => return Ok(true),
+            Err(nix::Error::EEXIST) => return Ok(false),
+            Err(nix::Error::EINVAL | nix::Error::ENOSYS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let free = self.open(&self.name).map(Some).or_else(absent)?.is_none();
+        if free { self.put(name).map(|()| true) } else { Ok(false) }
+    }
+
+    /// Exchanges the two at once; `false` where this file system cannot.
+    #[cfg_attr(not(target_env = "gnu"), expect(clippy::unused_self, clippy::unnecessary_wraps))]
+    fn exchange(&self, name: &str) -> io::Result<bool> {
+        #[cfg(target_env = "gnu")]
+        match self.rename(name, nix::fcntl::RenameFlags::RENAME_EXCHANGE) {
+            Ok(()) => return Ok(true),
+            Err(nix::Error::EINVAL | nix::Error::ENOSYS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let _ = name;
+        Ok(false)
+    }
+
+    #[cfg(target_env = "gnu")]
+    fn rename(&self, name: &str, flags: nix::fcntl::RenameFlags) -> nix::Result<()> {
+        nix::fcntl::renameat2(&self.dir, name, &self.dir, self.name.as_os_str(), flags)
+    }
+
+    /// Whether a program that we may look into has it open to write to it.
+    fn is_being_written(&self, name: &OsStr) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let Ok(about) = self.open(name).and_then(|file| file.metadata()) else { return false };
+        let listed = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten();
+        let writes = |open: &fs::DirEntry, process: &Path| {
+            let named = fs::read_link(open.path()).is_ok_and(|path| path.ends_with(name));
+            let same = |other: fs::Metadata| (other.dev(), other.ino()) == (about.dev(), about.ino());
+            let info = || fs::read_to_string(process.join("fdinfo").join(open.file_name())).ok();
+            let flags = |info: String| {
+                let line = info.lines().find_map(|line| line.strip_prefix("flags:"))?.trim().to_owned();
+                u32::from_str_radix(&line, 8).ok()
+            };
+            // The last two bits say how: 0 is to read.
+            named && fs::metadata(open.path()).is_ok_and(same) && info().and_then(flags).unwrap_or(0) & 3 != 0
+        };
+        let processes = listed(Path::new("/proc")).map(|entry| entry.path());
+        let mut numbered = processes.filter(|path| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.parse::<u32>().is_ok())
+        });
+        numbered.any(|process| listed(&process.join("fd")).any(|open| writes(&open, &process)))
     }
 
     fn remove(&self, name: &str) {
@@ -283,8 +402,8 @@ impl Spot {
         self.name.to_str().unwrap_or("file")
     }
 
-    fn open(&self) -> io::Result<File> {
-        File::open(self.dir.join(&self.name))
+    fn open(&self, name: &OsStr) -> io::Result<File> {
+        File::open(self.dir.join(name))
     }
 
     fn create(&self, name: &str) -> io::Result<File> {
@@ -297,6 +416,25 @@ impl Spot {
 
     fn put(&self, name: &str) -> io::Result<()> {
         fs::rename(self.dir.join(name), self.dir.join(&self.name))
+    }
+
+    fn take(&self, name: &str) -> io::Result<()> {
+        fs::rename(self.dir.join(&self.name), self.dir.join(name))
+    }
+
+    fn put_new(&self, name: &str) -> io::Result<bool> {
+        let free = self.open(&self.name).map(Some).or_else(absent)?.is_none();
+        if free { self.put(name).map(|()| true) } else { Ok(false) }
+    }
+
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Linux")]
+    fn exchange(&self, _name: &str) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    #[expect(clippy::unused_self, reason = "as on Linux")]
+    fn is_being_written(&self, _name: &OsStr) -> bool {
+        false
     }
 
     fn remove(&self, name: &str) {
@@ -563,6 +701,50 @@ mod tests {
         assert!(!replace_known(&path, None, b"two").unwrap());
         assert_eq!(fs::read(&path).unwrap(), b"one");
         assert!(replace_known(&path, Some(b"one"), b"two").unwrap());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_file_is_removed_only_as_it_was_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.json");
+        assert!(remove_known(&path, b"one").is_err(), "there is none");
+        fs::write(&path, "one").unwrap();
+        assert!(!remove_known(&path, b"two").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert!(remove_known(&path, b"one").unwrap());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_another_writes_meanwhile_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.json");
+        fs::write(&path, "one").unwrap();
+        let spot = Spot::of(&path).unwrap();
+        // As if it came between our last look and the exchange.
+        for (now, after) in [("one", "ours"), ("two", "two")] {
+            fs::write(&path, now).unwrap();
+            fs::write(dir.path().join("new"), "ours").unwrap();
+            assert_eq!(spot.put_known("new", b"one", b"ours").unwrap(), after == "ours");
+            assert_eq!(fs::read_to_string(&path).unwrap(), after);
+            let _ = fs::remove_file(dir.path().join("new"));
+        }
+        // It has it open, and goes on writing.
+        fs::write(&path, "one").unwrap();
+        let mut other = OpenOptions::new().append(true).open(&path).unwrap();
+        assert!(!replace_known(&path, Some(b"one"), b"ours").unwrap());
+        assert!(!remove_known(&path, b"one").unwrap());
+        other.write_all(b", two").unwrap();
+        drop(other);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one, two");
+        let reader = File::open(&path).unwrap();
+        assert!(
+            replace_known(&path, Some(b"one, two"), b"ours").unwrap(),
+            "who only reads it is no hindrance"
+        );
+        drop(reader);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
     }
 

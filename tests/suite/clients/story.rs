@@ -179,6 +179,23 @@ async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
 }
 
 #[tokio::test]
+async fn what_was_moved_out_of_a_file_that_changed_since_stays_with_us() {
+    let home = Home::empty();
+    let file = write(&home, ".cursor/mcp.json", CURSOR);
+    home.satchel(&["connect", "cursor"]).await.succeeded();
+    home.satchel(&["import", "--from", "cursor", "--move"]).await.succeeded();
+    let moved = fs::read_to_string(&file).unwrap();
+    assert!(!moved.contains("\"fs\""), "{moved}");
+    fs::write(&file, moved.replace("// mine", "// mine, and more")).unwrap();
+    let undone = home.satchel(&["undo"]).await;
+    let said = &undone.succeeded().stdout;
+    assert!(said.contains("stays with Satchel") && said.contains("was changed since"), "{undone:?}");
+    assert_eq!(home.config()["mcpServers"]["fs"]["command"], "npx", "it would be nowhere any more");
+    assert!(fs::read_to_string(&file).unwrap().contains("// mine, and more"));
+    home.satchel(&["undo"]).await.succeeded();
+}
+
+#[tokio::test]
 async fn pasted_texts_and_bundles_come_in() {
     let home = Home::empty();
     home.satchel(&["import", "uvx mcp-server-time --local-timezone=Europe/Zürich"]).await.succeeded();

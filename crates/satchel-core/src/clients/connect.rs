@@ -262,6 +262,14 @@ pub fn write(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), Con
     }
 }
 
+/// Removes a file that is ours altogether.
+///
+/// # Errors
+/// [`ConnectError::Changed`] where the file is no longer as it was known.
+pub fn remove(path: &Path, before: &[u8]) -> Result<(), ConnectError> {
+    if files::remove_known(path, before)? { Ok(()) } else { Err(ConnectError::Changed(path.to_owned())) }
+}
+
 /// What was written into one file, as far as taking it out again needs it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Written {

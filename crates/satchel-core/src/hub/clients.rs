@@ -460,6 +460,11 @@ impl Hub {
                 for file in taken_out {
                     remarks.extend(super::import::put_back(file)?);
                 }
+                if !remarks.is_empty() {
+                    // They would be nowhere any more.
+                    self.inner.edits.forget(&step).map_err(unwritable)?;
+                    return Ok(Undone { what: "What was taken out stays with Satchel.".into(), remarks });
+                }
                 for name in servers {
                     if let Err(error) = self.apply(Change::Remove { name: name.clone() }).await {
                         remarks.push(error.to_string());
@@ -578,7 +583,7 @@ fn take_out(client: &Client, written: &Written, dry_run: bool) -> Result<FileCha
         diff = plan.diff();
         if !dry_run {
             let done = match without {
-                Without::Deleted => std::fs::remove_file(path).map_err(ConnectError::Files),
+                Without::Deleted => connect::remove(path, now.as_deref().unwrap_or_default()),
                 _ => connect::write(path, now.as_deref(), &plan.after),
             };
             done.map_err(|error| refused(client, error))?;
