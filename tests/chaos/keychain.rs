@@ -22,13 +22,13 @@ use crate::{
 const CANARY: &str = "canary-77ae-01c4-e2b9";
 
 /// A session bus of its own, without services that start by themselves. Killed when dropped.
-struct Bus {
+pub(crate) struct Bus {
     process: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Bus {
-    async fn start(arena: &Arena) -> Self {
+    pub(crate) async fn start(arena: &Arena) -> Self {
         let configuration = arena.home.file("bus.conf");
         let listen = format!("unix:path={}", arena.home.file("bus").display());
         let policy = r#"<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>"#;
@@ -55,7 +55,7 @@ impl Bus {
     }
 
     /// A keychain service on this bus; with a password it is unlocked.
-    async fn keychain(&self, arena: &Arena, password: Option<&str>) -> Child {
+    pub(crate) async fn keychain(&self, arena: &Arena, password: Option<&str>) -> Child {
         let runtime = arena.home.file("runtime");
         std::fs::create_dir_all(&runtime).expect("the home can be written");
         let mut command = arena.home.command("gnome-keyring-daemon");
@@ -81,7 +81,7 @@ impl Bus {
         process
     }
 
-    async fn hub(&self, arena: &Arena) -> Launched {
+    pub(crate) async fn hub(&self, arena: &Arena) -> Launched {
         let address = self.address.clone();
         let arguments = ["serve", "--port", "0", "--json"];
         arena

@@ -26,7 +26,7 @@ const FILES: [(&str, &str, Option<&str>); 5] = [
     ("gemini-cli", ".gemini/settings.json", None),
 ];
 /// Calls that change files.
-const CALLS: [&str; 8] = [
+pub(crate) const CALLS: [&str; 8] = [
     "/rename",
     "/unlink",
     "/sync",

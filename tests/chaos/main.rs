@@ -14,6 +14,8 @@ mod storm;
 
 mod backpressure;
 #[cfg(target_os = "linux")]
+mod both_write;
+#[cfg(target_os = "linux")]
 mod boundaries;
 mod bounds;
 mod canaries;
@@ -36,6 +38,8 @@ mod keychain;
 mod kill_storm;
 #[cfg(target_os = "linux")]
 mod killed_edit;
+#[cfg(target_os = "linux")]
+mod killed_move;
 mod knocking;
 mod modes;
 mod panics;
