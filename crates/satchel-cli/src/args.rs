@@ -40,6 +40,12 @@ pub(crate) enum Command {
     Restart { name: ServerName },
     /// Wall a server in, or no longer: it reads and writes only what you name, and reaches no network. Linux only
     Sandbox(Sandbox),
+    /// Have a server run one version of its package: the one that was fetched last, or the one you name
+    Pin {
+        name: ServerName,
+        /// An exact version, or the digest of an image
+        version: Option<String>,
+    },
     /// Search the tools of all servers, or list them
     Tools(Tools),
     /// Call a tool

@@ -197,7 +197,8 @@ fn look_at_server(
     {
         let message = format!(
             "{state}; {place}; whichever version of {package} is newest runs, also one that nobody has looked at: name \
-             one exactly"
+             one exactly, with `satchel pin {}`",
+            server.name
         );
         return finding(format!("server {}", server.name), Verdict::Note, message);
     }

@@ -5,6 +5,7 @@
 //! them when that version ran. What could not be measured without an account is not there.
 
 pub mod bundle;
+pub mod fetched;
 mod find;
 pub mod manifest;
 pub mod pinning;

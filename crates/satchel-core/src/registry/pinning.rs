@@ -44,8 +44,7 @@ const DOCKER_WITH_VALUE: [&str; 16] = [
 /// fetched.
 pub fn floating(transport: &TransportConfig) -> Option<String> {
     let TransportConfig::Stdio { command, args, .. } = transport else { return None };
-    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    let name = name.strip_suffix(".cmd").or_else(|| name.strip_suffix(".exe")).unwrap_or(name);
+    let name = launcher(command);
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match (name, words.as_slice()) {
         ("npx" | "bunx" | "pnpx", rest) | ("npm", ["exec" | "x", rest @ ..]) | ("bun", ["x", rest @ ..]) => {
@@ -57,6 +56,47 @@ pub fn floating(transport: &TransportConfig) -> Option<String> {
         ("docker" | "podman" | "nerdctl", ["run", rest @ ..]) => image(rest),
         _ => None,
     }
+}
+
+/// What a program is called, without its folder and what Windows adds.
+pub(super) fn launcher(command: &str) -> &str {
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    name.strip_suffix(".cmd").or_else(|| name.strip_suffix(".exe")).unwrap_or(name)
+}
+
+/// A package's name, and what is said of its version.
+pub(super) fn name_and_rest(package: &str) -> (&str, &str) {
+    let ends = |(at, c): &(usize, char)| *at > 0 && "@=<>!~ ;".contains(*c);
+    let end = package.char_indices().find(ends).map_or(package.len(), |(at, _)| at);
+    package.split_at(end)
+}
+
+/// The arguments with which exactly this version runs; `None` where it is no exact version, or nothing floats.
+pub fn pinned(transport: &TransportConfig, version: &str) -> Option<Vec<String>> {
+    let package = floating(transport)?;
+    let TransportConfig::Stdio { command, args, env, cwd } = transport else { return None };
+    let (name, _) = name_and_rest(&package);
+    let exact = match launcher(command) {
+        "docker" | "podman" | "nerdctl" => {
+            let digest = version.strip_prefix("sha256:")?;
+            let whole = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+            whole.then(|| format!("{package}@{version}"))?
+        }
+        "uv" | "uvx" | "pipx" if package.starts_with("git+") => return None,
+        "uv" | "uvx" | "pipx" => format!("{name}=={version}"),
+        _ => format!("{name}@{version}"),
+    };
+    let with = |at: usize| {
+        let mut args = args.clone();
+        let before = args[at].strip_suffix(&package)?.to_owned();
+        args[at] = before + &exact;
+        Some(args)
+    };
+    let is_pinned = |args: &Vec<String>| {
+        let (command, args) = (command.clone(), args.clone());
+        floating(&TransportConfig::Stdio { command, args, env: env.clone(), cwd: cwd.clone() }).is_none()
+    };
+    (0..args.len()).filter_map(with).find(is_pinned)
 }
 
 /// What is named first, or by `--package`.
@@ -118,7 +158,7 @@ fn image(words: &[&str]) -> Option<String> {
 }
 
 /// `1.2.3`, with or without what follows; no range, no tag.
-fn is_exact(version: &str) -> bool {
+pub(super) fn is_exact(version: &str) -> bool {
     let numbers = version.trim_start_matches('v').split(['-', '+']).next().unwrap_or_default();
     let parts: Vec<&str> = numbers.split('.').collect();
     parts.len() >= 2
@@ -128,6 +168,42 @@ fn is_exact(version: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_is_pinned_to_one_version_and_the_rest_of_it_stays() {
+        let digest = format!("sha256:{}", "ab".repeat(32));
+        for (line, version, expected) in [
+            ("npx -y @scope/server --port 3", "1.2.3", Some("npx -y @scope/server@1.2.3 --port 3")),
+            ("npx @scope/server@latest", "1.2.3", Some("npx @scope/server@1.2.3")),
+            ("npx --package=server@^1 tool", "1.0.0-beta.2", Some("npx --package=server@1.0.0-beta.2 tool")),
+            ("npx --cache server server", "1.0.0", Some("npx --cache server server@1.0.0")),
+            ("uvx --from server[x]>=1 tool", "1.0.0", Some("uvx --from server[x]==1.0.0 tool")),
+            ("uvx server", "2026.1", Some("uvx server==2026.1")),
+            (
+                "docker run -i mcp/fetch:1.2 x",
+                &digest,
+                Some(&*format!("docker run -i mcp/fetch:1.2@{digest} x")),
+            ),
+            ("docker run -i mcp/fetch", "1.2.3", None),
+            ("docker run -i mcp/fetch", "sha256:ab", None),
+            ("npx server", "latest", None),
+            ("npx server", "^1.2.3", None),
+            ("npx server@1.0.0", "1.2.3", None),
+            ("uvx git+https://github.com/a/b", "1.2.3", None),
+            ("node server.js", "1.2.3", None),
+        ] {
+            let mut words = line.split(' ').map(ToOwned::to_owned);
+            let command = words.next().unwrap();
+            let transport = TransportConfig::Stdio {
+                command: command.clone(),
+                args: words.collect(),
+                env: Default::default(),
+                cwd: None,
+            };
+            let pinned = pinned(&transport, version).map(|args| format!("{command} {}", args.join(" ")));
+            assert_eq!(pinned.as_deref(), expected, "{line}");
+        }
+    }
 
     /// S33.
     #[test]
