@@ -20,6 +20,7 @@ mod meaning;
 mod mishaps;
 mod paths;
 mod permissions;
+mod pinned;
 mod questions;
 mod resources;
 mod results;

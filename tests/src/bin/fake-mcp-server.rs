@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 const USAGE: &str =
     "fake-mcp-server [--name NAME] [--ledger FILE] [--tools N] [--resources] [--slow-start MS]
   [--exit-early CODE] [--crash-after CALLS] [--banner] [--needs-roots] [--ignore-eof] [--grandchild]
-  [--words FILE] [--http [--require-header 'NAME: VALUE']]";
+  [--words FILE] [--version FILE] [--http [--require-header 'NAME: VALUE']]";
 
 /// What the arguments asked for.
 #[derive(Default)]
@@ -32,6 +32,8 @@ struct Options {
     ledger: Option<String>,
     /// What `echo` says of itself stands in this file, where it is there.
     words: Option<String>,
+    /// Its version stands in this file.
+    version: Option<String>,
     tools: usize,
     resources: bool,
     slow_start: Duration,
@@ -95,6 +97,7 @@ impl Options {
                 "--ledger" => options.ledger = Some(value()?),
                 "--tools" => options.tools = number(value()?)?,
                 "--words" => options.words = Some(value()?),
+                "--version" => options.version = Some(value()?),
                 "--resources" => options.resources = true,
                 "--slow-start" => options.slow_start = Duration::from_millis(number(value()?)? as u64),
                 "--exit-early" => options.exit_early = Some(number(value()?)? as i32),
@@ -283,9 +286,12 @@ impl Server {
                 if self.options.resources {
                     capabilities["resources"] = json!({});
                 }
+                let version =
+                    self.options.version.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+                let version = version.unwrap_or_else(|| "1".into());
                 json!({
                     "protocolVersion": params["protocolVersion"], "capabilities": capabilities,
-                    "serverInfo": { "name": self.options.name, "version": "1" },
+                    "serverInfo": { "name": self.options.name, "version": version },
                 })
             }
             "ping" => json!({}),

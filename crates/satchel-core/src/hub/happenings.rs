@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use satchel_mcp::RawObject;
 use tokio::sync::broadcast;
 
 use super::{Hub, view};
@@ -15,6 +16,7 @@ use crate::{
         ServerName, TransportConfig,
         control::Refusal,
         happening::{DebugServer, DebugStatus, Discovery, Happening},
+        trail::DeedKind,
     },
     trust::clean,
 };
@@ -98,6 +100,22 @@ impl Hub {
         }
         for (server, tool) in diff.removed.iter().map(name) {
             self.tell(Happening::ToolRemoved { server, tool });
+        }
+    }
+
+    /// A server that runs whichever version is newest says that it is another one than before.
+    pub(super) fn tell_version(&self, server: &ServerName, before: Option<&Offer>, now: &Offer) {
+        let version = |offer: &Offer| {
+            let info = RawObject::parse(&offer.hello.as_ref()?.server_info).ok()?;
+            info.text("version")
+        };
+        let (Some(before), Some(now)) = (before.and_then(version), version(now)) else { return };
+        if before != now {
+            let told = clean::visible(&format!("says that it is version {now}; before it was {before}"));
+            self.did(DeedKind::Started, "", server.as_str(), &*told);
+            if let Some(registered) = self.servers().get(server) {
+                registered.upstream.log().hub(&told);
+            }
         }
     }
 

@@ -211,6 +211,7 @@ impl Reader {
         }
         offer.versions = offer.versions.followed_by(&offer.tools, super::view::now_ms());
         self.hub.tell_tools(&self.name, known.as_deref(), &offer);
+        self.hub.tell_version(&self.name, known.as_deref(), &offer);
         for reason in &offer.skipped {
             self.upstream.log().hub(&format!("left out {reason}"));
         }
