@@ -250,13 +250,14 @@ fn written(news: &News) -> Notification {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use satchel_core::model::{Code, ServerState, nature::Effect};
 
     use super::*;
     use crate::tray::testing;
 
-    fn ask(id: u64) -> Ask {
+    /// A call that waits for a word.
+    pub(crate) fn ask(id: u64) -> Ask {
         Ask {
             id,
             client: "cursor".into(),

@@ -300,9 +300,10 @@ impl fmt::Display for MenuModel {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use satchel_core::model::{Paused, Startup, asks::Ask, nature::Effect};
+    use satchel_core::model::{Paused, Startup};
 
     use super::*;
+    use crate::notices::tests::ask;
 
     pub(crate) fn server(name: &str, state: ServerState) -> ServerView {
         ServerView {
@@ -432,20 +433,6 @@ pub(crate) mod tests {
 
     #[test]
     fn calls_that_wait_for_a_word_come_first() {
-        let ask = |id| Ask {
-            id,
-            client: "cursor".into(),
-            server: "git".into(),
-            tool: "push".into(),
-            effect: Effect::Deletes,
-            stated: true,
-            arguments: vec![],
-            json: String::new(),
-            rule: String::new(),
-            since_ms: 0,
-            until_ms: 0,
-            question: None,
-        };
         let shown = |asks| {
             let servers = vec![server("git", ServerState::Asleep)];
             let snapshot = Snapshot { servers, asks, ..Snapshot::default() }.into();

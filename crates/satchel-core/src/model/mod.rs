@@ -11,9 +11,11 @@ pub mod ledger;
 pub mod listing;
 pub mod name;
 pub mod nature;
+pub mod secret;
 pub mod server;
 pub mod snapshot;
 pub mod trail;
+pub(crate) mod words;
 
 pub use code::Code;
 pub use name::{NameError, ResourcePath, ServerName, ToolPath};

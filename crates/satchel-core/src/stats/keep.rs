@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use super::{recorder::sql, schema::StoreError};
+use crate::model::secret::is_named_within;
 
 /// Kept of one call's arguments or result, in bytes.
 pub const CAP: usize = 16 * 1024;
@@ -16,23 +17,6 @@ const STEP: i64 = 5_000;
 /// Numbers of tokens of texts that were not seen again for so long are forgotten.
 const TEXTS_DAYS: u64 = 30;
 
-/// Names of fields whose values are never kept, in lower case without separators.
-const SECRET_NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "apikey",
-    "authorization",
-    "credential",
-    "privatekey",
-    "accesskey",
-    "cookie",
-    "pin",
-    "otp",
-    "cvv",
-];
 /// How keys of well-known services begin.
 const SECRET_STARTS: &[&str] = &[
     "sk-",
@@ -83,7 +67,7 @@ fn redact(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {
-                if is_secret_name(name) && !matches!(field, Value::Null | Value::Bool(_)) {
+                if is_named_within(name) && !matches!(field, Value::Null | Value::Bool(_)) {
                     *field = Value::String(HIDDEN.to_owned());
                 } else {
                     redact(field);
@@ -104,20 +88,6 @@ fn redact(value: &mut Value) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-fn is_secret_name(name: &str) -> bool {
-    let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    // "max_tokens" and "pageToken" are no secrets; "token" at the end of most other names is.
-    let harmless = ["tokens", "pagetoken", "nexttoken", "continuationtoken", "synctoken"];
-    if harmless.iter().any(|name| plain.ends_with(name)) {
-        return false;
-    }
-    SECRET_NAMES.iter().any(|secret| match secret.len() {
-        // Short ones are parts of too many words.
-        ..=3 => plain == *secret,
-        _ => plain.contains(secret),
-    })
 }
 
 /// What a word says of the one that follows it.
@@ -158,7 +128,7 @@ fn words(text: &str) -> String {
         next = match next {
             Next::Named if bare.is_empty() && word.contains(':') => Next::Secret,
             Next::Named | Next::Secret if bare.is_empty() => next,
-            _ if bare.is_empty() || !is_secret_name(bare) => Next::Plain,
+            _ if bare.is_empty() || !is_named_within(bare) => Next::Plain,
             _ if word.ends_with(':') || piece.ends_with('=') => Next::Secret,
             _ if piece.ends_with(['"', '\'']) => Next::Named,
             _ => Next::Plain,

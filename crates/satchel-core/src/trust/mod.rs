@@ -10,7 +10,6 @@ pub mod inspect;
 pub mod nature;
 pub mod rules;
 pub mod secret;
-mod words;
 
 pub use approvals::{First, Item, Record, Verdict};
 pub use fingerprint::Fingerprint;

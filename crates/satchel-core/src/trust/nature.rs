@@ -205,7 +205,7 @@ fn properties(schema: &RawObject) -> RawObject {
 
 /// The words of `getPullRequest`, `get_pull_request` and `get-pull-request`, in small letters.
 fn words(name: &str) -> Vec<String> {
-    super::words::of(name, |word, c| word.extend(c.to_lowercase()))
+    crate::model::words::of(name, |word, c| word.extend(c.to_lowercase()))
 }
 
 #[cfg(test)]

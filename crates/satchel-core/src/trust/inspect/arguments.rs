@@ -151,7 +151,7 @@ fn takes_text(property: &Tree) -> bool {
 
 /// `apiKey`, `api-key` and `api_key` are the same.
 fn words(name: &str) -> Vec<String> {
-    crate::trust::words::of(name, |word, c| word.push_str(&Folded::of(&c.to_string()).text))
+    crate::model::words::of(name, |word, c| word.push_str(&Folded::of(&c.to_string()).text))
 }
 
 #[cfg(test)]

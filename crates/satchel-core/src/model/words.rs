@@ -2,7 +2,7 @@
 
 /// Splits where a capital follows a small letter and at what is neither letter nor digit; `put` adds a character to a
 /// word, in the spelling that is wanted.
-pub(super) fn of(name: &str, put: impl Fn(&mut String, char)) -> Vec<String> {
+pub(crate) fn of(name: &str, put: impl Fn(&mut String, char)) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = '_';
     for c in name.chars() {
