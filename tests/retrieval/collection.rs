@@ -78,7 +78,8 @@ impl Collection {
         Crowd::of(self.tools.iter().filter(|tool| tool.corpus == corpus).cloned())
     }
 
-    /// A hub with so many tools: its own, then ones patched together from two of the other hubs', which fit no query.
+    /// A hub with so many tools: its own, then ones patched together from two of the other hubs'. No
+    /// query means those, but half of one may fit it.
     pub(crate) fn crowded_hub(&self, corpus: &str, size: usize) -> Crowd {
         let (own, others): (Vec<&Tool>, Vec<&Tool>) =
             self.tools.iter().partition(|tool| tool.corpus == corpus);
@@ -96,9 +97,10 @@ impl Collection {
 /// Ever new tools out of known ones.
 fn patches(tools: &[&Tool]) -> impl Iterator<Item = Tool> {
     let count = tools.len();
-    // Steps that share no factor with the count meet ever new pairs.
+    // Each round through all of them pairs them otherwise, so that no pair comes twice.
     (0..).map(move |number| {
-        patched(tools[number * 7 % count], tools[(number * 13 + 101) % count], number / 20)
+        let (round, at) = (number / count, number % count);
+        patched(tools[at * 7 % count], tools[(at * 13 + 101 + round * 17) % count], number / 20)
     })
 }
 

@@ -11,9 +11,9 @@ use crate::model::ServerName;
 /// How much is told of the first tools, and of all after them.
 const STEPS: [Step; 4] = [
     Step { tools: 1, description: 130, signature: 320 },
-    Step { tools: 3, description: 70, signature: 105 },
-    Step { tools: 6, description: 44, signature: 60 },
-    Step { tools: usize::MAX, description: 0, signature: 60 },
+    Step { tools: 3, description: 66, signature: 105 },
+    Step { tools: 6, description: 40, signature: 56 },
+    Step { tools: usize::MAX, description: 0, signature: 56 },
 ];
 /// A schema that a signature cannot stand for comes along with the first tools, up to so many tokens.
 const SCHEMA: usize = 800;

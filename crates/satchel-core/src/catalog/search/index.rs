@@ -79,8 +79,16 @@ pub(super) struct Segment {
 #[derive(Debug)]
 pub(super) struct Tool {
     /// The words of its name that are not its server's.
-    pub(super) name: Vec<Term>,
+    pub(super) name: Vec<Part>,
     pub(super) actions: Actions,
+}
+
+/// A word of a tool's name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) term: Term,
+    /// `list_issues`, not `get_issue`.
+    pub(super) plural: bool,
 }
 
 /// What a term is worth for a tool or server.
@@ -255,8 +263,9 @@ impl Segment {
         let actions = if said.is_empty() { first() } else { said };
         let own =
             |word: &&Word| name.len() == 1 || !server_name.iter().any(|server| server.stem == word.stem);
-        let mut name: Vec<Term> = name.iter().filter(own).map(|word| term(&word.stem)).collect();
-        name.dedup();
+        let part = |word: &Word| Part { term: term(&word.stem), plural: word.is_plural() };
+        let mut name: Vec<Part> = name.iter().filter(own).map(part).collect();
+        name.dedup_by_key(|part| part.term);
         self.tools.push(Tool { name, actions });
         sheet
     }

@@ -234,6 +234,50 @@ mod tests {
     }
 
     #[test]
+    fn one_and_many_are_told_apart() {
+        let tools: &[_] = &[
+            ("fetch_invoice", "Give back what was billed."),
+            ("fetch_invoices", "Give back what was billed."),
+            ("delete_many", "Delete documents."),
+            ("row_count", "Count documents."),
+        ];
+        let offers = offers(&[("shop", tools)]);
+        let indexed = Indexed::new(&offers, None);
+        for (query, tool) in [
+            ("fetch the invoice 4711", "fetch_invoice"),
+            ("fetch invoices of last month", "fetch_invoices"),
+            ("How many documents are there?", "row_count"),
+            ("delete many documents", "delete_many"),
+        ] {
+            assert_eq!(first(&offers, &indexed, query), Some(tool), "{query}");
+        }
+    }
+
+    #[test]
+    fn what_no_tool_says_is_looked_up_and_what_one_says_is_not() {
+        let market: &[_] = &[("latest_price", "The price of a stock by its ticker.")];
+        let files: &[_] = &[("read_file", "Read the contents of a file.")];
+        let query = "how is nvidia doing";
+        let strange = offers(&[("files", files), ("market", market)]);
+        assert_eq!(first(&strange, &Indexed::new(&strange, None), query), Some("latest_price"));
+        // Where tools say the word themselves, they are meant.
+        let drivers: &[_] = &[("driver_version", "The version of the Nvidia driver.")];
+        let known = offers(&[("drivers", drivers), ("files", files), ("market", market)]);
+        let indexed = Indexed::new(&known, None);
+        assert_eq!(indexed.index.search(query), [0]);
+    }
+
+    #[test]
+    fn next_week_begins_no_other_request() {
+        let read = |text: &str| {
+            let indexed = Indexed::new(&offers(&[("slack", SLACK)]), None);
+            query::Query::read(text, &indexed.index).clauses.len()
+        };
+        assert_eq!(read("post a message in the channel next week"), 1);
+        assert_eq!(read("post a message in the channel, next read the message"), 2);
+    }
+
+    #[test]
     fn only_a_server_that_changed_is_read_again() {
         let before = offers(&[("files", FILES), ("github", FORGE), ("slack", SLACK)]);
         let indexed = Indexed::new(&before, None);

@@ -4,7 +4,7 @@
 use std::{collections::HashMap, ops::Range};
 
 use super::{
-    index::{Index, Term, term},
+    index::{Among, Index, Term, term},
     thesaurus::{self, Actions},
     words::{self, Word},
 };
@@ -36,6 +36,8 @@ pub(super) struct Clause {
     pub(super) first: Actions,
     /// What all its verbs say to do.
     pub(super) actions: Actions,
+    /// Its words, and whether they are said of one or of many.
+    pub(super) plural: HashMap<Term, bool>,
 }
 
 /// A query as the index understands it.
@@ -73,8 +75,13 @@ impl Query {
             let weight =
                 value.map_or(1.0, |value| if value.kind == Kind::Quoted { w.quoted } else { w.address });
             let weight = if words::is_chatter(&word.written) { weight * w.chatter } else { weight };
-            let (variants, actions) = variants(word, index, value.is_none());
+            let (variants, actions) = if asks_how_many(text, word) {
+                (others("count", index, 1.0), thesaurus::actions("list"))
+            } else {
+                variants(word, index, value.is_none())
+            };
             if value.is_none() {
+                clause.plural.insert(term(&word.stem), word.is_plural());
                 clause.actions = clause.actions.and(actions);
                 if clause.first.is_empty() {
                     clause.first = actions;
@@ -159,6 +166,23 @@ fn asks_for_an_answer(text: &str, word: &Word) -> bool {
     }
 }
 
+/// The "many" of "how many", which is no word of `delete-many`.
+fn asks_how_many(text: &str, word: &Word) -> bool {
+    let before = text[..word.at].split_whitespace().next_back().unwrap_or_default();
+    matches!(word.written.as_str(), "many" | "much") && before.eq_ignore_ascii_case("how")
+}
+
+/// The "next" of "next week", which begins nothing.
+fn is_of_time(text: &str, word: &Word) -> bool {
+    const TIMES: &str = "couple day days few friday hour hours minute minutes month months monday quarter saturday \
+                         sunday thursday tuesday wednesday week weekend weeks year years";
+    let after = text.get(word.at + word.written.len()..).unwrap_or_default();
+    let next = after.split(|c: char| !c.is_alphanumeric()).find(|next| !next.is_empty()).unwrap_or_default();
+    let next = next.to_lowercase();
+    word.written == "next"
+        && (TIMES.split(' ').any(|time| time == next) || next.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 /// Whether something new is asked for from this word on.
 fn begins_clause(text: &str, words: &[Word], at: usize) -> bool {
     let (before, word) = (&words[at - 1], &words[at]);
@@ -174,6 +198,7 @@ fn begins_clause(text: &str, words: &[Word], at: usize) -> bool {
         || then
         || and
         || matches!(word.written.as_str(), "next" | "afterwards" | "finally" | "first" | "second")
+            && !is_of_time(text, word)
 }
 
 fn add(all: &mut Vec<Variant>, index: &Index, word: &str, likeness: f32) {
@@ -221,18 +246,27 @@ impl Index {
     }
 }
 
-/// The word itself and what else it may be called.
+/// The word itself and what else it may be called. What no tool says itself has to be called otherwise, so that counts
+/// more then; and what is only hinted at counts where no tool, or few, say it.
 fn others(stem: &str, index: &Index, likeness: f32) -> Vec<Variant> {
     let w = &index.weights;
+    let (hint, unsaid) = if !index.knows(stem) {
+        (w.hint, w.unsaid)
+    } else if index.rarity(Among::Tools, term(stem)) > w.rare {
+        (w.hint_rare, 1.0)
+    } else {
+        (0.0, 1.0)
+    };
     let mut all = vec![];
     add(&mut all, index, stem, likeness);
     for (others, worth) in [
         (thesaurus::same(stem), w.same),
         (thesaurus::related(stem), w.related),
+        (thesaurus::hints(stem), hint),
         (thesaurus::verbs(stem), w.same_verb),
     ] {
-        for other in others {
-            add(&mut all, index, other, likeness * worth);
+        for other in others.iter().filter(|_| worth > 0.0) {
+            add(&mut all, index, other, likeness * worth * unsaid);
         }
     }
     all

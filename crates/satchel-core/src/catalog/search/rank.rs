@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::{
     habits::Lift,
-    index::{Among, Index, Term, Tool},
+    index::{Among, Index, Part, Term, Tool},
     query::{Clause, Query, Variant},
 };
 
@@ -77,7 +77,10 @@ impl Index {
             .iter()
             .map(|hit| {
                 let fit = |(number, clause): (usize, &Clause)| {
-                    fits[number][hit.at] + self.cover(hit.at, &said[number]) + self.verb(hit.at, clause)
+                    fits[number][hit.at]
+                        + self.cover(hit.at, &said[number])
+                        + self.verb(hit.at, clause)
+                        + self.number(hit.at, clause)
                 };
                 Close {
                     at: hit.at,
@@ -86,7 +89,7 @@ impl Index {
                 }
             })
             .collect();
-        self.lift_kin(&mut close);
+        self.lift_kin(&mut close, query.clauses.len());
         // Last, so that what was learned of one tool says nothing of its server's others.
         for tool in &mut close {
             tool.lift(lifts.get(&tool.at));
@@ -96,15 +99,24 @@ impl Index {
         hits
     }
 
-    /// Where one tool of a server fits well, its others are more likely wanted too.
-    fn lift_kin(&self, close: &mut [Close]) {
-        let mut kin = vec![0.0f32; self.count(Among::Servers)];
+    /// Where one tool of a server fits well, its others are more likely wanted too; and so they are where its tools
+    /// serve several parts of a request.
+    fn lift_kin(&self, close: &mut [Close], clauses: usize) {
+        // What serves each part best, by server.
+        let mut serves = vec![vec![0.0f32; clauses]; self.count(Among::Servers)];
+        let mut kin = vec![0.0f32; serves.len()];
         for tool in close.iter() {
-            let best = &mut kin[self.server_of(tool.at)];
-            *best = best.max(together(tool.fits.iter().copied()));
+            let server = self.server_of(tool.at);
+            kin[server] = kin[server].max(together(tool.fits.iter().copied()));
+            for (best, fit) in serves[server].iter_mut().zip(&tool.fits) {
+                *best = best.max(*fit);
+            }
         }
+        let several = if clauses > 1 { self.weights.serves } else { 0.0 };
         for tool in close {
-            tool.share += self.weights.kin * kin[self.server_of(tool.at)];
+            let server = self.server_of(tool.at);
+            let serves = together(serves[server].iter().copied());
+            tool.share += self.weights.kin * kin[server] + several * serves;
         }
     }
 
@@ -205,12 +217,23 @@ impl Index {
     /// What it is worth that the query says the tool's name, or part of it.
     fn cover(&self, at: usize, said: &HashMap<Term, f32>) -> f32 {
         let (mut has, mut whole) = (0.0, 0.0);
-        for term in self.tool(at).iter().flat_map(|(_, tool)| &tool.name) {
+        for Part { term, .. } in self.tool(at).iter().flat_map(|(_, tool)| &tool.name) {
             let rarity = self.rarity(Among::Tools, *term);
             whole += rarity;
             has += rarity * said.get(term).copied().unwrap_or_default();
         }
         if whole == 0.0 { 0.0 } else { self.weights.cover * has / whole + self.weights.cover_sum * has }
+    }
+
+    /// What it is worth that the tool deals with one or with many, as the query says: `get_issue` or `list_issues`.
+    fn number(&self, at: usize, clause: &Clause) -> f32 {
+        let name = self.tool(at).map(|(_, tool)| &tool.name);
+        let agrees = |part: &Part| {
+            let said = clause.plural.get(&part.term)?;
+            Some(if *said == part.plural { 1.0 } else { -1.0 })
+        };
+        let sum: f32 = name.into_iter().flatten().filter_map(agrees).sum();
+        self.weights.number * sum.clamp(-1.0, 1.0)
     }
 
     /// What it is worth that the tool does what the query says, or does not.

@@ -3,7 +3,11 @@
 //! Two words that differ by one slip become the same when a letter is left out of each, so every known word is kept
 //! under what remains of it when any one letter is left out.
 
+use std::sync::LazyLock;
+
 use fuse_rust::Fuse;
+
+use super::thesaurus;
 
 /// Shorter words are too often nearly others.
 const SHORTEST: usize = 4;
@@ -17,6 +21,8 @@ const BEGINNING: usize = 3;
 const NEARLY: f64 = 0.3;
 /// So many longer words are looked at that a word may be the beginning of.
 const LONGER: usize = 24;
+/// Less alike, it may just as well be another word.
+const SURE: f32 = 0.6;
 /// So many words may be meant.
 const MOST: usize = 4;
 
@@ -29,11 +35,21 @@ pub(super) struct Spelling {
     remains: Vec<(u32, u32)>,
 }
 
+/// Words that only hint at something: what is misspelt is one of these where it is nearly nothing that tools say.
+static HINTING: LazyLock<Spelling> =
+    LazyLock::new(|| Spelling::of(thesaurus::hinting().filter(is_long_enough).map(Into::into).collect()));
+
+fn is_long_enough(word: &&str) -> bool {
+    word.len() >= SHORTEST && word.is_ascii()
+}
+
 impl Spelling {
     pub(super) fn new(known: impl Iterator<Item = Box<str>>) -> Self {
-        let mut words: Vec<Box<str>> =
-            known.filter(|word| word.len() >= SHORTEST && word.is_ascii()).collect();
-        words.extend(super::thesaurus::written().map(Into::into));
+        let known = known.filter(|word| is_long_enough(&&**word));
+        Self::of(known.chain(thesaurus::written().map(Into::into)).collect())
+    }
+
+    fn of(mut words: Vec<Box<str>>) -> Self {
         words.sort_unstable();
         words.dedup();
         words.shrink_to_fit();
@@ -49,6 +65,13 @@ impl Spelling {
 
     /// Known words that `word` may mean, with how much they are alike.
     pub(super) fn near<'a>(&'a self, word: &str) -> Vec<(&'a str, f32)> {
+        let near = self.nearest(word);
+        let unsure = near.first().is_none_or(|(_, likeness)| *likeness < SURE);
+        let hinting = if unsure { HINTING.nearest(word) } else { vec![] };
+        if hinting.first().is_some_and(|(_, likeness)| *likeness >= SURE) { hinting } else { near }
+    }
+
+    fn nearest<'a>(&'a self, word: &str) -> Vec<(&'a str, f32)> {
         if word.len() < SHORTEST || !word.is_ascii() || word.bytes().any(|byte| byte.is_ascii_digit()) {
             return vec![];
         }

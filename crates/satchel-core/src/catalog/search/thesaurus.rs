@@ -7,6 +7,10 @@ use super::words;
 
 const SYNONYMS: &str = include_str!("thesaurus.txt");
 
+/// What people say and what tools may call it, of many fields. Right more often than not, but not always: it counts only
+/// where tools do not have the words themselves.
+const HINTS: &str = include_str!("hints.txt");
+
 /// What a verb does to things. Tools are named by these verbs, and people use all of them.
 const VERBS: [(Action, &str); 12] = [
     (
@@ -123,6 +127,7 @@ struct Tables {
     actions: HashMap<String, Actions>,
     same: HashMap<String, Vec<String>>,
     related: HashMap<String, Vec<String>>,
+    hints: HashMap<String, Vec<String>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
@@ -131,6 +136,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         actions: HashMap::new(),
         same: HashMap::new(),
         related: HashMap::new(),
+        hints: HashMap::new(),
     };
     for (action, verbs) in VERBS {
         let stems: Vec<String> = verbs.split(' ').map(words::stem).collect();
@@ -140,18 +146,20 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
             put(&mut tables.verbs, stem, &stems);
         }
     }
-    for line in SYNONYMS.lines().filter(|line| !line.starts_with('#')) {
-        if let Some(group) = line.strip_prefix("= ") {
-            let group: Vec<String> = group.split(' ').map(key).collect();
-            for word in &group {
-                put(&mut tables.same, word, &group);
-            }
-        } else if let Some((said, meant)) = line.split_once(" > ") {
-            let meant: Vec<String> = meant.split(' ').map(key).collect();
-            for word in said.split(' ') {
-                put(&mut tables.related, &key(word), &meant);
+    for entry in entries(SYNONYMS) {
+        match entry {
+            Entry::Same(group) => group.iter().for_each(|word| put(&mut tables.same, word, &group)),
+            Entry::MayMean(said, meant) => {
+                said.iter().for_each(|word| put(&mut tables.related, word, &meant))
             }
         }
+    }
+    for entry in entries(HINTS) {
+        let (said, meant) = match entry {
+            Entry::Same(group) => (group.clone(), group),
+            Entry::MayMean(said, meant) => (said, meant),
+        };
+        said.iter().for_each(|word| put(&mut tables.hints, word, &meant));
     }
     tables
 });
@@ -163,6 +171,26 @@ fn put(table: &mut HashMap<String, Vec<String>>, word: &str, others: &[String]) 
             known.push(other.clone());
         }
     }
+}
+
+/// A line of a list.
+enum Entry {
+    /// `= a b`
+    Same(Vec<String>),
+    /// `a b > c d`
+    MayMean(Vec<String>, Vec<String>),
+}
+
+fn entries(list: &'static str) -> impl Iterator<Item = Entry> {
+    let keys = |words: &str| words.split(' ').map(key).collect();
+    lines(list).filter_map(move |line| match line.strip_prefix("= ") {
+        Some(group) => Some(Entry::Same(keys(group))),
+        None => line.split_once(" > ").map(|(said, meant)| Entry::MayMean(keys(said), keys(meant))),
+    })
+}
+
+fn lines(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// `pull_request` as a pair is looked up.
@@ -193,17 +221,51 @@ pub(super) fn related(stem: &str) -> &'static [String] {
     TABLES.related.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Whether the word is known here at all, so that it is not taken for a misspelt one.
-pub(super) fn knows(stem: &str) -> bool {
-    TABLES.actions.contains_key(stem) || TABLES.same.contains_key(stem) || TABLES.related.contains_key(stem)
+/// Words that may be meant where no tool has the word itself.
+pub(super) fn hints(stem: &str) -> &'static [String] {
+    TABLES.hints.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// All words that can be asked for, as people write them.
+/// Whether the word is known here at all, so that it is not taken for a misspelt one.
+pub(super) fn knows(stem: &str) -> bool {
+    TABLES.actions.contains_key(stem)
+        || [&TABLES.same, &TABLES.related, &TABLES.hints].iter().any(|table| table.contains_key(stem))
+}
+
+/// Verbs, and words that mean something else, as people write them.
 pub(super) fn written() -> impl Iterator<Item = &'static str> {
-    let verbs = VERBS.iter().flat_map(|(_, verbs)| verbs.split(' '));
-    let lines = SYNONYMS.lines().filter(|line| !line.starts_with('#'));
-    let others = lines
-        .flat_map(|line| line.split(' '))
-        .filter(|word| !matches!(*word, "=" | ">") && !word.contains('_'));
-    verbs.chain(others)
+    VERBS.iter().flat_map(|(_, verbs)| verbs.split(' ')).chain(single(SYNONYMS))
+}
+
+/// Words that hint at something, as people write them.
+pub(super) fn hinting() -> impl Iterator<Item = &'static str> {
+    single(HINTS)
+}
+
+fn single(list: &'static str) -> impl Iterator<Item = &'static str> {
+    let words = lines(list).flat_map(|line| line.split(' '));
+    words.filter(|word| !matches!(*word, "=" | ">") && !word.contains('_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_can_be_looked_up() {
+        let word =
+            |word: &&str| !word.is_empty() && word.matches('_').count() <= 1 && word.to_lowercase() == **word;
+        for (name, list) in [("thesaurus.txt", SYNONYMS), ("hints.txt", HINTS)] {
+            let mut seen = std::collections::HashSet::new();
+            for line in lines(list) {
+                assert!(seen.insert(line), "{name} has this twice: {line}");
+                let (said, meant) = match line.strip_prefix("= ") {
+                    Some(group) => (group, group),
+                    None => line.split_once(" > ").unwrap_or_default(),
+                };
+                let fine = |words: &str| words.split(' ').all(|part| word(&part));
+                assert!(fine(said) && fine(meant), "{name} has this, which is no entry: {line}");
+            }
+        }
+    }
 }

@@ -354,6 +354,16 @@ pub(super) struct Word {
     pub(super) joined: bool,
 }
 
+impl Word {
+    /// Whether it is written as many of something: "issues", but neither "status" nor "access".
+    pub(super) fn is_plural(&self) -> bool {
+        self.written.len() > 3
+            && self.written.ends_with('s')
+            && !self.written.ends_with("ss")
+            && !self.stem.ends_with('s')
+    }
+}
+
 /// A word without its ending: `issues`, `issue` → `issu`.
 pub(super) fn stem(word: &str) -> String {
     // Endings of two letters in words of three are no endings ("dns", "aws").
