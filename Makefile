@@ -13,7 +13,7 @@ SOAK_AT_ONCE := 3
 # What is off unless somebody builds it in, and tested all the same.
 TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
 
-.PHONY: run build test audit clients chaos fuzz ui-tests shots axe lint fmt conformance soak bench retrieval clean
+.PHONY: run build test audit clients chaos fuzz ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -128,6 +128,12 @@ retrieval:
 	@test -f "$(RETRIEVAL_DIR)/tools.jsonl" -a -f "$(RETRIEVAL_DIR)/dev/queries.jsonl" || { \
 	  echo "make retrieval needs RETRIEVAL_DIR: a directory with tools.jsonl and dev/queries.jsonl." >&2; exit 1; }
 	RETRIEVAL_DIR="$(abspath $(RETRIEVAL_DIR))" cargo bench -p satchel-tests --bench retrieval -- $(PARTS)
+
+# Learns anew what misleading texts are made of, after a change of crates/satchel-core/src/trust/inspect/learned/texts or
+# of the classes beside them. The weights it writes are committed.
+learn:
+	@scripts/setup.sh hub
+	SATCHEL_WRITE_WEIGHTS=1 cargo test -p satchel-core --lib the_weights_are_those_of_these_texts
 
 clean:
 	cargo clean

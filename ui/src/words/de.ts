@@ -159,6 +159,7 @@ export const de: Words = {
       encoded: "Verschlüsselter Text",
       active_content: "Auszeichnung oder Links, die von selbst handeln",
       layout: "So gesetzt, dass ein Teil nicht zu sehen ist",
+      resembles: "Ähnelt Texten, die Modelle irreführen",
     },
   },
 

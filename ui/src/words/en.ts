@@ -118,6 +118,7 @@ export const en = {
       encoded: "Encoded text",
       active_content: "Markup or links that act by themselves",
       layout: "Laid out so that a part is not seen",
+      resembles: "Resembles texts that mislead models",
     },
   },
 

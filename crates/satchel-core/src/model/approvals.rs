@@ -189,11 +189,13 @@ pub enum Odd {
     ActiveContent,
     /// It is laid out so that a part is not seen.
     Layout,
+    /// No pattern fits it, but in its words it resembles texts that mislead models.
+    Resembles,
 }
 
 impl Odd {
     /// Everything that can be odd.
-    pub const ALL: [Odd; 9] = [
+    pub const ALL: [Odd; 10] = [
         Odd::HiddenText,
         Odd::ControlCharacters,
         Odd::LookAlike,
@@ -203,6 +205,7 @@ impl Odd {
         Odd::Encoded,
         Odd::ActiveContent,
         Odd::Layout,
+        Odd::Resembles,
     ];
 
     /// In a person's words.
@@ -217,7 +220,13 @@ impl Odd {
             Odd::Encoded => "encoded text",
             Odd::ActiveContent => "markup or links that act by themselves",
             Odd::Layout => "laid out so that a part is not seen",
+            Odd::Resembles => "resembles texts that mislead models",
         }
+    }
+
+    /// Is it found by what a text says, and not by how it is written?
+    pub(crate) fn is_by_words(self) -> bool {
+        matches!(self, Odd::Instruction | Odd::OtherTools | Odd::AsksForSecrets)
     }
 
     /// May nothing that is new and has it be offered before a person has looked?

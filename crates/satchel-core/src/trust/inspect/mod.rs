@@ -1,15 +1,16 @@
 //! Looks for what should not be in texts that models read: hidden characters, orders, wishes for secrets, words about
 //! other servers' tools.
 //!
-//! Decides by fixed patterns over a folded form of the text, so that look-alike letters, spacing and common encodings
-//! make no difference. Always the same answer, no network, time linear in the length of the text. It finds what is
-//! written like an attack; a text can be harmful without being found, and odd without being harmful.
+//! Decides by fixed patterns and by learned weights over a folded form of the text, so that look-alike letters, spacing
+//! and common encodings make no difference. Always the same answer, no network, time linear in the length of the text.
+//! It finds what is written like an attack; a text can be harmful without being found, and odd without being harmful.
 
 mod acts;
 mod arguments;
 mod deeds;
 mod evidence;
 mod fold;
+mod learned;
 mod patterns;
 mod scan;
 

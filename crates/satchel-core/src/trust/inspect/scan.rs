@@ -11,6 +11,7 @@ use base64::{
 use super::{
     Spot, evidence,
     fold::{Folded, look_alike, styled},
+    learned::{self, Said},
     patterns,
 };
 use crate::{model::approvals::Odd, trust::clean};
@@ -92,6 +93,14 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     if let Some(range) = evidence::found(&folded.text) {
         spots.push(Spot { about: Odd::Instruction, range: folded.original(range) });
     }
+    match learned::said(&folded) {
+        Said::Resembles(range) if !spots[before..].iter().any(|spot| touch(&spot.range, &range)) => {
+            spots.push(Spot { about: Odd::Resembles, range });
+        }
+        // A pattern that fits words which nobody misleads with.
+        Said::Nothing => spots.retain(|spot| !spot.about.is_by_words()),
+        Said::Resembles(_) | Said::Unsure => {}
+    }
     if spots.len() > before {
         return;
     }
@@ -102,6 +111,10 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     if folded.joined().is_some_and(|joined| COMPACT.iter().any(|words| joined.text.contains(words))) {
         spots.push(Spot { about: Odd::Encoded, range: 0..text.len() });
     }
+}
+
+fn touch(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
 }
 
 fn match_all(folded: &Folded, spots: &mut Vec<Spot>) {
@@ -151,7 +164,12 @@ fn is_harmless(about: Odd, text: &str, range: Range<usize>) -> bool {
         Odd::ActiveContent => {
             ["such as ", "for example ", "e.g. ", "like "].iter().any(|word| before.ends_with(word))
         }
-        Odd::HiddenText | Odd::ControlCharacters | Odd::LookAlike | Odd::Encoded | Odd::Layout => false,
+        Odd::HiddenText
+        | Odd::ControlCharacters
+        | Odd::LookAlike
+        | Odd::Encoded
+        | Odd::Layout
+        | Odd::Resembles => false,
     }
 }
 
@@ -427,8 +445,8 @@ fn rot13(c: char) -> char {
 
 fn decodings(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
-    for (range, word) in runs(text, |c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_'))
-    {
+    // Without `=`: padding need not be there, and `key=` in front of it is no part of it.
+    for (range, word) in runs(text, |c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_')) {
         if word.len() >= 16
             && let Some(decoded) = base64(word).or_else(|| hex(word))
         {

@@ -1,0 +1,112 @@
+//! A small model beside the patterns: how much a text resembles those that mislead models.
+//!
+//! A few sentences at a time are taken apart into words, pairs of words, what the words are about (`classes.txt`), and
+//! what a text only speaks of after its first sentence. Every such sign has a weight, learned by `train.rs` from the
+//! texts in `texts/` and kept in `weights.bin`; sentences whose weights add up to enough are a finding, and a text that
+//! weighs far too little is no order, whatever pattern fits it. Always the same answer, no network, time linear in the
+//! length of the text. It knows words, and not what they mean.
+
+mod signs;
+#[cfg(test)]
+mod train;
+
+use std::{ops::Range, sync::LazyLock};
+
+use super::fold::Folded;
+use signs::Stretch;
+
+/// So many weights there are; signs share them by a hash.
+const SIGNS: u32 = 1 << 17;
+/// From here on a text is a finding.
+const ENOUGH: f32 = 1.5;
+/// Below this nothing in it is an order.
+const TOO_LITTLE: f32 = -0.5;
+/// Of a text whose words are mostly unknown nothing can be said.
+const KNOWN: f32 = 0.6;
+/// Who looks at many stretches finds something by accident: each doubling has to weigh so much more.
+const DOUBLING: f32 = 0.35;
+/// But not for ever, or a long text could hide anything.
+const DOUBLINGS: f32 = 3.0;
+/// Bytes before the weights: how much a step is, what a text without any sign weighs, and of which texts they come.
+const HEAD: usize = 12;
+
+/// What was learned.
+struct Weights {
+    /// How much a step is.
+    step: f32,
+    /// What a stretch without any sign weighs.
+    bias: f32,
+    /// By where a sign has its weight, in steps.
+    of: &'static [u8],
+}
+
+static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| Weights::read(include_bytes!("weights.bin")));
+
+impl Weights {
+    /// Numbers are little-endian. What is missing weighs nothing.
+    fn read(bytes: &'static [u8]) -> Self {
+        let number = |at: usize| {
+            let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
+            four.map_or(0.0, f32::from_le_bytes)
+        };
+        Self { step: number(0), bias: number(4), of: bytes.get(HEAD..).unwrap_or_default() }
+    }
+
+    fn of(&self, at: u32) -> i8 {
+        let byte = usize::try_from(at).ok().and_then(|at| self.of.get(at));
+        byte.map_or(0, |byte| i8::from_le_bytes([*byte]))
+    }
+
+    /// How much a stretch weighs, and which of its sentences weighs most.
+    fn weigh(&self, stretch: &Stretch) -> (f32, usize) {
+        let mut sentences = vec![0.0_f32; stretch.sentences.len()];
+        for sign in &stretch.signs {
+            if let Some(sum) = sentences.get_mut(usize::from(sign.sentence)) {
+                *sum += f32::from(self.of(sign.at)) * self.step * stretch.share(sign);
+            }
+        }
+        let most = (0..sentences.len()).max_by(|a, b| sentences[*a].total_cmp(&sentences[*b])).unwrap_or(0);
+        (self.bias + sentences.iter().sum::<f32>(), most)
+    }
+
+    /// Which part of its words was seen when the weights were learned.
+    fn known(&self, stretch: &Stretch) -> f32 {
+        let words = stretch.signs.iter().filter(|sign| Stretch::is_word(sign));
+        let (known, all) = words.fold((0.0_f32, 0.0_f32), |(known, all), sign| {
+            (known + f32::from(u8::from(self.of(sign.at) != 0)), all + 1.0)
+        });
+        known / all.max(1.0)
+    }
+}
+
+/// What the model says of a text.
+pub(super) enum Said {
+    /// It resembles texts that mislead models, most of all here in the original.
+    Resembles(Range<usize>),
+    /// It has nothing of them.
+    Nothing,
+    /// Neither.
+    Unsure,
+}
+
+/// Weighs a text by its heaviest stretch.
+pub(super) fn said(folded: &Folded) -> Said {
+    let weights = &*WEIGHTS;
+    let stretches = signs::stretches(&folded.text);
+    let count = stretches.len();
+    let heaviest = stretches
+        .into_iter()
+        .map(|stretch| (weights.weigh(&stretch), stretch))
+        .max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b));
+    let Some(((sum, most), stretch)) = heaviest else { return Said::Unsure };
+    if sum - allowance(count) >= ENOUGH {
+        let sentence = stretch.sentences.get(most).cloned().unwrap_or_default();
+        return Said::Resembles(folded.original(sentence));
+    }
+    if sum < TOO_LITTLE && weights.known(&stretch) >= KNOWN { Said::Nothing } else { Said::Unsure }
+}
+
+fn allowance(stretches: usize) -> f32 {
+    let stretches = u16::try_from(stretches.max(1)).unwrap_or(u16::MAX);
+    f32::from(stretches).log2().min(DOUBLINGS) * DOUBLING
+}
