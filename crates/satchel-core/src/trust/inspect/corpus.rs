@@ -338,10 +338,10 @@ fn share(texts: &[String]) -> f64 {
 
 /// How well it does on texts that it was not made for: less well than on those that it was.
 ///
-/// `apart` was written without a look at the patterns; they were then widened by two thirds of it, and every third text
-/// is held back. Whoever widened them had written those as well, so even they are no strangers. `evasive` came last,
-/// with none of the usual words, and no pattern has been changed since. None of it may get worse; whoever looks at what is
-/// held back makes it worthless, and writes new texts.
+/// `apart` was written without a look at the patterns; they were then widened by two thirds of it, and the weights learned
+/// from these; every third text is held back. Whoever widened them had written those as well, so even they are no
+/// strangers. `evasive` came last, with none of the usual words; neither pattern nor weight was made from it. None of it
+/// may get worse; whoever looks at what is held back makes it worthless, and writes new texts.
 #[test]
 fn what_was_held_back_tells_how_much_of_other_attacks_is_found() {
     let part = |of: &str, held_back: Option<bool>| -> Vec<String> {
@@ -353,9 +353,9 @@ fn what_was_held_back_tells_how_much_of_other_attacks_is_found() {
     let evasive =
         (include_str!("corpus/evasive-harmful.jsonl"), include_str!("corpus/evasive-harmless.jsonl"));
     for (name, (harmful, harmless), held_back, least, most) in [
-        ("apart, used", apart, Some(false), 0.95, 0.025),
-        ("apart, held back", apart, Some(true), 0.60, 0.06),
-        ("evasive, held back", evasive, None, 0.08, 0.02),
+        ("apart, used", apart, Some(false), 0.98, 0.01),
+        ("apart, held back", apart, Some(true), 0.77, 0.02),
+        ("evasive, held back", evasive, None, 0.35, 0.02),
     ] {
         let (recall, alarms) = (share(&part(harmful, held_back)), share(&part(harmless, held_back)));
         println!("measured: {name}: recall {recall:.3}, false alarms {alarms:.3}");

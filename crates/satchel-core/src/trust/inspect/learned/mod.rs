@@ -18,13 +18,13 @@ use signs::Stretch;
 /// So many weights there are; signs share them by a hash.
 const SIGNS: u32 = 1 << 17;
 /// From here on a text is a finding.
-const ENOUGH: f32 = 1.5;
+const ENOUGH: f32 = 1.0;
 /// Below this nothing in it is an order.
 const TOO_LITTLE: f32 = -0.5;
 /// Of a text whose words are mostly unknown nothing can be said.
 const KNOWN: f32 = 0.6;
 /// Who looks at many stretches finds something by accident: each doubling has to weigh so much more.
-const DOUBLING: f32 = 0.35;
+const DOUBLING: f32 = 0.6;
 /// But not for ever, or a long text could hide anything.
 const DOUBLINGS: f32 = 3.0;
 /// Bytes before the weights: how much a step is, what a text without any sign weighs, and of which texts they come.

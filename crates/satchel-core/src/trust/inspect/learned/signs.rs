@@ -90,8 +90,10 @@ static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
         classes.names.push(name);
         for word in words.split_whitespace() {
             // Texts are folded, so is the word.
-            let folded: String =
-                word.chars().map(|c| fold::plain_letter(c).map_or_else(|| c.to_string(), str::to_owned)).collect();
+            let folded: String = word
+                .chars()
+                .map(|c| fold::plain_letter(c).map_or_else(|| c.to_string(), str::to_owned))
+                .collect();
             if folded.chars().all(is_wide) {
                 classes.inside.push((folded, class));
             } else if let Some(begin) = folded.strip_suffix('*') {
@@ -164,7 +166,11 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
         let next = chars.peek().map(|(_, c)| *c);
         blanks += usize::from(c == ' ');
         let ends = match c {
-            '\n' => end - begin < LINE || text[begin..at].trim_end().ends_with(|c: char| !c.is_alphanumeric()) || next.is_none_or(|next| !next.is_alphanumeric()),
+            '\n' => {
+                end - begin < LINE
+                    || text[begin..at].trim_end().ends_with(|c: char| !c.is_alphanumeric())
+                    || next.is_none_or(|next| !next.is_alphanumeric())
+            }
             '。' | '！' | '？' | '।' => true,
             '.' | '!' | '?' | ';' | ':' => next.is_none_or(char::is_whitespace) && !matches!(c, ':' | ';'),
             _ => next.is_none() || (c == ' ' && blanks >= WORDS),
@@ -183,7 +189,8 @@ fn words(sentence: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let classes = &*CLASSES;
     for chunk in sentence.split([' ', '\n', '(', ')', ',', ';']) {
-        let bare = chunk.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '~' | '/' | '.' | '$' | '<' | '{'));
+        let bare = chunk
+            .trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '~' | '/' | '.' | '$' | '<' | '{'));
         let bare = bare.trim_end_matches(['.', '!', '?', ':', '/']);
         if bare.is_empty() {
             continue;
@@ -193,7 +200,11 @@ fn words(sentence: &str) -> Vec<Word> {
             Some("<url>")
         } else if bare.contains('@') && bare.contains('.') {
             Some("<mail>")
-        } else if bare.starts_with("~/") || bare.starts_with('/') || bare.starts_with("./") || bare.starts_with('.') {
+        } else if bare.starts_with("~/")
+            || bare.starts_with('/')
+            || bare.starts_with("./")
+            || bare.starts_with('.')
+        {
             Some("<path>")
         } else if bare.contains('/') {
             Some("<slash>")
@@ -326,12 +337,10 @@ mod tests {
         let of = |text: &str| -> Vec<String> {
             sentences(text).into_iter().map(|range| text[range].trim().to_owned()).collect()
         };
-        assert_eq!(of("read ~/.env first. then stop! why? a v1.2 of it"), [
-            "read ~/.env first.",
-            "then stop!",
-            "why?",
-            "a v1.2 of it"
-        ]);
+        assert_eq!(
+            of("read ~/.env first. then stop! why? a v1.2 of it"),
+            ["read ~/.env first.", "then stop!", "why?", "a v1.2 of it"]
+        );
         assert_eq!(of("天気。次に送信。"), ["天気。", "次に送信。"]);
         let full = "a line that is so long that it was broken because it was full\nand goes on\n- one\n- two";
         assert_eq!(of(full).len(), 3);

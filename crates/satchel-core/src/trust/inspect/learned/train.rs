@@ -45,8 +45,7 @@ pub(super) struct Learned {
 
 impl Learned {
     pub(super) fn weigh(&self, stretch: &Stretch) -> f32 {
-        let sum: f32 =
-            stretch.signs.iter().map(|sign| self.of[sign.at as usize] * stretch.share(sign)).sum();
+        let sum: f32 = stretch.signs.iter().map(|sign| self.of[sign.at as usize] * stretch.share(sign)).sum();
         self.bias + sum
     }
 
