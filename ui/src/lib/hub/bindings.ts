@@ -256,7 +256,8 @@ export type Odd =
   | "asks_for_secrets"
   | "encoded"
   | "active_content"
-  | "layout";
+  | "layout"
+  | "resembles";
 
 /** A definition, named together with what it was when a person looked at it. */
 export interface Seen {

@@ -1579,6 +1579,13 @@ export const approvals: hub.ApprovalList = {
               "begin": 1,
               "end": 2,
               "text": "words"
+            },
+            {
+              "about": "resembles",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
             }
           ]
         },
@@ -1664,6 +1671,13 @@ export const approvals: hub.ApprovalList = {
             },
             {
               "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "resembles",
               "place": "description",
               "begin": 1,
               "end": 2,
@@ -1757,6 +1771,13 @@ export const approvals: hub.ApprovalList = {
               "begin": 1,
               "end": 2,
               "text": "words"
+            },
+            {
+              "about": "resembles",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
             }
           ]
         },
@@ -1842,6 +1863,13 @@ export const approvals: hub.ApprovalList = {
             },
             {
               "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "resembles",
               "place": "description",
               "begin": 1,
               "end": 2,
@@ -1935,6 +1963,13 @@ export const approvals: hub.ApprovalList = {
               "begin": 1,
               "end": 2,
               "text": "words"
+            },
+            {
+              "about": "resembles",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
             }
           ]
         },
@@ -2020,6 +2055,13 @@ export const approvals: hub.ApprovalList = {
             },
             {
               "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "resembles",
               "place": "description",
               "begin": 1,
               "end": 2,
@@ -2120,6 +2162,13 @@ export const approvals: hub.ApprovalList = {
               "begin": 1,
               "end": 2,
               "text": "words"
+            },
+            {
+              "about": "resembles",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
             }
           ]
         },
@@ -2205,6 +2254,13 @@ export const approvals: hub.ApprovalList = {
             },
             {
               "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "resembles",
               "place": "description",
               "begin": 1,
               "end": 2,
@@ -2298,6 +2354,13 @@ export const approvals: hub.ApprovalList = {
               "begin": 1,
               "end": 2,
               "text": "words"
+            },
+            {
+              "about": "resembles",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
             }
           ]
         },
@@ -2383,6 +2446,13 @@ export const approvals: hub.ApprovalList = {
             },
             {
               "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "resembles",
               "place": "description",
               "begin": 1,
               "end": 2,
@@ -2476,6 +2546,13 @@ export const approvals: hub.ApprovalList = {
               "begin": 1,
               "end": 2,
               "text": "words"
+            },
+            {
+              "about": "resembles",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
             }
           ]
         },
@@ -2561,6 +2638,13 @@ export const approvals: hub.ApprovalList = {
             },
             {
               "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "resembles",
               "place": "description",
               "begin": 1,
               "end": 2,
@@ -2661,6 +2745,13 @@ export const approvals: hub.ApprovalList = {
               "begin": 1,
               "end": 2,
               "text": "words"
+            },
+            {
+              "about": "resembles",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
             }
           ]
         },
@@ -2746,6 +2837,13 @@ export const approvals: hub.ApprovalList = {
             },
             {
               "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "resembles",
               "place": "description",
               "begin": 1,
               "end": 2,
@@ -2839,6 +2937,13 @@ export const approvals: hub.ApprovalList = {
               "begin": 1,
               "end": 2,
               "text": "words"
+            },
+            {
+              "about": "resembles",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
             }
           ]
         },
@@ -2924,6 +3029,13 @@ export const approvals: hub.ApprovalList = {
             },
             {
               "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "resembles",
               "place": "description",
               "begin": 1,
               "end": 2,
@@ -3017,6 +3129,13 @@ export const approvals: hub.ApprovalList = {
               "begin": 1,
               "end": 2,
               "text": "words"
+            },
+            {
+              "about": "resembles",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
             }
           ]
         },
@@ -3102,6 +3221,13 @@ export const approvals: hub.ApprovalList = {
             },
             {
               "about": "layout",
+              "place": "description",
+              "begin": 1,
+              "end": 2,
+              "text": "words"
+            },
+            {
+              "about": "resembles",
               "place": "description",
               "begin": 1,
               "end": 2,

@@ -17,6 +17,8 @@ const WORDS: usize = 60;
 const ABOUT: usize = 40;
 /// A line shorter than this, in bytes, was not broken because it was full.
 const LINE: usize = 48;
+/// No beginning of a word that is known has more letters.
+const BEGIN: usize = 24;
 /// Texts with fewer words say nothing.
 const FEWEST: usize = 3;
 
@@ -116,7 +118,7 @@ impl Classes {
             }
         };
         known(classes, self.whole.get(word));
-        for (at, c) in word.char_indices() {
+        for (at, c) in word.char_indices().take(BEGIN) {
             let end = at + c.len_utf8();
             known(classes, self.begins.get(&word[..end]));
         }
