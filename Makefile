@@ -13,7 +13,7 @@ SOAK_AT_ONCE := 3
 # What is off unless somebody builds it in, and tested all the same.
 TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
 
-.PHONY: run build test audit clients chaos fuzz ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
+.PHONY: run build bundle test audit clients chaos fuzz ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -33,6 +33,11 @@ endif
 # Every program: the hub's command line and the desktop app.
 build: ui/dist/index.html
 	cargo build --workspace
+
+# Installers for this system; BUNDLES names the kinds, all of them otherwise.
+bundle: ui/dist/index.html
+	@scripts/setup.sh app
+	@scripts/bundle.sh $(BUNDLES)
 
 # Everything that can be tested; what cargo prints comes last.
 test: ui/dist/index.html
