@@ -72,7 +72,7 @@ pub(crate) fn tally(
         _ => return None,
     };
     let asked = match kind {
-        CallKind::Call => arguments.text("tool_path"),
+        CallKind::Call => meta::wanted_tool(arguments),
         CallKind::Read => arguments.text("uri"),
         CallKind::Find | CallKind::Describe | CallKind::Resources => None,
     };

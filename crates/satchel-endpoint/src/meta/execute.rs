@@ -2,9 +2,14 @@
 
 use satchel_mcp::{Raw, RawObject};
 
+/// The path of the tool that is wanted. A search tells it as `tool`, and who copies that means it.
+pub(crate) fn wanted_tool(arguments: &RawObject) -> Option<String> {
+    arguments.text("tool_path").or_else(|| arguments.text("tool"))
+}
+
 /// The path and arguments of `execute_mcp_tool`. Models often write the arguments as a JSON string; that is taken too.
 pub(crate) fn execute_arguments(arguments: &RawObject) -> Result<(String, Box<Raw>), String> {
-    let path = arguments.text("tool_path").ok_or(
+    let path = wanted_tool(arguments).ok_or(
         "execute_mcp_tool needs a tool_path of the form server:tool; find one with discover_mcp_tools",
     )?;
     let fault = || "\"arguments\" must be an object, as the tool's signature says".to_owned();
@@ -42,6 +47,7 @@ mod tests {
         check(r#"{"tool_path":"a:b","arguments":" {\"z\":1.0} "}"#, Ok(r#"{"z":1.0}"#));
         check(r#"{"tool_path":"a:b"}"#, Ok("{}"));
         check(r#"{"tool_path":"a:b","arguments":null}"#, Ok("{}"));
+        check(r#"{"tool":"a:b","arguments":{"z":1.0}}"#, Ok(r#"{"z":1.0}"#));
         check(r#"{"tool_path":"a:b","arguments":[1]}"#, Err(()));
         check(r#"{"tool_path":"a:b","arguments":"not json"}"#, Err(()));
         check(r#"{"arguments":{}}"#, Err(()));

@@ -13,7 +13,7 @@ use satchel_mcp::{ErrorObject, Raw, RawObject};
 use serde_json::{Value, json, value::to_raw_value};
 
 pub(crate) use discover::discover;
-pub(crate) use execute::execute_arguments;
+pub(crate) use execute::{execute_arguments, wanted_tool};
 pub(crate) use menu::definitions;
 pub(crate) use resources::{list_resources, resource_content, result_page};
 
