@@ -1,7 +1,7 @@
 //! Known secrets in a text, in every spelling that programs write them in, replaced by `***`. By exact match: what is not
 //! known is not guessed at.
 
-use std::collections::BTreeSet;
+use std::{cmp::Reverse, collections::BTreeSet, ops::Range};
 
 use base64::{
     Engine,
@@ -36,19 +36,27 @@ impl Masks {
         let long = secrets.iter().map(Secret::reveal).filter(|secret| secret.len() >= SHORTEST);
         let all: BTreeSet<String> = long.flat_map(spellings).collect();
         let mut needles: Vec<Secret> = all.into_iter().map(Secret::new).collect();
-        needles.sort_by_key(|needle| std::cmp::Reverse(needle.reveal().len()));
+        needles.sort_by_key(|needle| Reverse(needle.reveal().len()));
         Self { needles }
     }
 
     /// A text without them.
     pub fn hide(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for needle in &self.needles {
-            if text.contains(needle.reveal()) {
-                text = text.replace(needle.reveal(), HIDDEN);
+        let found = self.needles.iter().flat_map(|needle| places(text, needle.reveal()));
+        let mut found: Vec<Range<usize>> = found.collect();
+        // Where two overlap, both go altogether.
+        found.sort_unstable_by_key(|range| (range.start, Reverse(range.end)));
+        let mut hidden = String::with_capacity(text.len());
+        let mut shown = 0;
+        for range in found {
+            if range.start >= shown {
+                hidden.push_str(&text[shown..range.start]);
+                hidden.push_str(HIDDEN);
             }
+            shown = shown.max(range.end);
         }
-        text
+        hidden.push_str(&text[shown..]);
+        hidden
     }
 
     /// One line of several, where a secret may begin in one and go on in the next.
@@ -93,6 +101,16 @@ impl Masks {
         let after = if most > 0 { HIDDEN } else { "" };
         format!("{before}{}{after}", self.hide(&body[..body.len() - most]))
     }
+}
+
+/// Where a text has this, also where one begins within another.
+fn places<'a>(text: &'a str, needle: &'a str) -> impl Iterator<Item = Range<usize>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let at = from + text.get(from..)?.find(needle)?;
+        from = at + text[at..].chars().next().map_or(1, char::len_utf8);
+        Some(at..at + needle.len())
+    })
 }
 
 /// A value as it is, and as programs write it: in base64 at every place among other bytes, in hexadecimal digits, for an
@@ -187,6 +205,15 @@ mod tests {
             let left = hidden.replace("***", "").len();
             assert!(left <= (2 * around.len()).div_ceil(3) * 4 + 4, "{text} -> {hidden}");
         }
+    }
+
+    #[test]
+    fn where_two_overlap_nothing_of_either_stays() {
+        let masks = Masks::of(&[Secret::new("hunter2-hunter2"), Secret::new("er2-and-more")]);
+        assert_eq!(masks.hide("a hunter2-hunter2-and-more b"), "a *** b");
+        assert_eq!(masks.hide("a hunter2-hunter2-hunter2 b"), "a *** b");
+        assert_eq!(masks.hide("hunter2-hunter2er2-and-more"), "******");
+        assert_eq!(masks.hide("hunter2-hunter"), "hunter2-hunter");
     }
 
     #[test]

@@ -123,7 +123,10 @@ fn each_pattern(schema: &mut Value, stays: &mut dyn FnMut(&str) -> bool) {
 
 /// What was given with the corrected fields replaced and everything else as it was written.
 fn spliced(given: &Raw, before: &Value, after: &Value) -> Box<Raw> {
-    let Ok(mut fields) = RawObject::parse(given) else { return given.to_owned() };
+    let Ok(mut fields) = RawObject::parse(given) else {
+        // A key that occurs twice, of which the last one was checked.
+        return Raw::from_string(after.to_string()).unwrap_or_else(|_| given.to_owned());
+    };
     let names: Vec<String> = fields.iter().map(|(name, _)| name.to_owned()).collect();
     for name in names {
         match after.get(&name) {
@@ -279,6 +282,19 @@ mod tests {
     fn what_fits_is_not_touched() {
         let given = r#"{"title":"x", "owner":"me","limit": 5.0,"since":null}"#;
         assert_eq!(check(&issues(), given), Ok((given.to_owned(), 0)));
+    }
+
+    #[test]
+    fn of_a_key_that_occurs_twice_the_last_is_corrected() {
+        let given = r#"{"owner":"o","title":"t","limit":"4","limit":"5"}"#;
+        let corrected = r#"{"owner":"o","title":"t","limit":5}"#;
+        let (arguments, notes) = check(&issues(), given).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Value>(&arguments).unwrap(),
+            serde_json::from_str::<Value>(corrected).unwrap()
+        );
+        assert_eq!(notes, 1);
+        assert_eq!(check(&issues(), &arguments).unwrap().1, 0);
     }
 
     #[test]
