@@ -265,7 +265,10 @@ fn others(stem: &str, index: &Index, likeness: f32) -> Vec<Variant> {
         (thesaurus::hints(stem), hint),
         (thesaurus::verbs(stem), w.same_verb),
     ] {
-        for other in others.iter().filter(|_| worth > 0.0) {
+        if worth == 0.0 {
+            continue;
+        }
+        for other in others {
             add(&mut all, index, other, likeness * worth * unsaid);
         }
     }

@@ -102,8 +102,9 @@ impl Index {
     /// Where one tool of a server fits well, its others are more likely wanted too; and so they are where its tools
     /// serve several parts of a request.
     fn lift_kin(&self, close: &mut [Close], clauses: usize) {
-        // What serves each part best, by server.
-        let mut serves = vec![vec![0.0f32; clauses]; self.count(Among::Servers)];
+        // What serves each part best, by server; a request of one part has none.
+        let parts = if clauses > 1 { clauses } else { 0 };
+        let mut serves = vec![vec![0.0f32; parts]; self.count(Among::Servers)];
         let mut kin = vec![0.0f32; serves.len()];
         for tool in close.iter() {
             let server = self.server_of(tool.at);
@@ -112,11 +113,10 @@ impl Index {
                 *best = best.max(*fit);
             }
         }
-        let several = if clauses > 1 { self.weights.serves } else { 0.0 };
         for tool in close {
             let server = self.server_of(tool.at);
             let serves = together(serves[server].iter().copied());
-            tool.share += self.weights.kin * kin[server] + several * serves;
+            tool.share += self.weights.kin * kin[server] + self.weights.serves * serves;
         }
     }
 

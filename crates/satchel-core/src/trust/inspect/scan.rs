@@ -96,7 +96,7 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     // A pattern may fit words which nobody misleads with.
     spots.retain(|spot| !spot.about.is_by_words() || !misleads_nobody(clause(text, &spot.range)));
     if let Said::Resembles(range) = learned::said(&folded)
-        && !spots[before.min(spots.len())..].iter().any(|spot| touch(&spot.range, &range))
+        && !spots[before..].iter().any(|spot| touch(&spot.range, &range))
     {
         spots.push(Spot { about: Odd::Resembles, range });
     }
