@@ -39,6 +39,9 @@ bundle: ui/dist/index.html
 	@scripts/setup.sh app
 	@scripts/bundle.sh $(BUNDLES)
 
+# What strangers might write is tried for so many seconds, with each target of fuzz/.
+FUZZED := 30
+
 # Everything that can be tested; what cargo prints comes last.
 test: ui/dist/index.html
 	@scripts/setup.sh tests
@@ -47,7 +50,7 @@ test: ui/dist/index.html
 	$(MAKE) --no-print-directory ui-tests lint
 	cargo build $(TESTED)
 	cargo test $(TESTED) --test conformance
-	cargo test $(TESTED)
+	SATCHEL_FUZZ_SECONDS=$(FUZZED) cargo test $(TESTED)
 	cargo test $(TESTED) --test chaos -- --test-threads $(CHAOS_AT_ONCE)
 
 # Every real client, the large ones too, and which protocol revision each agreed on with the hub.

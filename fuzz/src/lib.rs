@@ -12,6 +12,7 @@ mod installs;
 mod lists;
 mod masks;
 mod messages;
+mod questions;
 mod records;
 mod schemas;
 mod sse;
@@ -30,6 +31,7 @@ pub const TARGETS: &[Target] = &[
     ("lists", lists::run),
     ("masks", masks::run),
     ("messages", messages::run),
+    ("questions", questions::run),
     ("records", records::run),
     ("schemas", schemas::run),
     ("sse", sse::run),

@@ -1,9 +1,12 @@
-//! Every target with the texts that are kept for it, and with thousands of mutations of them. `SATCHEL_FUZZ_ROUNDS` sets
-//! how many, `SATCHEL_SEED` which.
+//! Every target with the texts that are kept for it, and with mutations of them: so many as `SATCHEL_FUZZ_ROUNDS` says, or
+//! for as long as `SATCHEL_FUZZ_SECONDS` says. `SATCHEL_SEED` says which.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant},
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -26,23 +29,40 @@ fn holds(target: fn(&[u8]), data: &[u8]) -> bool {
 
 #[test]
 fn what_strangers_write_is_taken_as_promised() {
-    let (rounds, seed) = (number("SATCHEL_FUZZ_ROUNDS", 1_000), number("SATCHEL_SEED", 1));
-    for (name, target) in TARGETS {
-        let texts = corpus(name);
-        assert!(texts.len() >= 5, "{name} has next to no corpus");
-        let mut random = fastrand::Rng::with_seed(seed);
-        let mut tried = 0;
-        for text in &texts {
-            assert!(holds(*target, text), "{name}: {}", STANDARD.encode(text));
-            tried += 1;
+    let (rounds, seconds) = (number("SATCHEL_FUZZ_ROUNDS", 1_000), number("SATCHEL_FUZZ_SECONDS", 0));
+    let seed = number("SATCHEL_SEED", 1);
+    let waiting = Mutex::new(TARGETS.iter());
+    let next = || waiting.lock().expect("no holder panics").next();
+    let work = || {
+        while let Some((name, target)) = next() {
+            let rounds = if SLOW.contains(name) { rounds / 20 } else { rounds };
+            let tried = mutate(name, *target, rounds, Duration::from_secs(seconds), seed);
+            println!("{name}: {tried} texts, seed {seed}");
         }
-        for _ in 0..if SLOW.contains(name) { rounds / 20 } else { rounds } {
-            let text = mutated(&texts, &mut random);
-            assert!(holds(*target, &text), "{name}: {}", STANDARD.encode(&text));
-            tried += 1;
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
         }
-        println!("{name}: {tried} texts, seed {seed}");
+    });
+}
+
+/// Tries what is kept, and mutations of it until there were enough and the time is over. How many it tried.
+#[expect(clippy::disallowed_methods, reason = "no clock is paused here")]
+fn mutate(name: &str, target: fn(&[u8]), rounds: u64, time: Duration, seed: u64) -> usize {
+    let texts = corpus(name);
+    assert!(texts.len() >= 5, "{name} has next to no corpus");
+    for text in &texts {
+        assert!(holds(target, text), "{name}: {}", STANDARD.encode(text));
     }
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (began, mut tried) = (Instant::now(), 0);
+    while tried < rounds || began.elapsed() < time {
+        let text = mutated(&texts, &mut random);
+        assert!(holds(target, &text), "{name}: {}", STANDARD.encode(&text));
+        tried += 1;
+    }
+    texts.len() + usize::try_from(tried).unwrap_or(usize::MAX)
 }
 
 /// Each text is a database that is opened, checked and written to.
