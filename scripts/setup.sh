@@ -3,7 +3,7 @@
 #
 #   scripts/setup.sh hub     the hub and the command line: a C compiler beside Rust
 #   scripts/setup.sh app     also the window and the tray: WebKit and friends, Node
-#   scripts/setup.sh tests   also private desktops, a keychain, and Python for the real servers
+#   scripts/setup.sh tests   also private desktops, a keychain, browsers of other makes, and Python for the real servers
 set -eu
 
 need=${1:?one of hub, app, tests}
@@ -17,6 +17,18 @@ fail() {
     printf 'satchel: %s\n' "$*" >&2
     exit 1
 }
+
+# Is one of these programs there?
+has() {
+    for program; do
+        ! command -v "$program" >/dev/null || return 0
+    done
+    return 1
+}
+
+# The programs have other names elsewhere, and the packages too: where one is there, no package is asked for.
+has chromium chromium-browser || test_packages="$test_packages chromium"
+has firefox-esr firefox || test_packages="$test_packages firefox-esr"
 
 case $need in
     hub) packages=$hub_packages ;;
@@ -58,6 +70,8 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
             setpriv strace git python3; do
             command -v $program >/dev/null || missing="$missing $program"
         done
+        has chromium chromium-browser || missing="$missing chromium"
+        has firefox-esr firefox || missing="$missing firefox"
     fi
     [ -z "$missing" ] || fail "please install with your package manager (development files included):$missing"
     exit 0
