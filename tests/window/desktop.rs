@@ -223,7 +223,7 @@ impl Desktop {
 }
 
 /// A service that ends with the test, even where the test is killed: `setpriv` asks the kernel for that.
-fn lasting(mut setpriv: Command, program: &str) -> Command {
+pub(crate) fn lasting(mut setpriv: Command, program: &str) -> Command {
     setpriv.args(["--pdeathsig", "KILL", "--", program]);
     setpriv.stdout(Stdio::piped()).stderr(Stdio::null());
     setpriv

@@ -3,7 +3,7 @@
 const [base, tokens, done] = arguments;
 const paths = ["/mcp", "/mcp/direct", "/mcp/server/fake", "/sse", "/messages", "/wish", "/api/status", "/api/events", "/"];
 const tried = [], read = [], texts = new Set(), jobs = [];
-const within = (promise) => Promise.race([promise, new Promise((end) => setTimeout(end, 6000))]);
+const within = (promise) => Promise.race([promise, new Promise((end) => setTimeout(end, 60_000))]);
 const attempt = (what, work) => {
   tried.push(what);
   jobs.push(within(work().catch(() => 0)).then((bytes) => bytes && read.push(what)));

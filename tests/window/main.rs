@@ -5,6 +5,7 @@
 mod app;
 mod asking;
 mod browser;
+mod careless;
 mod desktop;
 mod elsewhere;
 mod hostile;
@@ -13,6 +14,7 @@ mod keyring;
 mod life;
 mod limits;
 mod login;
+mod makes;
 mod notices;
 mod page;
 mod secrets;

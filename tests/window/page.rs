@@ -30,20 +30,6 @@ impl Desktop {
         self.drive(&app, arguments).await
     }
 
-    /// A browser as people have one, of the same engine.
-    pub(crate) async fn open_browser(&self) -> Page {
-        let machine = std::env::consts::ARCH;
-        let places = [
-            format!("/usr/lib/{machine}-linux-gnu"),
-            "/usr/libexec".into(),
-            "/usr/lib64".into(),
-            "/usr/lib".into(),
-        ];
-        let browsers = places.iter().map(|place| Path::new(place).join("webkit2gtk-4.1/MiniBrowser"));
-        let browser = browsers.into_iter().find(|browser| browser.is_file());
-        self.drive(&browser.expect("webkit2gtk-driver brings a browser"), &["--automation"]).await
-    }
-
     async fn drive(&self, program: &Path, arguments: &[&str]) -> Page {
         let (process, port) = self.driver().await;
         let capabilities = json!({ "webkitgtk:browserOptions": { "binary": program, "args": arguments } });
@@ -221,16 +207,6 @@ impl Page {
     /// Runs a script in the page.
     pub(crate) async fn run(&self, script: &str) -> Value {
         self.driver.execute(script, vec![]).await.expect("the script runs")
-    }
-
-    /// Runs a script in the page that says by its last argument when it is done.
-    pub(crate) async fn run_async(&self, script: &str, arguments: Vec<Value>) -> Value {
-        self.driver.execute_async(script, arguments).await.expect("the script ends")
-    }
-
-    /// Goes to another page.
-    pub(crate) async fn go(&self, address: &str) {
-        self.driver.goto(address).await.unwrap_or_else(|error| panic!("{address}: {error}"));
     }
 
     /// Asks the app for something, as a script in the page could. `Err` is its refusal.
