@@ -138,6 +138,7 @@ export const de: Words = {
     title: (count) => `${count} ${some(count, "Beschreibung ist", "Beschreibungen sind")} zurückgehalten`,
     text: "Apps sehen und benutzen sie erst, wenn du genau das freigibst, was hier steht. Alles andere von diesem Server geht weiter.",
     launchText: "Sein Eintrag in der Konfigurationsdatei wurde geändert, und nicht von dir in Satchel. Er startet erst, wenn du genau das freigibst, was hier steht.",
+    packageText: "Ein Paket, das er benutzt, hat unter derselben Version einen anderen Inhalt als zuvor. Das sollte nicht vorkommen. Er startet erst, wenn du genau diesen Inhalt freigibst.",
     why: { changed: "geändert", added: "später dazugekommen", new: "neu", alarming: "der Text könnte ein Modell täuschen", lost: "die Freigabe ging verloren" },
     kept: "bleibt zurück",
     keep: "Zurückhalten",
@@ -148,7 +149,7 @@ export const de: Words = {
     importedTitle: "Übernommen",
     importedText: "Er lief schon auf diesem Computer, darum gilt seine Liste als freigegeben. Ab jetzt wartet jede Änderung auf dich.",
     looked: "Ich habe es angesehen",
-    kind: { tool: "Werkzeug", prompt: "Vorlage", resource: "Ressource", template: "Ressourcen", introduction: "Name von", instructions: "Anweisungen von", beside: "Neben", launch: "Was startet für" },
+    kind: { tool: "Werkzeug", prompt: "Vorlage", resource: "Ressource", template: "Ressourcen", introduction: "Name von", instructions: "Anweisungen von", beside: "Neben", launch: "Was startet für", package: "Paket" },
     odd: {
       hidden_text: "Verborgener Text",
       control_characters: "Steuerzeichen",

@@ -97,6 +97,7 @@ export const en = {
     title: (count: number) => `${count} ${some(count, "definition is", "definitions are")} held back`,
     text: "Clients neither see nor can use them until you approve exactly what stands here. Everything else of this server works.",
     launchText: "Its entry in the configuration file was changed, and not by you in Satchel. It is not started before you approve exactly what stands here.",
+    packageText: "A package that it runs has other contents than before, under the same version. That should not happen. Nothing of it is started before you approve exactly these contents.",
     why: { changed: "it changed", added: "it came later", new: "it is new", alarming: "its text may deceive a model", lost: "what was approved got lost" },
     kept: "kept back",
     keep: "Keep held back",
@@ -107,7 +108,7 @@ export const en = {
     importedTitle: "Imported",
     importedText: "It ran on this computer before, so its list counts as approved. From now on every change waits for you.",
     looked: "I have looked",
-    kind: { tool: "Tool", prompt: "Prompt", resource: "Resource", template: "Resources", introduction: "Name of", instructions: "Instructions of", beside: "Beside", launch: "What runs for" },
+    kind: { tool: "Tool", prompt: "Prompt", resource: "Resource", template: "Resources", introduction: "Name of", instructions: "Instructions of", beside: "Beside", launch: "What runs for", package: "Package" },
     odd: {
       hidden_text: "Hidden text",
       control_characters: "Control characters",

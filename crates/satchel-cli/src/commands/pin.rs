@@ -59,7 +59,8 @@ fn transport(entry: &Value) -> Option<TransportConfig> {
 }
 
 fn the_one_here(name: &ServerName, transport: &TransportConfig, package: &str) -> anyhow::Result<String> {
-    let here = fetched::versions(transport, |name| std::env::var(name).ok());
+    let here = fetched::packages(transport, |name| std::env::var(name).ok());
+    let here = fetched::versions(transport, &here);
     let mut versions = here.iter();
     match (versions.next(), versions.next()) {
         (Some(version), None) => Ok(version.clone()),

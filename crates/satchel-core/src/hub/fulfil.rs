@@ -49,6 +49,7 @@ impl Hub {
                     .get_key_value(server.as_str())
                     .map(|(name, known)| (name.clone(), known.clone()));
                 let (name, known) = known.ok_or_else(|| unknown_server(&server))?;
+                self.look_again(&name, &known.config.transport).await;
                 self.refuse_held_launch(&name)?;
                 known.upstream.restart();
                 Ok(json!({}))

@@ -21,6 +21,7 @@ mod keep;
 mod launch;
 mod ledger;
 mod meaning;
+mod packages;
 mod pause;
 mod permission;
 mod question;

@@ -69,6 +69,10 @@ pub(super) fn follow(
                 () = end.cancelled() => return,
             }
             hub.inner.compose.notify_one();
+            // Whoever wanted it started has been told why it was not.
+            if hub.holds_packages(&name) {
+                hub.follow_launch(&name);
+            }
             let Some(transport) = hub.servers().get(&name).map(|server| server.config.transport.clone())
             else {
                 continue;

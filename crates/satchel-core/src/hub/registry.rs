@@ -95,7 +95,8 @@ impl Hub {
         }
         let number = self.inner.numbers.fetch_add(1, Ordering::Relaxed);
         let started = self.as_started(config, held);
-        let upstream = Upstream::new(name.clone(), number, started, self.inner.around.clone());
+        let upstream =
+            Upstream::new(name.clone(), number, started, self.gate(name), self.inner.around.clone());
         if held {
             upstream
                 .log()
@@ -110,6 +111,9 @@ impl Hub {
         };
         refresh::follow(self, name, &registered.upstream, setup, registered.end.clone());
         self.inner.servers.write().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), registered);
+        if !held {
+            self.look_soon(name, &config.transport);
+        }
         self.learn(name);
     }
 
@@ -124,19 +128,24 @@ impl Hub {
         started
     }
 
-    /// Lets a server be started whose entry a person has approved by now.
+    /// Lets a server be started that nothing is held back of any more, and keeps it from being started where something is.
     pub(super) fn follow_launch(&self, name: &ServerName) {
         let mut servers = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner);
         let Some(known) = servers.get_mut(name) else { return };
         // Judged by the entry that would be started, which may be another one by now.
-        if !known.held || self.holds_launch(name, &known.config) {
+        let held = self.holds_launch(name, &known.config) || self.holds_packages(name);
+        if known.held == held {
             return;
         }
-        known.held = false;
-        known.upstream.configure(self.as_started(&known.config, false));
+        known.held = held;
+        known.upstream.configure(self.as_started(&known.config, held));
+        let transport = known.config.transport.clone();
         drop(servers);
         self.publish_catalog();
-        self.learn(name);
+        if !held {
+            self.look_soon(name, &transport);
+            self.learn(name);
+        }
         self.inner.compose.notify_one();
     }
 

@@ -10,7 +10,7 @@ use std::{
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json};
 
-use super::{CallFailure, Hub, fulfil::unknown_server, launch, trail::PERSON};
+use super::{CallFailure, Hub, fulfil::unknown_server, launch, packages, trail::PERSON};
 use crate::{
     catalog::{Offer, ResourceEntry, Said, ToolEntry},
     config::file::OWN_COMMAND,
@@ -29,14 +29,16 @@ pub(super) type Trusted = Mutex<BTreeMap<ServerName, Entry>>;
 
 #[derive(Debug)]
 pub(super) struct Entry {
-    record: Record,
+    pub(super) record: Record,
     /// Our own program: its definitions are ours.
     ours: bool,
     /// The record could not be written; it is tried again.
-    unwritten: bool,
+    pub(super) unwritten: bool,
     judged: Option<Judged>,
     /// What its entry says is started; `None` where that is our own program.
     launch: Option<Launch>,
+    /// Packages that its launcher fetched, and that are not what was fetched before under the same version.
+    pub(super) packages: Vec<Item>,
 }
 
 impl Entry {
@@ -44,6 +46,16 @@ impl Entry {
     fn held_launch(&self) -> Option<(&Item, Why)> {
         let launch = self.launch.as_ref()?;
         Some((&launch.item, self.record.holds_launch(&launch.item, launch.first)?))
+    }
+
+    /// Packages that nobody approved as they are now.
+    pub(super) fn held_packages(&self) -> impl Iterator<Item = &Item> {
+        self.packages.iter().filter(|item| self.record.holds_package(item))
+    }
+
+    /// Everything because of which it is not started.
+    fn held(&self) -> impl Iterator<Item = (&Item, Why)> {
+        self.held_launch().into_iter().chain(self.held_packages().map(|item| (item, Why::Changed)))
     }
 }
 
@@ -100,11 +112,11 @@ impl Defined {
 }
 
 impl Hub {
-    fn trusted(&self) -> MutexGuard<'_, BTreeMap<ServerName, Entry>> {
+    pub(super) fn trusted(&self) -> MutexGuard<'_, BTreeMap<ServerName, Entry>> {
         self.inner.trusted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn approvals_file(&self, name: &ServerName) -> PathBuf {
+    pub(super) fn approvals_file(&self, name: &ServerName) -> PathBuf {
         self.places().approvals().join(format!("{}.json", file_stem(name.as_str())))
     }
 
@@ -144,7 +156,7 @@ impl Hub {
             unwritten = approvals::write(&self.approvals_file(name), &record).is_err();
         }
         let launch = (!ours).then_some(launch);
-        let entry = Entry { record, ours, unwritten, judged: None, launch };
+        let entry = Entry { record, ours, unwritten, judged: None, launch, packages: Vec::new() };
         let held = entry.held_launch().map(|(item, _)| format!("what it runs, {}", item.print));
         self.trusted().insert(name.clone(), entry);
         let Some(deed) = held else { return false };
@@ -164,13 +176,18 @@ impl Hub {
         }
     }
 
-    /// Why a server is not started, where that is because of its entry.
+    /// Why a server is not started, where that is because of its entry, or of a package that was fetched for it.
     pub(super) fn refuse_held_launch(&self, name: &ServerName) -> Result<(), CallFailure> {
+        self.refuse_held_entry(name)?;
+        let because = self.trusted().get(name).and_then(packages::because);
+        because.map_or(Ok(()), |because| Err(not_started(name, &because)))
+    }
+
+    /// The same, where that is because of its entry.
+    fn refuse_held_entry(&self, name: &ServerName) -> Result<(), CallFailure> {
         let trusted = self.trusted();
-        let Some((_, why)) = trusted.get(name).and_then(Entry::held_launch) else { return Ok(()) };
-        let message = format!("\"{name}\" is held back and was not started: {}", launch::because(why));
-        let action = Code::HeldBack.action().to_owned();
-        Err(CallFailure::not_sent(Some(name), Some(Code::HeldBack), message, action))
+        let held = trusted.get(name).and_then(Entry::held_launch);
+        held.map_or(Ok(()), |(_, why)| Err(not_started(name, launch::because(why))))
     }
 
     /// May what this entry says not be started?
@@ -216,6 +233,7 @@ impl Hub {
             unwritten: false,
             judged: None,
             launch: None,
+            packages: Vec::new(),
         });
         if let Some(judged) = &entry.judged
             && Arc::ptr_eq(&judged.of, offer)
@@ -263,8 +281,7 @@ impl Hub {
         let Some(entry) = trusted.get(name).filter(|entry| !entry.ours) else { return (0, None) };
         let waits = |held: &&Held| !entry.record.is_kept(&held.print);
         let held = entry.judged.iter().flat_map(|judged| judged.held.values()).filter(waits).count();
-        let launch = entry.held_launch().filter(|(item, _)| !entry.record.is_kept(&item.print));
-        let held = held + usize::from(launch.is_some());
+        let held = held + entry.held().filter(|(item, _)| !entry.record.is_kept(&item.print)).count();
         (held, entry.record.unseen().filter(|_| entry.judged.is_some()))
     }
 
@@ -338,12 +355,17 @@ impl Hub {
         let name: ServerName = server.parse().map_err(|_| unknown_server(server))?;
         let offer = self.offers().get(&name).cloned();
         let defined = offer.iter().flat_map(|offer| defined(offer, &name)).map(|one| one.item(false));
-        let launch = {
+        let run: Vec<Item> = {
             let trusted = self.trusted();
-            trusted.get(&name).and_then(|entry| Some(entry.launch.as_ref()?.item.clone()))
+            let entry = trusted.get(&name).into_iter();
+            let of = |entry: &Entry| {
+                let launch = entry.launch.iter().map(|launch| launch.item.clone());
+                launch.chain(entry.packages.iter().cloned()).collect::<Vec<_>>()
+            };
+            entry.flat_map(of).collect()
         };
         let now: BTreeMap<(Kind, String), Item> =
-            defined.chain(launch).map(|item| ((item.kind, item.name.clone()), item)).collect();
+            defined.chain(run).map(|item| ((item.kind, item.name.clone()), item)).collect();
         if now.is_empty() {
             return Err(unread(server));
         }
@@ -415,7 +437,7 @@ fn self_configured<'a>(
     offers: &'a BTreeMap<ServerName, Arc<Offer>>,
 ) -> impl Iterator<Item = &'a ServerName> {
     let is_known =
-        |name: &ServerName, entry: &Entry| offers.contains_key(name) || entry.held_launch().is_some();
+        |name: &ServerName, entry: &Entry| offers.contains_key(name) || entry.held().next().is_some();
     trusted.iter().filter(move |(name, entry)| !entry.ours && is_known(name, entry)).map(|(name, _)| name)
 }
 
@@ -427,6 +449,11 @@ fn words_of(item: &Item) -> String {
 fn unread(name: &str) -> Refusal {
     let action = "Start it once with `satchel restart`, or look at `satchel list`.";
     Refusal::new("unread", format!("nothing is known yet of what \"{name}\" offers"), action)
+}
+
+fn not_started(name: &ServerName, because: &str) -> CallFailure {
+    let message = format!("\"{name}\" is held back and was not started: {because}");
+    CallFailure::not_sent(Some(name), Some(Code::HeldBack), message, Code::HeldBack.action().to_owned())
 }
 
 fn because(why: Why) -> &'static str {
@@ -445,8 +472,8 @@ fn shown(
     offer: Option<&Offer>,
     others: &BTreeSet<&str>,
 ) -> Option<ServerApprovals> {
-    let launch = entry.held_launch().map(|(item, why)| ApprovalItem {
-        kind: Kind::Launch,
+    let run = entry.held().map(|(item, why)| ApprovalItem {
+        kind: item.kind,
         name: item.name.clone(),
         fingerprint: item.print.to_string(),
         held: Some(why),
@@ -454,13 +481,13 @@ fn shown(
         diff: marked(entry.record.before(item).unwrap_or_default(), &item.text),
         findings: Vec::new(),
     });
+    let mut items: Vec<ApprovalItem> = run.collect();
     let (Some(judged), Some(offer)) = (entry.judged.as_ref(), offer) else {
         let server = name.to_string();
-        return launch.map(|item| ServerApprovals { server, unseen: None, new: 0, items: vec![item] });
+        return (!items.is_empty()).then_some(ServerApprovals { server, unseen: None, new: 0, items });
     };
     let own: BTreeSet<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
     let around = inspect::Around { server: name.as_str(), own: &own, servers: others };
-    let mut items = Vec::from_iter(launch);
     for one in defined(offer, name) {
         let held = judged.held.get(&(one.kind, one.name.clone()));
         let findings = match held.is_some() || entry.record.unseen().is_some() {
@@ -622,8 +649,8 @@ fn is_read(offer: &Offer, kind: Kind) -> bool {
         Kind::Resource | Kind::Template => has("resources"),
         Kind::Introduction | Kind::Instructions => offer.hello.is_some(),
         Kind::Beside => has("tools") && has("prompts") && has("resources"),
-        // Stands in no list.
-        Kind::Launch => false,
+        // Stand in no list.
+        Kind::Launch | Kind::Package => false,
     }
 }
 

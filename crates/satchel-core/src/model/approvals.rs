@@ -22,11 +22,13 @@ pub enum Kind {
     Beside,
     /// What its entry in the configuration says is started, or connected to.
     Launch,
+    /// A package that its launcher fetched, by name and version.
+    Package,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 9] = [
         Kind::Tool,
         Kind::Prompt,
         Kind::Resource,
@@ -35,6 +37,7 @@ impl Kind {
         Kind::Instructions,
         Kind::Beside,
         Kind::Launch,
+        Kind::Package,
     ];
 
     /// As it is written in JSON and files.
@@ -48,6 +51,7 @@ impl Kind {
             Kind::Instructions => "instructions",
             Kind::Beside => "beside",
             Kind::Launch => "launch",
+            Kind::Package => "package",
         }
     }
 }

@@ -1,30 +1,74 @@
-//! Which version of a package a launcher fetched last, by the files that it keeps. Nothing is started and nobody is asked.
+//! Which packages a launcher fetched last, and what it notes of their contents, by the files that it keeps. Nothing is
+//! started and nobody is asked. What is noted is what was delivered; that nobody changed it on the disk since is not said.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use super::pinning;
 use crate::{files, model::TransportConfig};
 
-/// No description of a package is as large.
-const LARGEST: u64 = 4 * 1024 * 1024;
+/// No description of a package, and no list of all that came with it, is as large.
+const LARGEST: u64 = 16 * 1024 * 1024;
+/// Directories of a launcher that are looked into, and packages that count of one entry.
+const MOST: usize = 20_000;
+/// Longer names, versions and digests are none.
+const LONGEST: usize = 256;
 
-/// The versions of what this entry runs that its launcher has here; empty where it keeps none that we can read.
-pub fn versions(transport: &TransportConfig, variable: impl Fn(&str) -> Option<String>) -> BTreeSet<String> {
-    let TransportConfig::Stdio { command, env, .. } = transport else { return BTreeSet::new() };
-    let Some(package) = pinning::floating(transport) else { return BTreeSet::new() };
+/// A package as a launcher has it here.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fetched {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// What tells builds of one version for different systems from each other; empty where it is one for all.
+    pub build: String,
+    /// What is noted of its contents: `sha512-…` by npm; of a wheel, `sha256:…` of the list that it brings of all its
+    /// files and their digests. `None` where nothing is noted, or where it was built here, which comes out differently
+    /// each time.
+    pub digest: Option<String>,
+    /// The entry asks for it; others are there because this needs them.
+    pub asked_for: bool,
+}
+
+/// Does its launcher keep anything that can be read here?
+pub fn is_kept(transport: &TransportConfig) -> bool {
+    let TransportConfig::Stdio { command, .. } = transport else { return false };
+    matches!(pinning::launcher(command), "npx" | "npm" | "uvx" | "uv")
+        && !pinning::packages(transport).is_empty()
+}
+
+/// What the launcher of this entry has here for it, with everything that it needs; empty where it keeps nothing that we
+/// can read. `variable` is the environment of the server's process, without what its entry sets.
+pub fn packages(transport: &TransportConfig, variable: impl Fn(&str) -> Option<String>) -> Vec<Fetched> {
+    let TransportConfig::Stdio { command, env, .. } = transport else { return Vec::new() };
+    let asked_for = pinning::packages(transport);
     let variable =
         |name: &str| env.get(name).cloned().or_else(|| variable(name)).filter(|text| !text.is_empty());
-    match pinning::launcher(command) {
-        "npx" | "npm" => npm(&npm_cache(&variable), &package),
-        "uvx" | "uv" => uv(&uv_cache(&variable), &package),
-        _ => BTreeSet::new(),
-    }
+    let mut fetched = match (pinning::launcher(command), asked_for.first()) {
+        ("npx" | "npm", Some(_)) => npm(&npm_cache(&variable), &asked_for),
+        ("uvx" | "uv", Some(package)) => uv(&uv_cache(&variable), package),
+        _ => Vec::new(),
+    };
+    fetched.retain(|one| one.name.len() + one.version.len() + one.build.len() <= LONGEST);
+    fetched.sort();
+    fetched.dedup();
+    fetched
+}
+
+/// The versions of what this entry runs that its launcher has here, where it does not name one exactly.
+pub fn versions(transport: &TransportConfig, fetched: &[Fetched]) -> BTreeSet<String> {
+    let Some(package) = pinning::floating(transport) else { return BTreeSet::new() };
+    let name = plain(bare(&package));
+    let meant = |one: &&Fetched| one.asked_for && plain(&one.name) == name && pinning::is_exact(&one.version);
+    fetched.iter().filter(meant).map(|one| one.version.clone()).collect()
 }
 
 fn home(variable: &impl Fn(&str) -> Option<String>) -> PathBuf {
@@ -50,74 +94,180 @@ fn uv_cache(variable: &impl Fn(&str) -> Option<String>) -> PathBuf {
     set.unwrap_or_else(usual)
 }
 
+/// Nothing of a directory that means another one for every server.
 fn below(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
+    let read = directory.is_absolute().then(|| fs::read_dir(directory));
+    read.into_iter().flatten().flatten().flatten().take(MOST).map(|entry| entry.path())
 }
 
-/// `_npx` has a directory for each thing that was asked for, which says what that was.
-fn npm(cache: &Path, package: &str) -> BTreeSet<String> {
-    let json = |path: &Path| -> Option<Value> {
-        serde_json::from_slice(&files::read_plain(path, LARGEST).ok()?).ok()
+/// A package's name alone.
+fn bare(package: &str) -> &str {
+    let (name, _) = pinning::name_and_rest(package);
+    name.split('[').next().unwrap_or(name)
+}
+
+/// `_npx` has a directory for each thing that was asked for, which says what that was, and a list of everything that came.
+fn npm(cache: &Path, asked_for: &[&str]) -> Vec<Fetched> {
+    let json = |path: PathBuf| -> Option<Value> {
+        serde_json::from_slice(&files::read_plain(&path, LARGEST).ok()?).ok()
     };
-    let version = |directory: PathBuf| {
-        let about = json(&directory.join("package.json"))?;
-        let asked_for = about["_npx"]["packages"].as_array()?;
-        if !asked_for.iter().any(|one| one == package) {
+    let wanted: BTreeSet<&str> = asked_for.iter().copied().collect();
+    let names: BTreeSet<&str> = asked_for.iter().map(|package| bare(package)).collect();
+    let all = |directory: PathBuf| {
+        let about = json(directory.join("package.json"))?;
+        let noted: BTreeSet<&str> =
+            about["_npx"]["packages"].as_array()?.iter().filter_map(Value::as_str).collect();
+        if noted != wanted {
             return None;
         }
-        let (name, _) = pinning::name_and_rest(package);
-        let installed = json(&directory.join("node_modules").join(name).join("package.json"))?;
-        installed["version"].as_str().filter(|version| pinning::is_exact(version)).map(ToOwned::to_owned)
+        let list = json(directory.join("node_modules").join(".package-lock.json"))?;
+        let packages = list["packages"].as_object()?.iter().take(MOST);
+        Some(packages.filter_map(|(place, about)| node_package(place, about, &names)).collect::<Vec<_>>())
     };
-    below(&cache.join("_npx")).filter_map(version).collect()
+    below(&cache.join("_npx")).filter_map(all).flatten().collect()
 }
 
-/// Every wheel is unpacked to a directory of its own, with one whose name says what it is.
-fn uv(cache: &Path, package: &str) -> BTreeSet<String> {
-    let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '.'], "_");
-    let (name, _) = pinning::name_and_rest(package);
-    let wanted = plain(name.split('[').next().unwrap_or(name));
-    let version = |path: PathBuf| {
-        let file = path.file_name()?.to_str()?.strip_suffix(".dist-info")?.to_owned();
-        let (name, version) = file.split_once('-')?;
-        (plain(name) == wanted && pinning::is_exact(version)).then(|| version.to_owned())
+/// `place` is where it was put: `node_modules/a`, or deeper down for what others of that name stand in the way of.
+fn node_package(place: &str, about: &Value, names: &BTreeSet<&str>) -> Option<Fetched> {
+    let (above, last) = place.rsplit_once("node_modules/")?;
+    let text = |key: &str| about[key].as_str();
+    // A package of a repository is packed here, and comes out differently each time.
+    let packed_here = text("resolved").is_some_and(|from| from.starts_with("git"));
+    let digests = text("integrity").filter(|_| !packed_here).unwrap_or_default();
+    let strongest = ["sha512-", "sha384-", "sha256-", "sha1-"].iter().find_map(|kind| {
+        digests.split_ascii_whitespace().find(|digest| digest.starts_with(kind) && digest.len() <= LONGEST)
+    });
+    Some(Fetched {
+        name: text("name").unwrap_or(last).to_owned(),
+        version: text("version")?.to_owned(),
+        build: String::new(),
+        digest: strongest.map(ToOwned::to_owned),
+        asked_for: above.is_empty() && names.contains(last),
+    })
+}
+
+/// A name as wheels have it.
+fn plain(name: &str) -> String {
+    name.to_ascii_lowercase().replace(['-', '.'], "_")
+}
+
+/// A package's name and version.
+type Release = (String, String);
+
+/// Every wheel is unpacked to a directory of its own, with one in it whose name says what it is; an environment is one
+/// more such directory, with everything in it that runs together.
+fn uv(cache: &Path, package: &str) -> Vec<Fetched> {
+    let name = plain(bare(package));
+    let (_, rest) = pinning::name_and_rest(package);
+    let exact = Some(rest.trim_start_matches(['=', '@'])).filter(|version| pinning::is_exact(version));
+    let asked_for = |(other, version): &Release| *other == name && exact.is_none_or(|exact| exact == version);
+    let mut wheels: BTreeMap<Release, Vec<PathBuf>> = BTreeMap::new();
+    let mut wanted: BTreeSet<Release> = BTreeSet::new();
+    for archive in below(&cache.join("archive-v0")) {
+        for (release, about) in releases(&archive) {
+            wanted.extend(asked_for(&release).then(|| release.clone()));
+            wheels.entry(release).or_default().push(about);
+        }
+        let lib = below(&archive.join("lib")).map(|python| python.join("site-packages"));
+        for packages in lib.chain([archive.join("Lib").join("site-packages")]) {
+            // What came from a place of its own is no release of an index.
+            let of_index = |(_, about): &(Release, PathBuf)| !about.join("direct_url.json").exists();
+            let together: Vec<Release> =
+                releases(&packages).filter(of_index).map(|(release, _)| release).collect();
+            if together.iter().any(asked_for) {
+                wanted.extend(together);
+            }
+        }
+    }
+    let built_here = |(name, version): &Release| {
+        let of = |index: PathBuf| index.join(name.replace('_', "-")).join(version).exists();
+        below(cache)
+            .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("sdists-")))
+            .any(|built| of(built.join("pypi")) || below(&built.join("index")).any(of))
     };
-    below(&cache.join("archive-v0")).flat_map(|wheel| below(&wheel)).filter_map(version).collect()
+    let fetched = |release: Release| {
+        let asked_for = asked_for(&release);
+        let mut newest: BTreeMap<String, (SystemTime, &PathBuf)> = BTreeMap::new();
+        for about in wheels.get(&release).into_iter().flatten() {
+            let unpacked = about.parent().and_then(|wheel| wheel.metadata().ok()?.modified().ok());
+            let this = (unpacked.unwrap_or(SystemTime::UNIX_EPOCH), about);
+            let known = newest.entry(build(about)).or_insert(this);
+            *known = this.max(*known);
+        }
+        let built_here = built_here(&release);
+        let (name, version) = release;
+        let one = move |(build, (_, about)): (String, (SystemTime, &PathBuf))| {
+            let list = files::read_plain(&about.join("RECORD"), LARGEST).ok().filter(|_| !built_here);
+            let digest = list.map(|list| {
+                let hex: String = Sha256::digest(&list).iter().map(|byte| format!("{byte:02x}")).collect();
+                format!("sha256:{hex}")
+            });
+            Fetched { name: name.clone(), version: version.clone(), build, digest, asked_for }
+        };
+        newest.into_iter().map(one).collect::<Vec<_>>()
+    };
+    wanted.into_iter().flat_map(fetched).collect()
+}
+
+/// What lies in a directory of Python packages.
+fn releases(directory: &Path) -> impl Iterator<Item = (Release, PathBuf)> + use<> {
+    below(directory).filter_map(|path| {
+        let about = path.file_name()?.to_str()?.strip_suffix(".dist-info")?;
+        let (name, version) = about.split_once('-')?;
+        Some(((plain(name), version.to_owned()), path.clone()))
+    })
+}
+
+/// Which systems and interpreters a wheel is for; empty where it is for all.
+fn build(about: &Path) -> String {
+    let text = files::read_plain(&about.join("WHEEL"), LARGEST).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let tags: BTreeSet<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("Tag:")).map(str::trim).collect();
+    match tags.iter().all(|tag| tag.ends_with("-none-any")) {
+        true => String::new(),
+        false => tags.into_iter().collect::<Vec<_>>().join(" "),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn fetched(home: &Path, line: &str) -> Vec<String> {
+    fn stdio(line: &str) -> TransportConfig {
         let mut words = line.split(' ').map(ToOwned::to_owned);
         let command = words.next().unwrap();
-        let transport =
-            TransportConfig::Stdio { command, args: words.collect(), env: Default::default(), cwd: None };
-        let variable = |name: &str| (name == "HOME").then(|| home.display().to_string());
-        versions(&transport, variable).into_iter().collect()
+        TransportConfig::Stdio { command, args: words.collect(), env: Default::default(), cwd: None }
+    }
+
+    fn fetched(home: &Path, line: &str) -> Vec<Fetched> {
+        packages(&stdio(line), |name| (name == "HOME").then(|| home.display().to_string()))
+    }
+
+    fn write(home: &Path, path: &str, text: &str) {
+        let path = home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     #[test]
     #[cfg(not(windows))]
     fn what_launchers_keep_says_which_version_they_fetched() {
-        let home = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = home.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path();
         for (at, asked, version) in [("a", "@s/server", "1.2.3"), ("b", "@s/server@next", "2.0.0-rc.1")] {
             write(
+                home,
                 &format!(".npm/_npx/{at}/package.json"),
                 &format!(r#"{{"_npx":{{"packages":["{asked}"]}}}}"#),
             );
-            let installed = format!(".npm/_npx/{at}/node_modules/@s/server/package.json");
-            write(&installed, &format!(r#"{{"version":"{version}"}}"#));
+            let list = format!(".npm/_npx/{at}/node_modules/.package-lock.json");
+            let came = format!(r#"{{"packages":{{"node_modules/@s/server":{{"version":"{version}"}}}}}}"#);
+            write(home, &list, &came);
         }
-        write(".npm/_npx/c/package.json", "no JSON");
+        write(home, ".npm/_npx/c/package.json", "no JSON");
         for wheel in ["1/Mcp_Server.Git-2026.1.14", "2/other-1.0.0", "3/many-1.0.0", "4/many-1.1.0"] {
-            write(&format!(".cache/uv/archive-v0/{wheel}.dist-info/METADATA"), "");
+            write(home, &format!(".cache/uv/archive-v0/{wheel}.dist-info/METADATA"), "");
         }
         for (line, expected) in [
             ("npx -y @s/server", &["1.2.3"][..]),
@@ -129,7 +279,112 @@ mod tests {
             ("uvx many", &["1.0.0", "1.1.0"]),
             ("docker run mcp/fetch", &[]),
         ] {
-            assert_eq!(fetched(home.path(), line), expected, "{line}");
+            let versions: Vec<String> = versions(&stdio(line), &fetched(home, line)).into_iter().collect();
+            assert_eq!(versions, expected, "{line}");
         }
+    }
+
+    fn told(all: &[Fetched]) -> Vec<String> {
+        let digest = |one: &Fetched| one.digest.as_ref().map_or("nothing".into(), |digest| digest.clone());
+        let line = |one: &Fetched| {
+            let mark = if one.asked_for { "*" } else { "" };
+            format!("{mark}{} {} {} {}", one.name, one.version, one.build, digest(one)).replace("  ", " ")
+        };
+        all.iter().map(line).collect()
+    }
+
+    /// As npm 11 writes it; `resolved` stands there, or does not.
+    #[test]
+    fn what_npm_notes_of_a_package_and_of_all_that_it_needs_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path();
+        let npx = |at: &str, asked: &str, packages: &str| {
+            write(
+                home,
+                &format!(".npm/_npx/{at}/package.json"),
+                &format!(r#"{{"_npx":{{"packages":{asked}}}}}"#),
+            );
+            let list = format!(".npm/_npx/{at}/node_modules/.package-lock.json");
+            write(home, &list, &format!(r#"{{"lockfileVersion":3,"packages":{packages}}}"#));
+        };
+        npx(
+            "a",
+            r#"["@s/server@1.0.0"]"#,
+            r#"{"node_modules/@s/server":{"version":"1.0.0","integrity":"sha512-top"},
+                "node_modules/zod":{"version":"4.0.0","integrity":"sha1-weak sha512-strong","resolved":"https://registry.example/zod.tgz"},
+                "node_modules/@s/server/node_modules/zod":{"version":"3.0.0","integrity":"sha512-deep"},
+                "node_modules/@s/server/node_modules/@s/server":{"version":"0.9.0","integrity":"sha512-inner"},
+                "node_modules/other":{"name":"real","version":"2.0.0","integrity":"sha512-alias"},
+                "node_modules/repository":{"version":"5.0.0","integrity":"sha512-packed","resolved":"git+ssh://git@x/y.git#abc"},
+                "node_modules/bundled":{"version":"6.0.0","inBundle":true},
+                "node_modules/linked":{"link":true},
+                "node_modules/odd":7}"#,
+        );
+        npx(
+            "b",
+            r#"["@s/server@1.0.0","more"]"#,
+            r#"{"node_modules/more":{"version":"1.0.0","integrity":"sha512-more"}}"#,
+        );
+        npx("c", r#"["broken"]"#, r#"["no object"]"#);
+        assert_eq!(
+            told(&fetched(home, "npx -y @s/server@1.0.0 --port 3")),
+            [
+                "@s/server 0.9.0 sha512-inner",
+                "*@s/server 1.0.0 sha512-top",
+                "bundled 6.0.0 nothing",
+                "real 2.0.0 sha512-alias",
+                "repository 5.0.0 nothing",
+                "zod 3.0.0 sha512-deep",
+                "zod 4.0.0 sha512-strong",
+            ]
+        );
+        assert_eq!(told(&fetched(home, "npx -p more -p @s/server@1.0.0 x")), ["*more 1.0.0 sha512-more"]);
+        assert_eq!(told(&fetched(home, "npx broken")), [""; 0]);
+    }
+
+    /// As uv 0.13 lays it out.
+    #[test]
+    #[cfg(not(windows))]
+    fn what_a_wheel_says_of_its_files_is_its_digest_and_an_environment_says_what_runs_with_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path();
+        let wheel = |at: &str, release: &str, tags: &[&str], record: &str| {
+            let about = format!(".cache/uv/archive-v0/{at}/{release}.dist-info");
+            let tags: String = tags.iter().map(|tag| format!("Tag: {tag}\n")).collect();
+            write(home, &format!("{about}/WHEEL"), &format!("Wheel-Version: 1.0\n{tags}"));
+            write(home, &format!("{about}/RECORD"), record);
+        };
+        wheel("a", "my_server-1.0.0", &["py2-none-any", "py3-none-any"], "server.py,sha256=a,1\n");
+        wheel("b", "my_server-1.1.0", &["py3-none-any"], "server.py,sha256=b,1\n");
+        wheel("c", "native-2.0.0", &["cp311-cp311-linux_x86_64"], "native.so,sha256=c,1\n");
+        wheel("d", "built_here-3.0.0", &["py3-none-any"], "x.py,sha256=d,1\n");
+        wheel("e", "stranger-1.0.0", &["py3-none-any"], "x.py,sha256=e,1\n");
+        write(home, ".cache/uv/sdists-v11/pypi/built-here/3.0.0/revision.http", "");
+        let environment = ".cache/uv/archive-v0/f/lib/python3.11/site-packages";
+        for release in ["my_server-1.0.0", "native-2.0.0", "built_here-3.0.0", "absent-1.0.0"] {
+            write(home, &format!("{environment}/{release}.dist-info/RECORD"), "elsewhere,sha256=x,1\n");
+        }
+        write(home, &format!("{environment}/stranger-1.0.0.dist-info/direct_url.json"), "{}");
+        let digest = |record: &str| {
+            let hex: String = Sha256::digest(record).iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("sha256:{hex}")
+        };
+        let top = format!("*my_server 1.0.0 {}", digest("server.py,sha256=a,1\n"));
+        let native = format!("native 2.0.0 cp311-cp311-linux_x86_64 {}", digest("native.so,sha256=c,1\n"));
+        let all = ["built_here 3.0.0 nothing".to_owned(), top.clone(), native];
+        assert_eq!(told(&fetched(home, "uvx my-server==1.0.0")), all);
+        let newer = format!("*my_server 1.1.0 {}", digest("server.py,sha256=b,1\n"));
+        assert_eq!(told(&fetched(home, "uvx my-server@1.1.0")), [newer]);
+        // The one that was unpacked last is the one that counts.
+        wheel("g", "my_server-1.0.0", &["py3-none-any"], "server.py,sha256=other,1\n");
+        let later = SystemTime::now() + std::time::Duration::from_secs(60);
+        let unpacked = fs::File::open(home.join(".cache/uv/archive-v0/g")).unwrap();
+        unpacked.set_modified(later).unwrap();
+        let other = format!("*my_server 1.0.0 {}", digest("server.py,sha256=other,1\n"));
+        let now = told(&fetched(home, "uvx my-server==1.0.0"));
+        assert!(now.contains(&other) && !now.contains(&top), "{now:?}");
+        // A directory that is not the same for every server is none.
+        let relative = packages(&stdio("uvx my-server"), |name| (name == "HOME").then(|| ".".into()));
+        assert_eq!(told(&relative), [""; 0]);
     }
 }

@@ -40,22 +40,51 @@ const DOCKER_WITH_VALUE: [&str; 16] = [
     "--entrypoint",
 ];
 
+/// Whose rules a package is named by.
+#[derive(Debug, Clone, Copy)]
+enum Family {
+    Node,
+    Python,
+    Image,
+}
+
+/// The packages that a launcher is asked for, the one that it runs first; none where nothing is fetched.
+fn asked_for(transport: &TransportConfig) -> Option<(Family, Vec<&str>)> {
+    let TransportConfig::Stdio { command, args, .. } = transport else { return None };
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let node = |rest| (Family::Node, named(rest, &["--package", "-p"], &WITH_VALUE));
+    let python = |rest| (Family::Python, named(rest, &["--from", "--spec"], &WITH_VALUE));
+    match (launcher(command), words.as_slice()) {
+        ("npx" | "bunx" | "pnpx", rest) | ("npm", ["exec" | "x", rest @ ..]) | ("bun", ["x", rest @ ..]) => {
+            Some(node(rest))
+        }
+        ("pnpm" | "yarn", ["dlx", rest @ ..]) => Some(node(rest)),
+        ("uvx", rest) | ("uv", ["tool", "run", rest @ ..]) | ("uv", ["x", rest @ ..]) => Some(python(rest)),
+        ("pipx", ["run", rest @ ..]) => Some(python(rest)),
+        ("docker" | "podman" | "nerdctl", ["run", rest @ ..]) => {
+            Some((Family::Image, named(rest, &[], &DOCKER_WITH_VALUE)))
+        }
+        _ => None,
+    }
+}
+
 /// The package that a launcher fetches in whichever version is newest; `None` where the version is exact, or nothing is
 /// fetched.
 pub fn floating(transport: &TransportConfig) -> Option<String> {
-    let TransportConfig::Stdio { command, args, .. } = transport else { return None };
-    let name = launcher(command);
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    match (name, words.as_slice()) {
-        ("npx" | "bunx" | "pnpx", rest) | ("npm", ["exec" | "x", rest @ ..]) | ("bun", ["x", rest @ ..]) => {
-            node(rest)
-        }
-        ("pnpm" | "yarn", ["dlx", rest @ ..]) => node(rest),
-        ("uvx", rest) | ("uv", ["tool", "run", rest @ ..]) | ("uv", ["x", rest @ ..]) => python(rest),
-        ("pipx", ["run", rest @ ..]) => python(rest),
-        ("docker" | "podman" | "nerdctl", ["run", rest @ ..]) => image(rest),
-        _ => None,
-    }
+    let (family, packages) = asked_for(transport)?;
+    let package = packages.first()?;
+    let floats = match family {
+        Family::Node => node_floats(package),
+        Family::Python => python_floats(package),
+        // A tag can be moved to another image; a digest is the image.
+        Family::Image => !package.contains("@sha256:"),
+    };
+    floats.then(|| (*package).to_owned())
+}
+
+/// Everything that a launcher is asked for, word for word, what it runs first.
+pub(super) fn packages(transport: &TransportConfig) -> Vec<&str> {
+    asked_for(transport).map(|(_, packages)| packages).unwrap_or_default()
 }
 
 /// What a program is called, without its folder and what Windows adds.
@@ -99,62 +128,51 @@ pub fn pinned(transport: &TransportConfig, version: &str) -> Option<Vec<String>>
     (0..args.len()).filter_map(with).find(is_pinned)
 }
 
-/// What is named first, or by `--package`.
-fn package<'a>(words: &[&'a str], named: &[&str], with_value: &[&str]) -> Option<&'a str> {
+/// What stands first, or everything that is named by `--package`.
+fn named<'a>(words: &[&'a str], options: &[&str], with_value: &[&str]) -> Vec<&'a str> {
     let mut words = words.iter().copied();
-    let mut first = None;
+    let (mut named, mut first) = (Vec::new(), None);
     while let Some(word) = words.next() {
         let (option, value) =
             word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         if word == "--" {
-            first = first.or_else(|| words.next());
+            first = words.next();
             break;
         }
         if !word.starts_with('-') {
             first = Some(word);
             break;
         }
-        if named.contains(&option) {
-            return value.or_else(|| words.next());
-        }
-        if with_value.contains(&word) {
+        if options.contains(&option) {
+            named.extend(value.or_else(|| words.next()));
+        } else if with_value.contains(&word) {
             words.next();
         }
     }
-    first
+    if named.is_empty() { first.into_iter().collect() } else { named }
 }
 
-fn node(words: &[&str]) -> Option<String> {
-    let package = package(words, &["--package", "-p"], &WITH_VALUE)?;
+fn node_floats(package: &str) -> bool {
     // A folder or an address is what it is.
     if package.starts_with(['.', '/', '~']) || package.contains("://") {
-        return None;
+        return false;
     }
     let at = package.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
-    let exact = at.is_some_and(|at| is_exact(&package[at + 1..]));
-    (!exact).then(|| package.to_owned())
+    !at.is_some_and(|at| is_exact(&package[at + 1..]))
 }
 
-fn python(words: &[&str]) -> Option<String> {
-    let package = package(words, &["--from", "--spec"], &WITH_VALUE)?;
+fn python_floats(package: &str) -> bool {
     if package.starts_with(['.', '/', '~']) {
-        return None;
+        return false;
     }
     if let Some((_, commit)) =
         package.strip_prefix("git+").map(|rest| rest.rsplit_once('@').unwrap_or((rest, "")))
     {
-        return (!(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit())))
-            .then(|| package.to_owned());
+        return !(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()));
     }
     let version =
         package.split_once("==").or_else(|| package.split_once('@')).map_or("", |(_, version)| version);
-    (!is_exact(version)).then(|| package.to_owned())
-}
-
-fn image(words: &[&str]) -> Option<String> {
-    let image = package(words, &[], &DOCKER_WITH_VALUE)?;
-    // A tag can be moved to another image; a digest is the image.
-    (!image.contains("@sha256:")).then(|| image.to_owned())
+    !is_exact(version)
 }
 
 /// `1.2.3`, with or without what follows; no range, no tag.

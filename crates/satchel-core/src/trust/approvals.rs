@@ -18,6 +18,8 @@ use crate::{
 };
 
 const FORMAT: u32 = 1;
+/// Packages remembered of one server. Where there are more, those go that it does not use any more.
+const MOST_PACKAGES: usize = 4096;
 
 /// Lists of resources show what there is at the moment, files for example: a new one is no change of what the server
 /// is. Its text is inspected like any other.
@@ -160,6 +162,26 @@ impl Record {
             None if self.lost => Some(Why::Lost),
             None => (first == First::Held).then_some(Why::New),
         }
+    }
+
+    /// Is this another package than the one that is known under its name and version?
+    pub fn holds_package(&self, item: &Item) -> bool {
+        self.pin(item).is_some_and(|pin| pin.print != item.print)
+    }
+
+    /// Remembers packages that are not known yet, as what they are from now on. Those that are new.
+    pub fn remember<'a>(&mut self, items: &'a [Item]) -> Vec<&'a Item> {
+        let new: Vec<&Item> = items.iter().filter(|item| self.pin(item).is_none()).collect();
+        let pins = self.pins.entry(Kind::Package).or_default();
+        if pins.len() + new.len() > MOST_PACKAGES {
+            let now: BTreeSet<&String> = items.iter().map(|item| &item.name).collect();
+            pins.retain(|name, _| now.contains(name));
+        }
+        for item in &new {
+            let pin = Pin { print: item.print.clone(), text: item.text.clone(), approved: true };
+            pins.insert(item.name.clone(), pin);
+        }
+        new
     }
 
     /// A person approves exactly this definition.
@@ -383,6 +405,29 @@ mod tests {
         for _ in 0..histories.unwrap_or(100_000_u32) {
             history(&mut random);
         }
+    }
+
+    /// S33.
+    #[test]
+    fn a_version_of_a_package_that_was_seen_once_has_these_contents_for_ever() {
+        let package = |name: &str, contents: u64| Item { kind: Kind::Package, ..item(name, contents) };
+        let mut record = Record::new();
+        let (first, needed) = (package("a 1.0", 1), package("b 1.0", 1));
+        assert_eq!(record.remember(&[first.clone(), needed.clone()]), [&first, &needed]);
+        record = serde_json::from_slice(&serde_json::to_vec(&record).unwrap()).unwrap();
+        let newer = package("a 1.1", 2);
+        assert!(!record.holds_package(&first) && !record.holds_package(&newer));
+        assert_eq!(record.remember(&[newer.clone(), needed.clone()]), [&newer]);
+        let other = package("a 1.0", 2);
+        assert!(record.holds_package(&other));
+        assert_eq!(record.remember(std::slice::from_ref(&other)), [&other; 0]);
+        assert!(record.holds_package(&other), "reading it once more approves nothing");
+        record.approve(&other);
+        assert!(!record.holds_package(&other) && record.holds_package(&first));
+        // Not without end: those stay that are there.
+        let many: Vec<Item> = (0..MOST_PACKAGES as u64).map(|at| package(&format!("c {at}"), 1)).collect();
+        record.remember(&many);
+        assert!(!record.knows(Kind::Package, "a 1.0") && record.knows(Kind::Package, "c 7"));
     }
 
     fn history(random: &mut fastrand::Rng) {

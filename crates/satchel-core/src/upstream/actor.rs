@@ -27,6 +27,7 @@ use super::{
     connect::{Connection, Signs, batch, http, sse, stdio},
     ending::Ending,
     environment::{self, Found, SearchPath},
+    gate::Gate,
     handshake::{self, Hello, failure},
     lease::{Lease, LeaseError},
     lifecycle::{Effect, Event, Failure, Lifecycle, Policy, Refusal, State},
@@ -229,7 +230,13 @@ pub(super) enum Mail {
 
 impl Upstream {
     /// Starts the task. `number` is unique among the servers of this run of the hub.
-    pub fn new(name: ServerName, number: u64, config: ServerConfig, around: Arc<Surroundings>) -> Self {
+    pub fn new(
+        name: ServerName,
+        number: u64,
+        config: ServerConfig,
+        gate: Gate,
+        around: Arc<Surroundings>,
+    ) -> Self {
         // Unbounded: a lease that is dropped must be able to say so without waiting. Everything else is one message a
         // caller, and callers are bounded.
         let (mail, mailbox) = mpsc::unbounded_channel();
@@ -252,6 +259,7 @@ impl Upstream {
             name,
             way: Remembered::default(),
             config,
+            gate,
             lifecycle,
             around: around.clone(),
             mail: mail.downgrade(),
@@ -345,6 +353,7 @@ struct Actor {
     name: ServerName,
     way: Remembered,
     config: ServerConfig,
+    gate: Gate,
     lifecycle: Lifecycle,
     around: Arc<Surroundings>,
     mail: mpsc::WeakUnboundedSender<Mail>,
@@ -512,6 +521,7 @@ impl Actor {
             name: self.name.clone(),
             way: self.way.clone(),
             config: self.config.clone(),
+            gate: self.gate.clone(),
             mark: self.around.warden.mark(self.number, generation),
             around: self.around.clone(),
             dirty: self.dirty.clone(),
@@ -600,6 +610,7 @@ struct Start {
     name: ServerName,
     way: Remembered,
     config: ServerConfig,
+    gate: Gate,
     mark: String,
     around: Arc<Surroundings>,
     dirty: Arc<Dirty>,
@@ -610,6 +621,7 @@ impl Start {
     /// Tries the ways there are until one works: at most one after the other of each kind.
     async fn run(self) -> Result<Box<(Connection, Hello)>, Failure> {
         let filled = self.fill().await?;
+        self.gate.permits(&filled).await?;
         let hosted = matches!(filled, TransportConfig::Http { .. });
         let usual = match self.config.era {
             Era::Auto if hosted => Way::Modern,
@@ -622,6 +634,11 @@ impl Start {
             tried.push(way);
             let refused = match self.attempt(&filled, way).await {
                 Ok(started) => {
+                    // Its launcher may have fetched something just now.
+                    if let Err(failure) = self.gate.permits(&filled).await {
+                        started.0.stop().await;
+                        return Err(failure);
+                    }
                     // A program has its record from its start on.
                     if hosted {
                         self.did(

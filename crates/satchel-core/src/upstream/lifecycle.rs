@@ -66,7 +66,7 @@ impl Failure {
 
     /// Trying again by itself cannot help: a person has to change something first.
     fn is_final(&self) -> bool {
-        self.is_absent() || matches!(self.code, Code::ProtocolVersion | Code::ConfigInvalid)
+        self.is_absent() || matches!(self.code, Code::ProtocolVersion | Code::ConfigInvalid | Code::HeldBack)
     }
 
     /// The server did not end by itself.

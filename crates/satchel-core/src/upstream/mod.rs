@@ -5,6 +5,7 @@ pub mod breaker;
 pub mod connect;
 mod ending;
 pub mod environment;
+mod gate;
 mod handshake;
 pub mod lease;
 pub mod leash;
@@ -20,6 +21,7 @@ pub mod warden;
 
 pub use actor::{Dirty, News, Seen, Surroundings, Upstream};
 pub use ending::Ending;
+pub use gate::Gate;
 pub use handshake::Hello;
 pub use lease::{Lease, LeaseError};
 pub use link::{CallError, Event, Link, Outcome};

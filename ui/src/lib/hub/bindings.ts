@@ -244,7 +244,7 @@ export type Wish =
   | { do: "answer_secret"; id: number; value: string }
   | { do: "reading_ask"; id: number };
 
-export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch";
+export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch" | "package";
 export type Why = "changed" | "added" | "new" | "alarming" | "lost";
 export type Unseen = "new" | "imported";
 export type Odd =

@@ -906,6 +906,11 @@ export const wishes: hub.Wish[] = [
         "kind": "launch",
         "name": "name",
         "fingerprint": "00ff"
+      },
+      {
+        "kind": "package",
+        "name": "name",
+        "fingerprint": "00ff"
       }
     ]
   },
@@ -954,6 +959,11 @@ export const wishes: hub.Wish[] = [
       },
       {
         "kind": "launch",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "package",
         "name": "name",
         "fingerprint": "00ff"
       }
