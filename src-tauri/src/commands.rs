@@ -133,6 +133,8 @@ fn may(wish: &Wish) -> bool {
         | Wish::Change(_)
         | Wish::Entry { .. }
         | Wish::OwnSecrets { .. }
+        | Wish::Package { .. }
+        | Wish::Pin { .. }
         | Wish::PutBack { .. }
         | Wish::Restart { .. }
         | Wish::Rest { .. }

@@ -19,6 +19,7 @@ use satchel_core::model::{
         ReportLine, Savings, SessionLine, Sharing, Spent, Took, Totals,
     },
     nature::{Effect, Nature, Permit, Safety},
+    package::{PackageView, Pinned},
     server::{Era, Sandbox},
     snapshot::{Avoided, ClientView, Usage},
 };
@@ -54,6 +55,8 @@ fn samples() -> String {
     put(&mut file, "codes", "hub.Code[]", &Code::ALL.to_vec());
     put(&mut file, "wishes", "hub.Wish[]", &wishes());
     put(&mut file, "tools", "hub.ToolList", &tools());
+    put(&mut file, "packages", "hub.PackageView[]", &packages());
+    put(&mut file, "pinned", "hub.Pinned", &Pinned { package: "server".into(), version: "1.2.3".into() });
     put(&mut file, "report", "hub.Report", &report());
     put(&mut file, "activity", "hub.ActivityPage", &activity());
     put(&mut file, "lastDay", "hub.LastDay", &last_day());
@@ -194,6 +197,9 @@ fn wishes() -> Vec<Wish> {
         Wish::Change(Change::SetEnabled { name: name(), enabled: true }),
         Wish::Entry { server: name() },
         Wish::OwnSecrets { server: name() },
+        Wish::Package { server: name() },
+        Wish::Pin { server: name(), version: Some("1.2.3".into()) },
+        Wish::Pin { server: name(), version: None },
         Wish::PutBack { server: name() },
         Wish::Change(Change::Edit { name: name(), entry: serde_json::json!({ "command": "npx" }) }),
         Wish::Change(Change::Duplicate { name: name(), to: "github-2".into() }),
@@ -325,6 +331,18 @@ fn approvals() -> ApprovalList {
     let of =
         |unseen| ServerApprovals { server: "github".into(), unseen, new: 3, items: held.map(item).into() };
     ApprovalList { servers: [None, Some(Unseen::New), Some(Unseen::Imported)].map(of).into() }
+}
+
+fn packages() -> Vec<PackageView> {
+    let of = |version: Option<&str>| PackageView {
+        package: "server".into(),
+        version: version.map(ToOwned::to_owned),
+        digest: version.map(|_| "sha512-00ff".into()),
+        fetched: vec!["1.2.3".into()],
+        kept: true,
+        example: "server@1.2.3".into(),
+    };
+    vec![of(None), of(Some("1.2.3"))]
 }
 
 fn tools() -> ToolList {

@@ -11,6 +11,7 @@ mod hub;
 pub mod odd;
 pub mod process;
 mod programs;
+mod registry;
 mod tokens;
 mod wait;
 
@@ -20,4 +21,5 @@ pub use fixture::{LEGACY, MODERN, fixture};
 pub use home::{Home, Ran};
 pub use hub::{Connection, Hub};
 pub use programs::{program, repository, target_directory};
+pub use registry::Registry;
 pub use wait::eventually;

@@ -1,9 +1,9 @@
 //! An entry that runs whichever version is newest: `satchel pin` has it run one, and another one than before is told. One
 //! version with other contents than before is run by nobody, pinned or not.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::fs;
 
-use satchel_tests::{Client, Fake, Home, Hub, eventually, program};
+use satchel_tests::{Client, Fake, Home, Hub, Registry, eventually};
 use serde_json::{Value, json};
 
 use crate::offered;
@@ -44,6 +44,22 @@ async fn what_floats_is_pinned_to_what_was_fetched_last() {
     assert_eq!(home.config()["mcpServers"]["unknown"]["args"], json!(["-y", "other@2.0.1"]));
 }
 
+/// S9. Whoever pins an entry has not looked at what another hand made of the rest of it.
+#[tokio::test]
+async fn what_is_held_back_is_not_approved_by_pinning_it() {
+    let home = Home::empty();
+    let registry = Registry::of(&home);
+    home.write_config(&json!({ "mcpServers": {} }));
+    let hub = registry.start_hub().await;
+    home.satchel(&["add", "fake", "--", "npx", "-y", TOP]).await.succeeded();
+    home.edit_config(|config| config["mcpServers"]["fake"]["args"] = json!(["-y", TOP, "--root", "/"]));
+    let before = home.config();
+    eventually("it is held back", async || (hub.server("fake").await["held"] == 1).then_some(())).await;
+    let refused = home.satchel(&["pin", "fake", "1.2.3"]).await;
+    assert!(refused.failed_with(1).stderr.contains("held back"), "{refused:?}");
+    assert_eq!(home.config(), before);
+}
+
 #[tokio::test]
 async fn a_server_that_is_another_version_than_before_is_told_of() {
     let home = Home::empty();
@@ -69,75 +85,6 @@ async fn a_server_that_is_another_version_than_before_is_told_of() {
     assert_eq!(record["detail"], "says that it is version 1.3.0; before it was 1.2.0", "{record}");
     let log = home.satchel(&["logs", "fake"]).await;
     assert!(log.succeeded().stdout.contains("says that it is version 1.3.0"), "{log:?}");
-}
-
-/// Launchers that fetch like `npx` and `uvx`: once what is asked for, as the registry has it then, and from then on from
-/// the disk. What they run is the fake server.
-struct Registry<'a> {
-    home: &'a Home,
-}
-
-impl<'a> Registry<'a> {
-    fn of(home: &'a Home) -> Self {
-        let npx = r#"#!/bin/sh
-place="$HOME/.npm/_npx/$(printf %s "$2" | sha512sum | cut -c1-16)"
-if [ ! -d "$place" ]; then
-  mkdir -p "$place/node_modules"
-  printf '{"_npx":{"packages":["%s"]}}' "$2" >"$place/package.json"
-  cp "$HOME/registry.json" "$place/node_modules/.package-lock.json"
-fi
-shift 2
-exec "$FAKE" "$@"
-"#;
-        let uvx = "#!/bin/sh\nshift\nexec \"$FAKE\" \"$@\"\n";
-        fs::create_dir(home.file("bin")).expect("the home can be written to");
-        for (name, text) in [("npx", npx), ("uvx", uvx)] {
-            let file = home.file(&format!("bin/{name}"));
-            fs::write(&file, text).expect("the home can be written to");
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        }
-        Self { home }
-    }
-
-    async fn hub(&self) -> Hub<'a> {
-        let path = std::env::var("PATH").expect("there is one");
-        let path = format!("{}:{path}", self.home.file("bin").display());
-        self.home.start_hub_with(&[("PATH", &path)]).await
-    }
-
-    /// The entry of a server that such a launcher starts.
-    fn entry(&self, fake: Fake, launcher: &str, before: &[&str]) -> Value {
-        let mut entry = fake.env("FAKE", program("fake-mcp-server").to_str().expect("it is plain")).entry();
-        let given = entry["args"].as_array().cloned().unwrap_or_default();
-        entry["args"] = before.iter().map(|word| json!(word)).chain(given).collect();
-        entry["command"] = json!(launcher);
-        entry
-    }
-
-    /// What it delivers from now on: names, versions and contents.
-    fn has(&self, packages: &[(&str, &str, &str)]) {
-        let package = |(name, version, contents): &(&str, &str, &str)| {
-            let about = json!({ "version": version, "integrity": format!("sha512-{contents}") });
-            (format!("node_modules/{name}"), about)
-        };
-        let packages: serde_json::Map<String, Value> = packages.iter().map(package).collect();
-        let list = json!({ "lockfileVersion": 3, "packages": packages }).to_string();
-        fs::write(self.home.file("registry.json"), list).expect("the home can be written to");
-    }
-
-    /// Nothing is on the disk any more: the next start fetches.
-    fn empty(&self) {
-        fs::remove_dir_all(self.home.file(".npm")).expect("something was fetched");
-    }
-
-    /// What was fetched is replaced by what it delivers now, before anything is started.
-    fn fetch_now(&self) {
-        let fetched = fs::read_dir(self.home.file(".npm/_npx")).expect("something was fetched").flatten();
-        for place in fetched {
-            let list = place.path().join("node_modules/.package-lock.json");
-            fs::copy(self.home.file("registry.json"), list).expect("the home can be written to");
-        }
-    }
 }
 
 const TOP: &str = "@scope/server";
@@ -180,7 +127,7 @@ async fn the_same_version_with_other_contents_does_not_run_before_a_person_has_l
     let entry = registry.entry(fake, "npx", &["-y", "@scope/server@1.2.3"]);
     home.write_config(&json!({ "mcpServers": { "fake": entry } }));
     registry.has(&[(TOP, "1.2.3", "first"), ("zod", "3.0.0", "zod")]);
-    let hub = registry.hub().await;
+    let hub = registry.start_hub().await;
     let client = hub.client("one").await;
     offered(&client, "fake:echo").await;
     works(&client).await;
@@ -202,7 +149,9 @@ async fn the_same_version_with_other_contents_does_not_run_before_a_person_has_l
     is_held(&home, &hub, &client, &words).await;
     assert!(client.paths("fake:echo").await.is_empty(), "nor is it on offer");
     hub.terminate().await;
-    let hub = registry.hub().await;
+    let shown = home.satchel(&["approvals", "fake"]).await.stdout;
+    assert!(shown.contains("@scope/server 1.2.3"), "also without a hub: {shown}");
+    let hub = registry.start_hub().await;
     let client = hub.client("one").await;
     is_held(&home, &hub, &client, &words).await;
     assert_eq!(starts(), before, "nothing of it ran");
@@ -238,7 +187,7 @@ async fn what_floats_may_have_another_version_and_no_other_contents_of_one() {
     let entry = registry.entry(Fake::new(&home, "fake"), "npx", &["-y", TOP]);
     home.write_config(&json!({ "mcpServers": { "fake": entry } }));
     registry.has(&[(TOP, "1.2.3", "first")]);
-    let hub = registry.hub().await;
+    let hub = registry.start_hub().await;
     let client = hub.client("one").await;
     offered(&client, "fake:echo").await;
 
@@ -269,7 +218,7 @@ async fn a_wheel_with_other_contents_does_not_run_either() {
     fs::create_dir_all(&about).expect("the home can be written to");
     let unpacked = |list: &str| fs::write(about.join("RECORD"), list).expect("the home can be written to");
     unpacked("server.py,sha256=first,1\n");
-    let hub = registry.hub().await;
+    let hub = registry.start_hub().await;
     let client = hub.client("one").await;
     offered(&client, "fake:echo").await;
     unpacked("server.py,sha256=other,1\n");

@@ -1,6 +1,7 @@
-//! A server's setup in the real window: edited as it stands in the file, without a secret ever coming into the page.
+//! A server's setup in the real window: edited as it stands in the file, without a secret ever coming into the page, and
+//! pinned to one version of its package.
 
-use satchel_tests::{Fake, eventually};
+use satchel_tests::{Fake, Registry, eventually};
 use serde_json::{Value, json};
 
 use crate::{app::until_offered, desktop::Desktop, page::switch};
@@ -38,6 +39,43 @@ async fn an_entry_is_edited_and_what_is_secret_in_it_stays_hidden_and_kept() {
     page.says(".pane pre", "\"high\"").await;
     let shown = page.run("return document.documentElement.outerHTML").await.to_string();
     assert!(!shown.contains(CANARY), "the page never had the secret");
+    page.close().await;
+}
+
+/// S33.
+#[tokio::test]
+async fn a_package_that_floats_is_pinned_with_one_button_and_other_contents_of_it_wait_for_a_look() {
+    let desktop = Desktop::with_servers(json!({})).await;
+    let registry = Registry::of(&desktop.home);
+    let mut entry = registry.entry(Fake::new(&desktop.home, "fake"), "npx", &["-y", "@scope/server"]);
+    entry["command"] = json!(desktop.home.file("bin/npx"));
+    desktop.home.write_config(&json!({ "mcpServers": { "fake": entry } }));
+    registry.has(&[("@scope/server", "1.2.3", "first")]);
+    let page = desktop.open_window(&[]).await;
+    let client = desktop.client("editor").await;
+    until_offered(&client, "fake", true).await;
+    page.run("location.hash = '#/servers/fake'").await;
+    page.says(".pane .floats", "Pin to 1.2.3").await;
+    page.click(".pane .floats button").await;
+    page.says(".pane .facts", "1.2.3 · no other runs").await;
+    page.says(".pane .facts", "sha512-first").await;
+    let args = desktop.home.config()["mcpServers"]["fake"]["args"].clone();
+    assert_eq!(args[1], "@scope/server@1.2.3", "{args}");
+    until_offered(&client, "fake", true).await;
+
+    registry.has(&[("@scope/server", "1.2.3", "other")]);
+    registry.fetch_now();
+    desktop.home.satchel(&["restart", "fake"]).await;
+    page.says(".pane .who", "held back").await;
+    page.run("location.hash = '#/servers/fake/tools'").await;
+    page.says(".pane .boxes", "has other contents than before, under the same version").await;
+    page.says(".pane .boxes", "Package @scope/server 1.2.3").await;
+    page.says(".pane .boxes del", "sha512-first").await;
+    page.says(".pane .boxes ins", "sha512-other").await;
+    page.click(".pane .boxes .act button:last-of-type").await;
+    until_offered(&client, "fake", true).await;
+    page.run("location.hash = '#/servers/fake'").await;
+    page.says(".pane .facts", "sha512-other").await;
     page.close().await;
 }
 

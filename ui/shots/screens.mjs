@@ -5,6 +5,11 @@ const click = (css) => `document.querySelector(${JSON.stringify(css)}).click()`;
 /** @type {{ name: string, scene?: string, place: string, act?: string, size?: [number, number], language?: string, dir?: string, long?: boolean }[]} */
 export const screens = [
   { name: "servers", place: "/servers/github" },
+  { name: "servers-floats", place: "/servers/filesystem" },
+  { name: "servers-pinned", place: "/servers/filesystem", act: click(".pane .floats button") },
+  { name: "servers-several", place: "/servers/fetch" },
+  { name: "servers-floats-wordy", place: "/servers/filesystem", long: true, size: [620, 700] },
+  { name: "servers-floats-german", place: "/servers/filesystem", language: "de" },
   { name: "servers-failed", place: "/servers/puppeteer" },
   { name: "servers-credential", place: "/servers/postgres" },
   { name: "servers-starting", place: "/servers/playwright" },
@@ -14,6 +19,7 @@ export const screens = [
   { name: "servers-edit", place: "/servers/github/setup", act: click(".pane section h3 button") },
   { name: "servers-walls", place: "/servers/github/setup", act: click("section button[role=switch][aria-label*=Sandbox]") },
   { name: "servers-held", scene: "changed", place: "/servers/notes/tools" },
+  { name: "servers-delivered", scene: "changed", place: "/servers/memory/tools" },
   { name: "servers-new", scene: "changed", place: "/servers/fetch/tools" },
   { name: "servers-off", place: "/servers/slack" },
   { name: "servers-200", scene: "crowd", place: "/servers" },

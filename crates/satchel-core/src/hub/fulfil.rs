@@ -42,6 +42,8 @@ impl Hub {
             }
             Wish::Entry { server } => self.entry_to_edit(&server),
             Wish::OwnSecrets { server } => self.own_secrets(&server),
+            Wish::Package { server } => Ok(json!(self.package(&server).await?)),
+            Wish::Pin { server, version } => Ok(json!(self.pin(&server, version).await?)),
             Wish::PutBack { server } => self.put_back(&server).await,
             Wish::Restart { server } => {
                 let known = self
@@ -49,7 +51,9 @@ impl Hub {
                     .get_key_value(server.as_str())
                     .map(|(name, known)| (name.clone(), known.clone()));
                 let (name, known) = known.ok_or_else(|| unknown_server(&server))?;
-                self.look_again(&name, &known.config.transport).await;
+                if self.holds_packages(&name) {
+                    self.look_again(&name, &known.config.transport).await;
+                }
                 self.refuse_held_launch(&name)?;
                 known.upstream.restart();
                 Ok(json!({}))

@@ -3,14 +3,26 @@
 //! looked. Another version is another package: an entry that lets its launcher choose is meant to run those.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
-use super::{Hub, trusted::Entry};
+use serde_json::json;
+
+use super::{Hub, fulfil::unknown_server, trusted::Entry};
 use crate::{
-    model::{ServerName, TransportConfig, approvals::Kind, trail::DeedKind},
-    registry::fetched::{self, Fetched},
+    config::expand::{Template, Values},
+    model::{
+        ServerName, TransportConfig,
+        approvals::Kind,
+        control::{Change, Refusal},
+        package::{PackageView, Pinned},
+        trail::DeedKind,
+    },
+    registry::{
+        fetched::{self, Fetched},
+        pinning,
+    },
     trust::{Fingerprint, Item, approvals, clean, fingerprint::Tree},
     upstream::{Gate, environment},
 };
@@ -45,7 +57,7 @@ pub(super) fn because(entry: &Entry) -> Option<String> {
     let before = short(entry.record.before(first).unwrap_or_default());
     let more = match held.count() {
         0 => String::new(),
-        more => format!(", and so has {more} more of its packages"),
+        more => format!(", like {more} more of its packages"),
     };
     Some(format!(
         "{} has other contents than before, under the same version ({}, before {before}){more}; nobody has approved that",
@@ -61,6 +73,29 @@ fn short(digest: &str) -> String {
     }
 }
 
+struct Variables<'a>(&'a HashMap<String, String>);
+
+impl Values for Variables<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.0.get(name).cloned()
+    }
+    fn secret(&self, _name: &str) -> Option<String> {
+        None
+    }
+}
+
+/// The one version that is here.
+fn one_of(versions: &[String], package: &str, server: &str) -> Result<String, Refusal> {
+    let (code, message) = match versions {
+        [version] => return Ok(version.clone()),
+        [] => ("version_unknown", format!("which version of {package} was fetched is not known here")),
+        several => {
+            ("versions_several", format!("several versions of {package} are here ({})", several.join(", ")))
+        }
+    };
+    Err(Refusal::new(code, message, format!("Name one: `satchel pin {server} VERSION`.")))
+}
+
 impl Hub {
     /// What is asked whenever this server is started.
     pub(super) fn gate(&self, name: &ServerName) -> Gate {
@@ -74,18 +109,18 @@ impl Hub {
             return;
         }
         let (hub, name, transport) = (self.clone(), name.clone(), transport.clone());
-        let look = move || hub.look(&name, &transport);
-        match self.inner.options.passive {
-            true => look(),
-            false => drop(self.inner.tracker.spawn_blocking(look)),
+        if self.inner.options.passive {
+            return self.look(&name, &transport);
         }
+        self.inner.tracker.spawn(async move {
+            // One after the other: a hub begins with all of its servers.
+            let _turn = hub.inner.looking.acquire().await;
+            hub.look_again(&name, &transport).await;
+        });
     }
 
-    /// A person wants it started: what was wrong may have been put right.
+    /// Looks at what is here now: what was wrong may have been put right.
     pub(super) async fn look_again(&self, name: &ServerName, transport: &TransportConfig) {
-        if !self.holds_packages(name) {
-            return;
-        }
         let (hub, name, transport) = (self.clone(), name.clone(), transport.clone());
         let _ = self.inner.tracker.spawn_blocking(move || hub.look(&name, &transport)).await;
     }
@@ -101,10 +136,83 @@ impl Hub {
         self.trusted().get(name).is_some_and(|entry| entry.held_packages().next().is_some())
     }
 
+    /// What a server's launcher fetches for it; `None` where it fetches nothing that has versions.
+    pub(super) async fn package(&self, server: &str) -> Result<Option<PackageView>, Refusal> {
+        let (name, transport) = self.configured(server)?;
+        let (floats, kept) = (pinning::floating(&transport).is_some(), fetched::is_kept(&transport));
+        let asked_for = fetched::asked_for(&transport).filter(|(_, version)| floats || version.is_some());
+        let Some(((package, version), example)) = asked_for.zip(pinning::example(&transport)) else {
+            return Ok(None);
+        };
+        let digest = version.as_ref().and_then(|version| self.remembered(&name, &package, version));
+        let fetched = if floats { self.versions(transport).await } else { Vec::new() };
+        Ok(Some(PackageView { package, version, digest, fetched, kept, example }))
+    }
+
+    /// Has a server run one version of its package, and no other.
+    pub(super) async fn pin(&self, server: &str, version: Option<String>) -> Result<Pinned, Refusal> {
+        let (name, transport) = self.configured(server)?;
+        let package = pinning::floating(&transport).ok_or_else(|| {
+            let message = format!(
+                "{server} fetches no package, or names its version exactly already; nothing was changed"
+            );
+            Refusal::new("pinned_already", message, "")
+        })?;
+        // Who pins it has not looked at what another hand made of the rest.
+        self.refuse_held_entry(&name)?;
+        let version = match version {
+            Some(version) => version,
+            None => one_of(&self.versions(transport.clone()).await, &package, server)?,
+        };
+        let args = pinning::pinned(&transport, &version).ok_or_else(|| {
+            let message = format!("\"{version}\" is no exact version of {package}");
+            Refusal::new("no_version", message, "Name one like 1.2.3, or a whole digest of an image.")
+        })?;
+        let mut entry = self.entry_to_edit(server)?;
+        entry["args"] = json!(args);
+        self.apply(Change::Edit { name: server.to_owned(), entry }).await?;
+        Ok(Pinned { package, version })
+    }
+
+    fn configured(&self, server: &str) -> Result<(ServerName, TransportConfig), Refusal> {
+        let config = self.inner.config.borrow().clone();
+        let known = config.servers().get_key_value(server).ok_or_else(|| unknown_server(server))?;
+        Ok((known.0.clone(), known.1.transport.clone()))
+    }
+
+    async fn versions(&self, transport: TransportConfig) -> Vec<String> {
+        let hub = self.clone();
+        let read = move || fetched::versions(&transport, &hub.fetched(&transport)).into_iter().collect();
+        self.inner.tracker.spawn_blocking(read).await.unwrap_or_default()
+    }
+
+    /// The contents of this version, as they were when it was first seen or approved.
+    fn remembered(&self, server: &ServerName, package: &str, version: &str) -> Option<String> {
+        let trusted = self.trusted();
+        let is_it = |(name, _): &(&str, &str)| {
+            let Some((name, release)) = name.split_once(' ') else { return false };
+            let release = release.split_once(' ').map_or(release, |(release, _)| release);
+            release == version && fetched::is_called(package, name)
+        };
+        trusted.get(server)?.record.packages().find(is_it).map(|(_, digest)| digest.to_owned())
+    }
+
     /// What this server's launcher has here for this entry.
     fn fetched(&self, transport: &TransportConfig) -> Vec<Fetched> {
         let given = environment::passed_on(self.inner.around.environment.clone());
-        fetched::packages(transport, |name| given.get(name).cloned())
+        fetched::packages(&self.with_variables(transport), |name| given.get(name).cloned())
+    }
+
+    /// The entry as it is started, but for secrets: they say nothing of packages.
+    fn with_variables(&self, transport: &TransportConfig) -> TransportConfig {
+        let mut transport = transport.clone();
+        if let TransportConfig::Stdio { args, env, .. } = &mut transport {
+            let variables = Variables(&self.inner.around.environment);
+            for text in args.iter_mut().chain(env.values_mut()) {
+                *text = Template::parse(text).fill(&variables, &mut BTreeSet::new());
+            }
+        }
+        transport
     }
 
     /// Compares what is here with what is remembered, and remembers what is new.
@@ -116,29 +224,25 @@ impl Hub {
         let (asked_for, all) = (items(fetched.iter().filter(|one| one.asked_for)), items(fetched.iter()));
         let mut trusted = self.trusted();
         let Some(entry) = trusted.get_mut(name) else { return Ok(()) };
-        let known = entry.held_packages().next().is_some();
+        let before = because(entry);
         entry.packages = all.iter().filter(|item| entry.record.holds_package(item)).cloned().collect();
-        let because = because(entry);
+        let held = because(entry);
         let mut told = Vec::new();
-        match &because {
-            Some(because) if !known => {
-                told.push((DeedKind::Held, "satchel", format!("held back: {because}")))
-            }
-            Some(_) => {}
+        match &held {
+            Some(_) if held == before => {}
+            Some(why) => told.push((DeedKind::Held, "satchel", format!("held back: {why}"))),
             None => {
                 let new = entry.record.remember(&all);
-                let fetched =
-                    new.iter().filter(|item| asked_for.iter().any(|one| one.name == item.name)).map(|item| {
-                        let line =
-                            format!("{} was fetched for it, {}", clean::visible(&item.name), item.text);
-                        (DeedKind::Started, "", line)
-                    });
-                told.extend(fetched);
                 if !new.is_empty() {
                     let written = approvals::write(&self.approvals_file(name), &entry.record);
                     // Tried again with the next list.
                     entry.unwritten = written.is_err();
                 }
+                let runs = |item: &&Item| asked_for.iter().any(|one| one.name == item.name);
+                told.extend(new.into_iter().filter(runs).map(|item| {
+                    let line = format!("{} was fetched for it, {}", clean::visible(&item.name), item.text);
+                    (DeedKind::Started, "", line)
+                }));
             }
         }
         drop(trusted);
@@ -148,7 +252,7 @@ impl Hub {
             }
             self.did(kind, who, name.as_str(), line);
         }
-        because.map_or(Ok(()), Err)
+        held.map_or(Ok(()), Err)
     }
 }
 

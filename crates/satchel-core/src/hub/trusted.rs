@@ -184,7 +184,7 @@ impl Hub {
     }
 
     /// The same, where that is because of its entry.
-    fn refuse_held_entry(&self, name: &ServerName) -> Result<(), CallFailure> {
+    pub(super) fn refuse_held_entry(&self, name: &ServerName) -> Result<(), CallFailure> {
         let trusted = self.trusted();
         let held = trusted.get(name).and_then(Entry::held_launch);
         held.map_or(Ok(()), |(_, why)| Err(not_started(name, launch::because(why))))

@@ -45,6 +45,18 @@ pub enum Wish {
         /// Which.
         server: String,
     },
+    /// What a server's launcher fetches for it. Answer: [`super::package::PackageView`], or `null` where it fetches nothing.
+    Package {
+        /// Which.
+        server: String,
+    },
+    /// Has a server run one version of its package. Answer: [`super::package::Pinned`].
+    Pin {
+        /// Which.
+        server: String,
+        /// The version; the one that was fetched last where it is `None`.
+        version: Option<String>,
+    },
     /// Adds a server again that was removed since the hub started, as it was.
     PutBack {
         /// Which.

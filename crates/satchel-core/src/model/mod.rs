@@ -11,6 +11,7 @@ pub mod ledger;
 pub mod listing;
 pub mod name;
 pub mod nature;
+pub mod package;
 pub mod secret;
 pub mod server;
 pub mod snapshot;

@@ -66,9 +66,25 @@ pub fn packages(transport: &TransportConfig, variable: impl Fn(&str) -> Option<S
 /// The versions of what this entry runs that its launcher has here, where it does not name one exactly.
 pub fn versions(transport: &TransportConfig, fetched: &[Fetched]) -> BTreeSet<String> {
     let Some(package) = pinning::floating(transport) else { return BTreeSet::new() };
-    let name = plain(bare(&package));
-    let meant = |one: &&Fetched| one.asked_for && plain(&one.name) == name && pinning::is_exact(&one.version);
+    let meant =
+        |one: &&Fetched| one.asked_for && is_called(&package, &one.name) && pinning::is_exact(&one.version);
     fetched.iter().filter(meant).map(|one| one.version.clone()).collect()
+}
+
+/// What an entry runs: its package word for word, and the exact version of it, where it names one. `None` where nothing is
+/// fetched.
+pub fn asked_for(transport: &TransportConfig) -> Option<(String, Option<String>)> {
+    let package = *pinning::packages(transport).first()?;
+    let exact = pinning::floating(transport).is_none();
+    // An image has its digest for a version.
+    let image = || package.split_once("@sha256:").map(|(_, digest)| format!("sha256:{digest}"));
+    let version = || pinning::version(package).map(ToOwned::to_owned).or_else(image);
+    Some((package.to_owned(), exact.then(version).flatten()))
+}
+
+/// Is this what launchers call the package that an entry asks for?
+pub fn is_called(package: &str, name: &str) -> bool {
+    plain(bare(package)) == plain(name)
 }
 
 fn home(variable: &impl Fn(&str) -> Option<String>) -> PathBuf {
@@ -158,8 +174,7 @@ type Release = (String, String);
 /// more such directory, with everything in it that runs together.
 fn uv(cache: &Path, package: &str) -> Vec<Fetched> {
     let name = plain(bare(package));
-    let (_, rest) = pinning::name_and_rest(package);
-    let exact = Some(rest.trim_start_matches(['=', '@'])).filter(|version| pinning::is_exact(version));
+    let exact = pinning::version(package);
     let asked_for = |(other, version): &Release| *other == name && exact.is_none_or(|exact| exact == version);
     let mut wheels: BTreeMap<Release, Vec<PathBuf>> = BTreeMap::new();
     let mut wanted: BTreeSet<Release> = BTreeSet::new();

@@ -82,6 +82,27 @@ pub fn floating(transport: &TransportConfig) -> Option<String> {
     floats.then(|| (*package).to_owned())
 }
 
+/// How the package is named with one exact version, for whoever is to name one.
+pub fn example(transport: &TransportConfig) -> Option<String> {
+    let (family, packages) = asked_for(transport)?;
+    let package = packages.first()?;
+    let (name, _) = name_and_rest(package);
+    Some(match family {
+        Family::Node => format!("{name}@1.2.3"),
+        Family::Python if package.starts_with("git+") => {
+            format!("{}@…", package.rsplit_once('@').map_or(*package, |(repository, _)| repository))
+        }
+        Family::Python => format!("{name}==1.2.3"),
+        Family::Image => format!("{package}@sha256:…"),
+    })
+}
+
+/// The exact version that an entry names, where it names one.
+pub(super) fn version(package: &str) -> Option<&str> {
+    let (_, rest) = name_and_rest(package);
+    Some(rest.trim_start_matches(['=', '@'])).filter(|version| is_exact(version))
+}
+
 /// Everything that a launcher is asked for, word for word, what it runs first.
 pub(super) fn packages(transport: &TransportConfig) -> Vec<&str> {
     asked_for(transport).map(|(_, packages)| packages).unwrap_or_default()
@@ -220,6 +241,23 @@ mod tests {
             };
             let pinned = pinned(&transport, version).map(|args| format!("{command} {}", args.join(" ")));
             assert_eq!(pinned.as_deref(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn whoever_is_to_name_a_version_is_shown_how() {
+        for (line, expected) in [
+            ("npx -y @scope/server@latest", Some("@scope/server@1.2.3")),
+            ("uvx --from server[x]>=1 tool", Some("server[x]==1.2.3")),
+            ("uvx git+https://github.com/a/b", Some("git+https://github.com/a/b@…")),
+            ("docker run -i mcp/fetch:1.2", Some("mcp/fetch:1.2@sha256:…")),
+            ("node server.js", None),
+        ] {
+            let mut words = line.split(' ').map(ToOwned::to_owned);
+            let command = words.next().unwrap();
+            let transport =
+                TransportConfig::Stdio { command, args: words.collect(), env: Default::default(), cwd: None };
+            assert_eq!(example(&transport).as_deref(), expected, "{line}");
         }
     }
 

@@ -169,6 +169,12 @@ impl Record {
         self.pin(item).is_some_and(|pin| pin.print != item.print)
     }
 
+    /// The packages that are remembered: their names with versions, and their contents.
+    pub fn packages(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pins = self.pins.get(&Kind::Package).into_iter().flatten();
+        pins.map(|(name, pin)| (name.as_str(), pin.text.as_str()))
+    }
+
     /// Remembers packages that are not known yet, as what they are from now on. Those that are new.
     pub fn remember<'a>(&mut self, items: &'a [Item]) -> Vec<&'a Item> {
         let new: Vec<&Item> = items.iter().filter(|item| self.pin(item).is_none()).collect();

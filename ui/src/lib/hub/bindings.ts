@@ -216,6 +216,8 @@ export type Wish =
   | ({ do: "change" } & Change)
   | { do: "entry"; server: string }
   | { do: "own_secrets"; server: string }
+  | { do: "package"; server: string }
+  | { do: "pin"; server: string; version: string | null }
   | { do: "put_back"; server: string }
   | { do: "restart"; server: string }
   | { do: "rest"; server: string }
@@ -243,6 +245,26 @@ export type Wish =
   | { do: "answer_question"; id: number; answer: QuestionAnswer }
   | { do: "answer_secret"; id: number; value: string }
   | { do: "reading_ask"; id: number };
+
+/** What a server's launcher fetches for it. */
+export interface PackageView {
+  /** The package as its entry names it. */
+  package: string;
+  /** The one version that runs; `null` where whichever is newest does. */
+  version: string | null;
+  /** What is remembered of the contents of that version. */
+  digest: string | null;
+  /** Where no version is named: those that the launcher has here. */
+  fetched: string[];
+  /** Does the launcher keep what can be read here? */
+  kept: boolean;
+  /** How the package is named with one exact version, with one that is made up. */
+  example: string;
+}
+export interface Pinned {
+  package: string;
+  version: string;
+}
 
 export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch" | "package";
 export type Why = "changed" | "added" | "new" | "alarming" | "lost";

@@ -1,6 +1,6 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import { parse as parseToml } from "smol-toml";
-import type { About, ApprovalList, HubState, Log, Permit, Refusal, Refused, ServerApprovals, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
+import type { About, ApprovalList, HubState, Log, PackageView, Permit, Pinned, Refusal, Refused, ServerApprovals, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
 import type { Hub, Choices } from "./hub";
 import * as pretend from "./pretend";
 import type { KnownClient, KnownClients, ProposedWish } from "./proposed";
@@ -66,6 +66,8 @@ export interface Telling {
   /** So many days have savings. */
   days?: number;
   clients?: KnownClients;
+  /** What launchers fetch, by server. */
+  packages?: Record<string, PackageView>;
   found?: boolean;
 }
 
@@ -103,6 +105,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const change: FakeHub["change"] = (name, what) =>
     rearrange((servers) => servers.map((one) => (one.name === name ? ({ ...one, ...what } as ServerView) : one)));
 
+  const packages = new Map(Object.entries(telling.packages ?? {}));
   const removed = new Map<string, ServerView>();
   const entryText = (name: string) => [JSON.stringify(entryOf(name))];
   const entries = new Map<string, Record<string, unknown>>();
@@ -168,6 +171,16 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return {};
       case "own_secrets":
         return { names: entryText(wish.server).flatMap((text) => [...text.matchAll(/\$\{secret:([^}]+)\}/g)].map((match) => match[1]!)) };
+      case "package":
+        return packages.get(wish.server) ?? null;
+      case "pin": {
+        const floats = packages.get(wish.server)!;
+        const version = wish.version ?? floats.fetched[0]!;
+        const named = floats.example.replace("1.2.3", version);
+        packages.set(wish.server, { ...floats, package: named, version, digest: pretend.digest });
+        rearrange((servers) => servers.map((one) => (one.name === wish.server ? { ...one, runs: one.runs.replace(floats.package, named) } : one)));
+        return { package: floats.package, version } satisfies Pinned;
+      }
       case "put_back": {
         const back = removed.get(wish.server);
         if (back) rearrange((servers) => [...servers, back]);

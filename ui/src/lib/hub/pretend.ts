@@ -250,3 +250,6 @@ export function nature(effect: Effect): Nature {
   const safety = effect === "reads" ? "safe" : effect === "writes" ? "moderate" : "dangerous";
   return { effect, stated: true, safety, commands: false, idempotent: false, open_world: false, needs_auth: false, deprecated: false };
 }
+
+/** What npm notes of a package's contents. */
+export const digest = "sha512-g38YEyrda27qouiryVN3/fKOetGsaacXI58hIVLQlsJmp+L/T9vCG89eJiuxQZAqRlZ7amBjPgdgKmcZK7kY+w==";

@@ -732,6 +732,20 @@ export const wishes: hub.Wish[] = [
     "server": "github"
   },
   {
+    "do": "package",
+    "server": "github"
+  },
+  {
+    "do": "pin",
+    "server": "github",
+    "version": "1.2.3"
+  },
+  {
+    "do": "pin",
+    "server": "github",
+    "version": null
+  },
+  {
     "do": "put_back",
     "server": "github"
   },
@@ -1100,6 +1114,34 @@ export const tools: hub.ToolList = {
     }
   ],
   "total": 2
+};
+
+export const packages: hub.PackageView[] = [
+  {
+    "package": "server",
+    "version": null,
+    "digest": null,
+    "fetched": [
+      "1.2.3"
+    ],
+    "kept": true,
+    "example": "server@1.2.3"
+  },
+  {
+    "package": "server",
+    "version": "1.2.3",
+    "digest": "sha512-00ff",
+    "fetched": [
+      "1.2.3"
+    ],
+    "kept": true,
+    "example": "server@1.2.3"
+  }
+];
+
+export const pinned: hub.Pinned = {
+  "package": "server",
+  "version": "1.2.3"
 };
 
 export const report: hub.Report = {

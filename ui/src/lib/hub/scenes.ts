@@ -1,7 +1,7 @@
 // States of the hub worth looking at: `npm run dev`, then /?scene=NAME. All of it is invented.
-import type { ApprovalItem, HubState, ServerApprovals, ServerView } from "./bindings";
+import type { ApprovalItem, HubState, PackageView, ServerApprovals, ServerView } from "./bindings";
 import { fakeHub, open, server, snapshot, type Telling } from "./fake";
-import { clients } from "./pretend";
+import { clients, digest } from "./pretend";
 import type { Snapshot } from "./bindings";
 
 const now = Date.now();
@@ -87,15 +87,39 @@ function changed(): ServerApprovals[] {
       { about: "hidden_text", place: "description", begin: 128, end: 129, text: "⟨U+200B⟩" },
     ],
   };
+  const delivered: ApprovalItem = {
+    kind: "package",
+    name: "@modelcontextprotocol/server-memory 2026.8.31",
+    fingerprint: "77ab",
+    held: "changed",
+    kept: false,
+    diff: [
+      { mark: "removed", risky: false, text: digest },
+      { mark: "added", risky: false, text: "sha512-onwQ9KXyRVnC15ZrGIkcbsepONfAg6xjRAxYMjYz8rjRy8ILzvPEN40OEkiBlsjrRhbJLHJlW2/VNsrlvgQnUw==" },
+    ],
+    findings: [],
+  };
   return [
     { server: "notes", unseen: null, new: 0, items: [item] },
+    { server: "memory", unseen: null, new: 0, items: [delivered] },
     { server: "fetch", unseen: "new", new: 1, items: [] },
   ];
 }
 
+/** Packages of which no version is named, as their launchers have them. */
+function packages(): Record<string, PackageView> {
+  const floating = (name: string, fetched: string[], kept = true, example = `${name}@1.2.3`): PackageView => ({ package: name, version: null, digest: null, fetched, kept, example });
+  return {
+    fetch: floating("mcp-server-fetch", ["2026.1.14", "2026.8.31"], true, "mcp-server-fetch==1.2.3"),
+    filesystem: floating("@modelcontextprotocol/server-filesystem", ["2026.8.31"]),
+    github: floating("ghcr.io/github/github-mcp-server", [], false, "ghcr.io/github/github-mcp-server@sha256:…"),
+    playwright: floating("@playwright/mcp", []),
+  };
+}
+
 /** What the fake hub tells in a scene beside its state. */
 export const tellings: Record<string, Telling> = {
-  usual: { calls: 420, days: 30, clients, found: true },
+  usual: { calls: 420, days: 30, clients, packages: packages(), found: true },
   many: { calls: 5000, days: 90, clients, found: true },
   early: { calls: 12, days: 1, clients },
   paused: { calls: 420, days: 30, clients },
@@ -120,6 +144,7 @@ export const scenes: Record<string, () => HubState> = {
     open(
       snapshot([
         server("fetch", { state: "asleep" }, { title: "Fetch", tools: 1, tokens: 248, runs: "uvx mcp-server-fetch", unseen: "new" }),
+        server("memory", { state: "asleep" }, { tools: 9, tokens: 1390, runs: "npx -y @modelcontextprotocol/server-memory@2026.8.31", held: 1 }),
         server("notes", { state: "asleep" }, { tools: 6, tokens: 902, runs: "npx -y notes-mcp", held: 1 }),
       ]),
     ),

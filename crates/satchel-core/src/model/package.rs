@@ -1,0 +1,29 @@
+//! What a server's launcher fetches for it, and whether its entry says exactly which version that is.
+
+use serde::{Deserialize, Serialize};
+
+/// The answer to [`super::control::Wish::Package`], where a launcher fetches anything.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackageView {
+    /// The package as its entry names it.
+    pub package: String,
+    /// The one version that runs; `None` where whichever is newest does.
+    pub version: Option<String>,
+    /// What is remembered of the contents of that version, for example `sha512-…`; `None` where nothing is known of them.
+    pub digest: Option<String>,
+    /// Where no version is named: those that the launcher has here.
+    pub fetched: Vec<String>,
+    /// Does the launcher keep what can be read here?
+    pub kept: bool,
+    /// How the package is named with one exact version, with one that is made up.
+    pub example: String,
+}
+
+/// The answer to [`super::control::Wish::Pin`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pinned {
+    /// The package as its entry named it.
+    pub package: String,
+    /// The version that runs from now on.
+    pub version: String,
+}

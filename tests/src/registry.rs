@@ -1,0 +1,78 @@
+//! A registry of packages and the launchers that fetch from it, for tests of what is fetched.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use serde_json::{Map, Value, json};
+
+use crate::{Fake, Home, Hub, program};
+
+/// Launchers that fetch like `npx` and `uvx`: once what is asked for, as the registry has it then, and from then on from
+/// the disk. What they run is the fake server.
+pub struct Registry<'a> {
+    home: &'a Home,
+}
+
+impl<'a> Registry<'a> {
+    /// A registry that has nothing yet, and its launchers in the home's `bin`.
+    pub fn of(home: &'a Home) -> Self {
+        let npx = r#"#!/bin/sh
+place="$HOME/.npm/_npx/$(printf %s "$2" | sha512sum | cut -c1-16)"
+if [ ! -d "$place" ]; then
+  mkdir -p "$place/node_modules"
+  printf '{"_npx":{"packages":["%s"]}}' "$2" >"$place/package.json"
+  cp "$HOME/registry.json" "$place/node_modules/.package-lock.json"
+fi
+shift 2
+exec "$FAKE" "$@"
+"#;
+        let uvx = "#!/bin/sh\nshift\nexec \"$FAKE\" \"$@\"\n";
+        fs::create_dir(home.file("bin")).expect("the home can be written to");
+        for (name, text) in [("npx", npx), ("uvx", uvx)] {
+            let file = home.file(&format!("bin/{name}"));
+            fs::write(&file, text).expect("the home can be written to");
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        }
+        Self { home }
+    }
+
+    /// Starts a hub that finds these launchers first.
+    pub async fn start_hub(&self) -> Hub<'a> {
+        let path = std::env::var("PATH").expect("there is one");
+        let path = format!("{}:{path}", self.home.file("bin").display());
+        self.home.start_hub_with(&[("PATH", &path)]).await
+    }
+
+    /// The entry of a server that such a launcher starts.
+    pub fn entry(&self, fake: Fake, launcher: &str, before: &[&str]) -> Value {
+        let mut entry = fake.env("FAKE", program("fake-mcp-server").to_str().expect("it is plain")).entry();
+        let given = entry["args"].as_array().cloned().unwrap_or_default();
+        entry["args"] = before.iter().map(|word| json!(word)).chain(given).collect();
+        entry["command"] = json!(launcher);
+        entry
+    }
+
+    /// What it delivers from now on: names, versions and contents.
+    pub fn has(&self, packages: &[(&str, &str, &str)]) {
+        let package = |(name, version, contents): &(&str, &str, &str)| {
+            let about = json!({ "version": version, "integrity": format!("sha512-{contents}") });
+            (format!("node_modules/{name}"), about)
+        };
+        let packages: Map<String, Value> = packages.iter().map(package).collect();
+        let list = json!({ "lockfileVersion": 3, "packages": packages }).to_string();
+        fs::write(self.home.file("registry.json"), list).expect("the home can be written to");
+    }
+
+    /// Nothing is on the disk any more: the next start fetches.
+    pub fn empty(&self) {
+        fs::remove_dir_all(self.home.file(".npm")).expect("something was fetched");
+    }
+
+    /// What was fetched is replaced by what it delivers now, before anything is started.
+    pub fn fetch_now(&self) {
+        let fetched = fs::read_dir(self.home.file(".npm/_npx")).expect("something was fetched").flatten();
+        for place in fetched {
+            let list = place.path().join("node_modules/.package-lock.json");
+            fs::copy(self.home.file("registry.json"), list).expect("the home can be written to");
+        }
+    }
+}
