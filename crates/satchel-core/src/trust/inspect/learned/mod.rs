@@ -16,9 +16,9 @@ use super::fold::Folded;
 use signs::Stretch;
 
 /// So many weights there are; signs share them by a hash.
-const SIGNS: u32 = 1 << 17;
+const SIGNS: u32 = 1 << 18;
 /// From here on a text is a finding.
-const ENOUGH: f32 = 1.0;
+const ENOUGH: f32 = 1.15;
 /// Below this nothing in it is an order.
 const TOO_LITTLE: f32 = -1.0;
 /// Of a text whose words are mostly unknown nothing can be said.
