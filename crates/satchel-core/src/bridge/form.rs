@@ -50,13 +50,18 @@ pub fn read(params: Option<&Raw>) -> Result<ServerQuestion, Unaskable> {
 /// Only pages of the web are opened, and only where it can be seen whose they are.
 fn page(address: &str) -> Result<Wanted, Unaskable> {
     let no = |why: &str| Err(Unaskable::Dangerous(format!("it wants a page opened whose address {why}")));
-    if address.len() > ADDRESS {
+    let too_long = |address: &str| address.len() > ADDRESS;
+    if too_long(address) {
         return no("is too long to be read");
     }
     if address.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return no("has characters in it that no address has");
     }
     let Ok(url) = Url::parse(address) else { return no("cannot be read") };
+    // As it is opened, with signs that are no ASCII written out.
+    if too_long(url.as_str()) {
+        return no("is too long to be read");
+    }
     if !matches!(url.scheme(), "https" | "http") {
         return no("is not of the web");
     }
@@ -432,7 +437,9 @@ mod tests {
         ] {
             assert!(matches!(page(url), Err(Unaskable::Dangerous(_))), "{url}");
         }
-        assert!(page(&format!("https://h/{}", "a".repeat(100_000))).is_err());
+        for long in ["a".repeat(100_000), "ü".repeat(3_000)] {
+            assert!(page(&format!("https://h/{long}")).is_err(), "as it is opened, it is too long");
+        }
     }
 
     #[test]
