@@ -15,11 +15,12 @@ use crate::{
     measured, sized,
 };
 
-/// Writes its file again and again, in one of the ways in which programs do. After each of its writes it looks whether
-/// that is what is there, or comes to be there within a while; what somebody else put in its place is lost.
+/// Writes its file again and again, in one of the ways in which programs do. After each of its writes, and a moment later,
+/// it looks whether that is what is there, or comes to be there again before its patience ends; what somebody else put in
+/// its place is lost.
 const OTHER: &str = r#"
 import json, os, random, sys, time
-path, way, stop = sys.argv[1:]
+path, way, stop, patience = sys.argv[1:]
 n, lost, torn, landed = 0, [], 0, 0
 def write(text):
     data = text.encode()
@@ -39,20 +40,21 @@ def read():
     except ValueError:
         torn += 1
         return {}
-while not os.path.exists(stop) and not lost:
-    n += 1
-    write(json.dumps({'mcpServers': {'own': {'command': 'x'}}, 'n': n, 'more': 'm' * 12000}, indent=2))
-    end = time.time() + 2
+def awaited(n):
+    end = time.time() + float(patience)
     while (there := read()).get('n') != n:
         if time.time() > end:
             lost.append(n)
             break
+    return there
+while not os.path.exists(stop) and not lost:
+    n += 1
+    write(json.dumps({'mcpServers': {'own': {'command': 'x'}}, 'n': n, 'more': 'm' * 12000}, indent=2))
+    awaited(n)
     pause = time.time() + random.choice([0, 0.002, 0.02, 0.1])
     while time.time() < pause and not os.path.exists(stop):
         time.sleep(0.001)
-    there = read()
-    landed += 'satchel' in there.get('mcpServers', {})
-    if there.get('n') != n: lost.append(n)
+    landed += not lost and 'satchel' in awaited(n).get('mcpServers', {})
 print(json.dumps({'writes': n, 'lost': lost, 'torn': torn, 'landed': landed}))
 "#;
 
@@ -75,12 +77,18 @@ struct Other {
 }
 
 impl Other {
-    async fn start(arena: &Arena, file: &Path, way: &str) -> Self {
+    async fn start(arena: &Arena, file: &Path, way: &str, patience: u8) -> Self {
         let stop = arena.home.file("stop");
         std::fs::create_dir_all(file.parent().expect("it has one")).expect("the home can be written to");
         std::fs::write(file, "{}").expect("the home can be written to");
         let mut command = Command::new(python());
-        command.args(["-c", OTHER]).arg(file).arg(way).arg(&stop).kill_on_drop(true);
+        command
+            .args(["-c", OTHER])
+            .arg(file)
+            .arg(way)
+            .arg(&stop)
+            .arg(patience.to_string())
+            .kill_on_drop(true);
         let process = command.stdout(Stdio::piped()).spawn().expect("python runs");
         eventually("it writes", async || (std::fs::read(file).ok()?.len() > 10_000).then_some(())).await;
         Self { process, stop }
@@ -100,7 +108,7 @@ async fn what_a_clients_own_program_writes_meanwhile_is_neither_lost_nor_torn() 
         let arena = Arena::new().await;
         arena.configure();
         let file = arena.home.file(".cursor/mcp.json");
-        let other = Other::start(&arena, &file, way).await;
+        let other = Other::start(&arena, &file, way, 30).await;
         for _ in 0..sized(25, 300) {
             for word in ["connect", "disconnect"] {
                 let ran = arena.home.satchel(&[word, "cursor"]).await;
@@ -141,7 +149,7 @@ async fn what_a_clients_own_program_writes_meanwhile_is_neither_lost_nor_torn() 
 async fn planted_a_careless_program_is_seen_to_lose_what_another_wrote() {
     let arena = Arena::new().await;
     let file = arena.home.file("mcp.json");
-    let mut other = Other::start(&arena, &file, "renamed over").await;
+    let mut other = Other::start(&arena, &file, "renamed over", 2).await;
     let mut command = Command::new(python());
     command.args(["-c", CARELESS]).arg(&file).arg(&other.stop).kill_on_drop(true);
     let mut careless = command.spawn().expect("python runs");

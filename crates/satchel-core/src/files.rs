@@ -165,8 +165,9 @@ pub fn remove_known(path: &Path, before: &[u8]) -> io::Result<bool> {
     let spot = Spot::of(path)?;
     let aside = temporary_name(&spot);
     spot.take(&aside)?;
-    let is_known =
-        !spot.is_being_written(aside.as_ref()) && spot.read(aside.as_ref())?.as_deref() == Some(before);
+    let holds = || io::Result::Ok(spot.read(aside.as_ref())?.as_deref() == Some(before));
+    // Where it is another one, it is gone no longer than it takes to see that.
+    let is_known = holds()? && !spot.is_being_written(aside.as_ref()) && holds()?;
     // Where there is another one by now, that is the latest.
     if is_known || !spot.put_new(&aside)? {
         spot.remove(&aside);
@@ -241,8 +242,10 @@ impl Spot {
         if !self.exchange(name)? {
             return self.put(name).map(|()| true);
         }
-        // Whoever had opened it before may still be writing. In this order: what is closed stays as it is read.
-        if !self.is_being_written(name.as_ref()) && self.read(name.as_ref())?.as_deref() == Some(known) {
+        let is_known = || io::Result::Ok(self.read(name.as_ref())?.as_deref() == Some(known));
+        // Where it is another one already, ours stands there no longer than it takes to see that. Whoever had opened it
+        // before may still be writing; what is closed stays as it is read then.
+        if is_known()? && !self.is_being_written(name.as_ref()) && is_known()? {
             self.remove(name);
             return Ok(true);
         }
