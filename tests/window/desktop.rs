@@ -66,9 +66,10 @@ impl Desktop {
         bus.args(["--nofork", "--nopidfile", "--print-address=1"]);
         let (bus, address) = first_line(bus).await;
 
-        // -displayfd lets Xvfb choose a number that is free.
+        // -displayfd lets Xvfb choose a number that is free. Without -noreset it begins anew whenever the last program has
+        // left it, and takes those down that are just coming.
         let mut display = lasting(home.command("setpriv"), "Xvfb");
-        display.args(["-displayfd", "1", "-screen", "0", "1280x860x24", "-nolisten", "tcp"]);
+        display.args(["-displayfd", "1", "-screen", "0", "1280x860x24", "-nolisten", "tcp", "-noreset"]);
         let (xvfb, number) = first_line(display).await;
         Self {
             home,
@@ -123,10 +124,15 @@ impl Desktop {
 
     /// Starts a window manager, without which windows have no close button.
     pub(crate) async fn start_window_manager(&self) -> Child {
-        let mut openbox = self.command("openbox");
-        let openbox =
-            openbox.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("openbox is installed");
+        let start = || {
+            let mut openbox = self.command("openbox");
+            openbox.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("openbox is installed")
+        };
+        let mut openbox = start();
         satchel_tests::eventually("a window manager runs", async || {
+            if openbox.try_wait().expect("a child can be looked at").is_some() {
+                openbox = start();
+            }
             let root =
                 self.command("xprop").args(["-root", "_NET_SUPPORTING_WM_CHECK"]).output().await.ok()?;
             String::from_utf8_lossy(&root.stdout).contains("window id").then_some(())
