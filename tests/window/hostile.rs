@@ -194,10 +194,13 @@ async fn nothing_that_servers_write_runs_leads_anywhere_or_fetches_anything_in_a
     let names: Vec<String> = servers.keys().map(|name| percent(name)).collect();
     let tabs = ["", "/tools", "/log", "/setup"];
     let panes = names.iter().flat_map(|name| tabs.map(|tab| format!("/servers/{name}{tab}")));
-    let history = desktop.home.satchel(&["history", "--json"]).await.json();
-    let calls = history["calls"].as_array().expect("there is a history").iter();
-    let calls: Vec<String> = calls.map(|call| format!("/activity/{}", call["id"])).collect();
-    assert!(calls.len() > count, "{calls:?}");
+    let calls = eventually("the calls are written down", async || {
+        let history = desktop.home.satchel(&["history", "--json"]).await.json();
+        let calls = history["calls"].as_array()?.iter();
+        let calls: Vec<String> = calls.map(|call| format!("/activity/{}", call["id"])).collect();
+        (calls.len() > count).then_some(calls)
+    })
+    .await;
     let mut seen = 0;
     for view in VIEWS.map(ToOwned::to_owned).into_iter().chain(panes).chain(calls) {
         visit(&page, &view).await;
