@@ -5,6 +5,41 @@ use satchel_core::{secrets::Secret, stats::keep, upstream::log::ServerLog};
 /// Values that look like what people have; the last two overlap.
 const SECRETS: [&str; 4] = ["hunter2-hunter2", "äöü-πß-secret", "tok_12345", "tok_1234567890"];
 
+/// One character as a program may write it; which one of the ways, `way` says.
+fn escaped(c: char, way: u8) -> String {
+    let code = u32::from(c);
+    let mut units = [0; 2];
+    let units = c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+    let bytes = |write: fn(u8) -> String| c.to_string().bytes().map(write).collect::<String>();
+    match way % 12 {
+        0 => units,
+        1 => units.replace('\\', "\\\\"),
+        2 => format!("&#{code};"),
+        3 => format!("&#x{code:X}"),
+        4 => bytes(|byte| format!("%{byte:02X}")),
+        5 => bytes(|byte| format!("%25{byte:02x}")),
+        6 => bytes(|byte| format!("\\x{byte:02x}")),
+        7 => bytes(|byte| format!("\\{byte:03o}")),
+        8 => format!("\\u{{{code:x}}}"),
+        9 => format!("&amp;#{code};"),
+        10 if c.is_ascii_punctuation() => format!("\\{c}"),
+        _ => c.to_string(),
+    }
+}
+
+/// Any mixture of escapes is read, whatever stands around it.
+fn in_escapes(data: &[u8], log: &ServerLog) {
+    let Some((first, ways)) = data.split_first() else { return };
+    if ways.is_empty() {
+        return;
+    }
+    let secret = SECRETS[usize::from(*first) % SECRETS.len()];
+    let spelled: String = secret.chars().zip(ways.iter().cycle()).map(|(c, way)| escaped(c, *way)).collect();
+    let around = String::from_utf8_lossy(ways);
+    let masked = log.masked(&format!("{around}{spelled}{around}"));
+    assert!(!masked.contains(&spelled) || around.contains(&spelled), "{spelled:?} is left in {masked:?}");
+}
+
 /// Every byte below 16 stands for a secret or a piece of one.
 pub(crate) fn run(data: &[u8]) {
     let mut line = Vec::new();
@@ -18,6 +53,7 @@ pub(crate) fn run(data: &[u8]) {
     let line = String::from_utf8_lossy(&line);
     let log = ServerLog::nowhere();
     log.mask(SECRETS.iter().map(|secret| Secret::new(*secret)).collect());
+    in_escapes(data, &log);
     log.stderr(&line);
     for kept in log.tail(1).into_iter().chain([log.masked(&line)]) {
         for secret in SECRETS {

@@ -3,6 +3,7 @@
 pub mod approvals;
 pub mod asks;
 pub mod audit;
+pub mod characters;
 pub mod clients;
 pub mod code;
 pub mod control;

@@ -1,6 +1,7 @@
 //! Credentials: kept in the operating system's keychain, or in an encrypted file where the user chose that.
 //! Never in a plain file. What is remembered in plain are the names alone.
 
+mod escapes;
 mod keychain;
 pub mod masks;
 mod vault;

@@ -107,7 +107,7 @@ fn words(text: &str) -> String {
     let mut next = Next::Plain;
     for piece in text.split_inclusive(|c: char| c.is_whitespace() || "\"',;=()<>".contains(c)) {
         let word = piece.trim_end_matches(|c: char| c.is_whitespace() || "\"',;=()<>".contains(c));
-        let known = SECRET_STARTS.iter().any(|start| word.starts_with(start)) && word.len() >= 16;
+        let known = looks_like_key(word);
         // user:password@host
         let login =
             word.split_once("://").and_then(|(_, rest)| rest.split('/').next()?.split_once('@')).is_some();
@@ -139,6 +139,11 @@ fn words(text: &str) -> String {
         }
     }
     hidden
+}
+
+/// Does it begin as keys of well-known services do?
+pub fn looks_like_key(word: &str) -> bool {
+    word.len() >= 16 && SECRET_STARTS.iter().any(|start| word.starts_with(start))
 }
 
 /// At most so many bytes, cut between characters.

@@ -25,6 +25,7 @@ use satchel_mcp::Raw;
 
 use super::{
     connect::{Connection, Signs, batch, http, sse, stdio},
+    credentials,
     ending::Ending,
     environment::{self, Found, SearchPath},
     gate::Gate,
@@ -792,7 +793,6 @@ impl Start {
                 }
             }
         }
-        self.log.mask(values.secrets.values().cloned().collect());
         let mut missing = BTreeSet::new();
         let filled = match &self.config.transport {
             TransportConfig::Stdio { command, args, env, cwd } => TransportConfig::Stdio {
@@ -806,6 +806,8 @@ impl Start {
                 headers: fill_map(headers, &values, &mut missing),
             },
         };
+        let stored = values.secrets.values().cloned();
+        self.log.mask(stored.chain(credentials::written_in(&filled)).collect());
         if missing.is_empty() {
             return Ok(filled);
         }

@@ -14,6 +14,7 @@ use std::{
 
 use crate::{
     files,
+    model::characters::{is_format, is_selector},
     secrets::{
         Secret,
         masks::{Masks, Open},
@@ -26,6 +27,9 @@ const FILE_BYTES: u64 = 5 * 1024 * 1024;
 const TAIL_LINES: usize = 40;
 /// A longer line is cut: a server that never ends its line must not fill the log.
 const LINE_BYTES: usize = 8 * 1024;
+/// They hide nothing, and many a server writes them.
+const EMOJI_STYLES: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
+const LINE_ENDS: [char; 2] = ['\u{2028}', '\u{2029}'];
 
 /// The log of one server. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -169,7 +173,8 @@ impl Written {
     }
 }
 
-/// Masks secrets, cuts what is too long, and takes out control characters that could act on a terminal.
+/// Masks secrets, cuts what is too long, takes out control characters that could act on a terminal, and writes out those
+/// that nobody sees.
 fn clean(line: &str, masks: &Masks) -> String {
     let mut line = masks.hide(line);
     if line.len() > LINE_BYTES {
@@ -180,7 +185,19 @@ fn clean(line: &str, masks: &Masks) -> String {
         line.truncate(end);
         line.push('…');
     }
-    line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+    let mut shown = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '\t' => shown.push(c),
+            c if c.is_control() => shown.push('\u{fffd}'),
+            // What steers a text and is not seen: a line must not read as another than it is.
+            c if is_format(c) || is_selector(c) && !EMOJI_STYLES.contains(&c) || LINE_ENDS.contains(&c) => {
+                shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c)));
+            }
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// The last `lines` lines of a log file, without reading more of it than needed.
@@ -280,6 +297,23 @@ mod tests {
                 "stdout_noise: ***",
                 "stderr: ä\"x is another stream",
                 "stdout_noise: ***",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_turns_or_hides_a_text_is_written_out() {
+        let log = ServerLog::nowhere();
+        log.mask(vec![Secret::new("canary-1")]);
+        log.stderr(
+            "run \u{202e}gpj.exe\u{202c} z\u{200b}w \u{2066}x\u{2069} \u{e0041}\u{2028}end \u{2764}\u{fe0f}",
+        );
+        log.stderr("can\u{200b}ary\u{202e}-1");
+        assert_eq!(
+            log.tail(2),
+            [
+                "run ⟨U+202E⟩gpj.exe⟨U+202C⟩ z⟨U+200B⟩w ⟨U+2066⟩x⟨U+2069⟩ ⟨U+E0041⟩⟨U+2028⟩end \u{2764}\u{fe0f}",
+                "***"
             ]
         );
     }

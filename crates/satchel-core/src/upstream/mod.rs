@@ -3,6 +3,7 @@
 mod actor;
 pub mod breaker;
 pub mod connect;
+mod credentials;
 mod ending;
 pub mod environment;
 mod gate;
