@@ -2,14 +2,9 @@
 //! leaves everything else as it was.
 
 use satchel_core::{
-    clients::{
-        document::Document,
-        edit::{self, Format, Spot},
-        import::Source,
-        machine::Os,
-        table,
-    },
+    clients::{document::Document, import::Source, machine::Os, table},
     config::Config,
+    edit::{self, Format, Spot},
 };
 use serde_json::json;
 

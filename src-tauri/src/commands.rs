@@ -1,7 +1,7 @@
 //! What the window may ask for. Three lines each; the work is done elsewhere.
 
 use satchel_core::{
-    clients::edit::toml,
+    edit::toml,
     model::{
         asks::Ask,
         control::{Refusal, Wish},

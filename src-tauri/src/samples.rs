@@ -125,7 +125,12 @@ fn states() -> Vec<ServerState> {
         ServerState::Stopping,
         ServerState::BackingOff { code, message: message.clone(), retry_at_ms: 3, failures: 1 },
         ServerState::Broken { code, message: message.clone(), retry_at_ms: 3, failures: 3 },
-        ServerState::NeedsCredential { names: vec!["TOKEN".into()], variables: vec!["HOST".into()], message },
+        ServerState::NeedsCredential {
+            names: vec!["TOKEN".into()],
+            variables: vec!["HOST".into()],
+            message: message.clone(),
+        },
+        ServerState::Invalid { message },
     ];
     for state in &all {
         match state {
@@ -136,7 +141,8 @@ fn states() -> Vec<ServerState> {
             | ServerState::Stopping
             | ServerState::BackingOff { .. }
             | ServerState::Broken { .. }
-            | ServerState::NeedsCredential { .. } => {}
+            | ServerState::NeedsCredential { .. }
+            | ServerState::Invalid { .. } => {}
         }
     }
     all

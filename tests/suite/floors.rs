@@ -19,6 +19,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_toolbox", 1),
     ("satchel_core::model", 1),
     ("satchel_core::files", 1),
+    ("satchel_core::edit", 1),
     ("satchel_core::tasks", 1),
     ("satchel_core::config", 2),
     ("satchel_core::secrets", 2),
@@ -58,7 +59,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("gtk", &["src-tauri/src/prompt.rs"]),
     ("httpdate", &["crates/satchel-core/src/upstream/connect/http.rs"]),
     ("hyper*", &["crates/satchel-endpoint/"]),
-    ("jsonc_parser", &["crates/satchel-core/src/clients/edit/json.rs"]),
+    ("jsonc_parser", &["crates/satchel-core/src/edit/json.rs"]),
     ("jaq_*", &["crates/satchel-toolbox/src/tools/query/"]),
     ("jiff", &["crates/satchel-toolbox/src/tools/time.rs", "src-tauri/src/tray/mod.rs"]),
     ("jsonschema", &["crates/satchel-core/src/bridge/form.rs", "crates/satchel-core/src/catalog/arguments/"]),
@@ -89,7 +90,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("rustls", HTTP_CLIENTS),
     ("serde_json_path", &["crates/satchel-core/src/hub/results.rs"]),
     ("sha1", &["crates/satchel-toolbox/src/tools/hash.rs"]),
-    ("saphyr_parser", &["crates/satchel-core/src/clients/edit/yaml.rs"]),
+    ("saphyr_parser", &["crates/satchel-core/src/edit/yaml.rs"]),
     ("shlex", &["crates/satchel-core/src/clients/import/paste.rs"]),
     (
         "similar",
@@ -104,7 +105,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("subtle", &["crates/satchel-core/src/clients/token.rs"]),
     ("tauri*", &["src-tauri/"]),
     ("tiktoken_rs", &["crates/satchel-core/src/catalog/tokens.rs"]),
-    ("toml_edit", &["crates/satchel-core/src/clients/edit/toml.rs"]),
+    ("toml_edit", &["crates/satchel-core/src/edit/toml.rs"]),
     ("tower*", &["crates/satchel-endpoint/"]),
     ("tracing_appender", LOGS),
     ("tracing_subscriber", LOGS),
@@ -145,7 +146,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "crates/satchel-core/src/upstream/breaker.rs",
     "crates/satchel-core/src/catalog/search/",
     "crates/satchel-core/src/config/change.rs",
-    "crates/satchel-core/src/clients/edit/",
+    "crates/satchel-core/src/edit/",
 ];
 
 /// A file as the rules see it.

@@ -35,7 +35,8 @@ fn main() -> ExitCode {
         runtime.shutdown_background();
         done
     });
-    done.unwrap_or_else(|error| complain(&error, json))
+    let code = done.unwrap_or_else(|error| complain(&error, json));
+    if code == ExitCode::SUCCESS && !output::all_written() { ExitCode::FAILURE } else { code }
 }
 
 async fn run(args: Args) -> anyhow::Result<ExitCode> {

@@ -1,6 +1,9 @@
 //! How answers are written: aligned columns for people, JSON for programs. Decides nothing.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use satchel_core::model::ServerView;
 use serde::Serialize;
@@ -9,10 +12,26 @@ use unicode_width::UnicodeWidthStr;
 /// Longer states, with an error in them, are cut; `satchel doctor` has all of it.
 const STATE_WIDTH: usize = 72;
 
-/// Writes text and a line end. A reader that went away (`satchel tools | head`) is no error.
+/// Was there an answer that could not be written? Of the process as standard output is, so that no command has to carry
+/// it along.
+static UNWRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Writes text and a line end. A reader that went away (`satchel tools | head`) is no error; a full device makes the
+/// command fail in the end, see [`all_written`].
 pub(crate) fn say(text: impl AsRef<str>) {
     let mut stdout = io::stdout().lock();
-    let _ = writeln!(stdout, "{}", text.as_ref()).and_then(|()| stdout.flush());
+    match writeln!(stdout, "{}", text.as_ref()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            UNWRITTEN.store(true, Ordering::Relaxed);
+            say_aside(&format!("satchel: cannot write to standard output: {error}"));
+        }
+        _ => {}
+    }
+}
+
+/// Did everything that was said reach standard output, or a reader that did not want more of it?
+pub(crate) fn all_written() -> bool {
+    !UNWRITTEN.load(Ordering::Relaxed)
 }
 
 /// Writes text beside the answer, on standard error.

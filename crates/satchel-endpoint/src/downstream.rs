@@ -231,7 +231,7 @@ async fn server_itself(
     }
     if method == "tools/call" {
         let name = params.text("name").unwrap_or_default();
-        hub.client_seen(&asker.caller.client, Some(&format!("{server}:{name}")));
+        hub.client_seen(&asker.caller.client, Some(&format!("{}:{name}", server.in_path())));
         match hub.offer(server).await {
             Ok(offer) if offer.tool(&name).is_none() => {
                 let path = ToolPath { server: server.clone(), tool: name };

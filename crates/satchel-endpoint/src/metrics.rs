@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use satchel_core::model::{
-    Snapshot,
+    Snapshot, ToolPath,
     ledger::{Report, ReportLine},
 };
 
@@ -122,7 +122,9 @@ impl Text {
 }
 
 fn labels(path: &str) -> String {
-    let (server, tool) = path.split_once(':').unwrap_or(("", path));
+    let parsed = path.parse::<ToolPath>().ok();
+    let (server, tool) =
+        parsed.as_ref().map_or(("", path), |parsed| (parsed.server.as_str(), parsed.tool.as_str()));
     format!("{{server=\"{}\",tool=\"{}\"}}", escaped(server), escaped(tool))
 }
 

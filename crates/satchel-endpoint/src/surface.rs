@@ -200,8 +200,15 @@ mod tests {
         assert_eq!(at("/mcp/direct"), Some(Surface::Direct));
         assert_eq!(at("/mcp/server/git"), Some(Surface::Server("git".parse().unwrap())));
         assert_eq!(at("/mcp/server/my%20git"), Some(Surface::Server("my git".parse().unwrap())));
+        for (path, server) in [
+            ("/mcp/server/%40scope%2fpkg", "@scope/pkg"),
+            ("/mcp/server/a:b", "a:b"),
+            ("/mcp/server/a%3Ab", "a:b"),
+        ] {
+            assert_eq!(at(path), Some(Surface::Server(server.parse().unwrap())), "{path}");
+        }
         for path in
-            ["/", "/mcp/", "/mcp/server/", "/mcp/server/a/b", "/mcp/server/a%2fb", "/mcp/server/%ff", "/MCP"]
+            ["/", "/mcp/", "/mcp/server/", "/mcp/server/a/b", "/mcp/server/%0a", "/mcp/server/%ff", "/MCP"]
         {
             assert_eq!(at(path), None, "{path}");
         }

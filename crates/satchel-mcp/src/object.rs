@@ -97,10 +97,36 @@ impl<'de> Deserialize<'de> for RawObject {
 /// Reads one level of an object without copying its values, so that their place in `json` stays known.
 /// Fails where it is no object or has a key twice.
 pub fn fields(json: &str) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
+    let fields = all_fields(json)?;
+    let mut seen = HashSet::new();
+    match fields.iter().find(|(key, _)| !seen.insert(key)) {
+        Some((key, _)) => Err(serde_json::Error::custom(format_args!("the key {key:?} occurs twice"))),
+        None => Ok(fields),
+    }
+}
+
+/// Like [`fields`], and with every key as often as it is there.
+pub fn all_fields(json: &str) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(json);
-    let fields = reader.deserialize_map(Fields(PhantomData))?;
+    let fields = reader.deserialize_map(AllFields)?;
     reader.end()?;
     Ok(fields)
+}
+
+struct AllFields;
+
+impl<'de> Visitor<'de> for AllFields {
+    type Value = Vec<(String, &'de RawValue)>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(field) = map.next_entry()? {
+            fields.push(field);
+        }
+        Ok(fields)
+    }
 }
 
 struct Fields<V>(PhantomData<V>);

@@ -209,9 +209,10 @@ fn word(state: &ServerState, place: Place) -> Option<&'static str> {
         ServerState::Ready { in_flight: 1.., .. } => "working",
         ServerState::Ready { .. } => "awake",
         ServerState::Stopping => "stopping",
-        ServerState::BackingOff { .. } | ServerState::Broken { .. } | ServerState::NeedsCredential { .. } => {
-            need(state, place)
-        }
+        ServerState::BackingOff { .. }
+        | ServerState::Broken { .. }
+        | ServerState::NeedsCredential { .. }
+        | ServerState::Invalid { .. } => need(state, place),
     })
 }
 
@@ -224,6 +225,7 @@ fn need(state: &ServerState, place: Place) -> &'static str {
         }
         ServerState::BackingOff { .. } | ServerState::Broken { .. } => "could not start",
         ServerState::NeedsCredential { .. } => "add a credential",
+        ServerState::Invalid { .. } => "correct its entry",
         ServerState::Off
         | ServerState::Asleep
         | ServerState::Starting { .. }
@@ -235,7 +237,10 @@ fn need(state: &ServerState, place: Place) -> &'static str {
 /// What a server needs of a person before it can be used, in a sentence without its name. One that is tried again by
 /// itself needs nobody yet.
 pub(crate) fn needs(server: &ServerView) -> Option<String> {
-    let needs = matches!(server.state, ServerState::Broken { .. } | ServerState::NeedsCredential { .. });
+    let needs = matches!(
+        server.state,
+        ServerState::Broken { .. } | ServerState::NeedsCredential { .. } | ServerState::Invalid { .. }
+    );
     (needs && server.enabled).then(|| need(&server.state, server.place).to_owned())
 }
 
@@ -249,7 +254,7 @@ fn held(count: usize) -> String {
 
 fn severity(state: &ServerState) -> u8 {
     match state {
-        ServerState::Broken { .. } => 0,
+        ServerState::Broken { .. } | ServerState::Invalid { .. } => 0,
         ServerState::BackingOff { .. } => 1,
         ServerState::NeedsCredential { .. } => 2,
         ServerState::Off

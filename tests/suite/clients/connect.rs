@@ -2,12 +2,14 @@
 
 use std::{fs, path::Path};
 
-use satchel_core::clients::{
-    connect::{self, Plan, Without, Written},
-    document::fingerprint,
+use satchel_core::{
+    clients::{
+        connect::{self, Plan, Without, Written},
+        document::fingerprint,
+        table::{Client, Method, Transport, client, clients},
+        template::Ourselves,
+    },
     edit::{Format, Spot},
-    table::{Client, Method, Transport, client, clients},
-    template::Ourselves,
 };
 use serde_json::Value;
 
@@ -143,7 +145,7 @@ fn every_client_that_has_a_file_gets_an_entry_in_a_new_one_and_loses_it_again() 
             let text = String::from_utf8(plan.after.clone()).unwrap();
             let spot = Spot { container: &client.key, list: client.list(), name: "hub" };
             let read = client.format.read(&text).unwrap();
-            let found = satchel_core::clients::edit::at(&read, &spot);
+            let found = satchel_core::edit::at(&read, &spot);
             match client.format {
                 // TOML has no null, and says nothing instead.
                 Format::Toml => assert!(found.is_some(), "{}", client.id),

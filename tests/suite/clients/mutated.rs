@@ -3,11 +3,13 @@
 
 use std::{fs, path::Path};
 
-use satchel_core::clients::{
-    connect::{self, Without, Written},
+use satchel_core::{
+    clients::{
+        connect::{self, Without, Written},
+        table::{Client, Transport, client},
+        template::Ourselves,
+    },
     edit::{Format, Spot, at},
-    table::{Client, Transport, client},
-    template::Ourselves,
 };
 
 use super::{cases, folders, name};

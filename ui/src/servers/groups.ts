@@ -20,17 +20,18 @@ export function groupOf(server: ServerView): Group {
     case "backing_off":
     case "broken":
     case "needs_credential":
+    case "invalid":
       return "needs-you";
   }
 }
 
 /** Where to look first at a server: at what it offers, where a person is wanted for nothing else. */
 export function firstTab(server: ServerView | undefined): Tab {
-  const troubled = server && ["backing_off", "broken", "needs_credential"].includes(server.state);
+  const troubled = server && ["backing_off", "broken", "needs_credential", "invalid"].includes(server.state);
   return server && !troubled && server.enabled && server.held > 0 ? "tools" : "overview";
 }
 
-const severity: Partial<Record<ServerView["state"], number>> = { broken: 0, backing_off: 1, needs_credential: 2 };
+const severity: Partial<Record<ServerView["state"], number>> = { broken: 0, invalid: 0, backing_off: 1, needs_credential: 2 };
 
 export interface Section {
   group: Group;

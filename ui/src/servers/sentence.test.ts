@@ -33,6 +33,7 @@ const cases: [ServerState, string, string, string | undefined][] = [
   ],
   [{ state: "needs_credential", names: ["DATABASE_URL"], variables: [], message: "" }, "Needs DATABASE_URL", "Needs DATABASE_URL", "Add credential"],
   [{ state: "needs_credential", names: ["A", "B"], variables: [], message: "" }, "Needs 2 credentials", "Needs 2 credentials", "Add credential"],
+  [{ state: "invalid", message: "line 2" }, "Its entry is wrong", "Its entry is wrong", "See why"],
 ];
 
 test.each(cases)("%o", (state, text, spoken, action) => {

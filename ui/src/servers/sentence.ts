@@ -63,5 +63,7 @@ export function sentence(server: ServerView, now: number): Sentence {
       return say(w.gaveUp(server.failures), "octagon", "bad", { action: words.action.seeWhy });
     case "needs_credential":
       return say(w.needs(server.names), "key", "warn", { action: words.action.addCredential });
+    case "invalid":
+      return say(w.invalid, "octagon", "bad", { action: words.action.seeWhy });
   }
 }

@@ -124,6 +124,7 @@ export const de: Words = {
     tryingNow: (what) => `${what} · neuer Versuch`,
     gaveUp: (failures) => `Nach ${failures} ${some(failures, "Fehlstart", "Fehlstarts")} angehalten`,
     heldBack: (count) => `${count} ${some(count, "Beschreibung ist", "Beschreibungen sind")} zurückgehalten`,
+    invalid: "Eintrag ist falsch",
     needs: (names) => (names.length === 1 ? `Braucht ${names[0]}` : `Braucht ${names.length} Zugangsdaten`),
   },
 
@@ -281,6 +282,8 @@ export const de: Words = {
   },
 
   card: {
+    invalid: (name) => `Der Eintrag von ${name} ist nicht zu gebrauchen`,
+    invalidText: "Berichtige ihn in der Konfigurationsdatei, oder entferne ihn. Alle anderen Server laufen.",
     failed: (name) => `${name} konnte nicht starten`,
     unreachable: (name) => `${name} antwortet nicht`,
     nextTry: (time) => `Nächster Versuch in ${time}.`,

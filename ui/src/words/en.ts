@@ -83,6 +83,7 @@ export const en = {
     tryingNow: (what: string) => `${what} · trying again`,
     gaveUp: (failures: number) => `Stopped after ${failures} failed ${some(failures, "start", "starts")}`,
     heldBack: (count: number) => `${count} ${some(count, "definition is", "definitions are")} held back`,
+    invalid: "Its entry is wrong",
     needs: (names: string[]) => (names.length === 1 ? `Needs ${names[0]}` : `Needs ${names.length} credentials`),
   },
 
@@ -240,6 +241,8 @@ export const en = {
   },
 
   card: {
+    invalid: (name: string) => `The entry of ${name} cannot be used`,
+    invalidText: "Correct it in the configuration file, or remove it. All other servers work.",
     failed: (name: string) => `${name} could not start`,
     unreachable: (name: string) => `${name} does not answer`,
     nextTry: (time: string) => `Next try in ${time}.`,

@@ -7,6 +7,7 @@ use satchel_core::{
     model::{
         audit::{AuditAsk, AuditLine, AuditPage, CSV_HEAD},
         control::Wish,
+        name::in_path,
     },
 };
 
@@ -54,8 +55,11 @@ pub(crate) async fn run(places: &Places, audit: &Audit, json: bool) -> anyhow::R
 
 fn shown(lines: &[AuditLine], now_ms: u64) -> String {
     let row = |line: &AuditLine| {
-        let what =
-            if line.server.is_empty() { line.tool.clone() } else { format!("{}:{}", line.server, line.tool) };
+        let what = if line.server.is_empty() {
+            line.tool.clone()
+        } else {
+            format!("{}:{}", in_path(&line.server), line.tool)
+        };
         let answer = line.message.clone().unwrap_or_else(|| line.outcome.clone());
         [
             line.id.to_string(),

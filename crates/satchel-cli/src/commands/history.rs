@@ -7,6 +7,7 @@ use satchel_core::{
     model::{
         control::{Change, Wish},
         ledger::{ActivityAsk, ActivityPage, CallDetail, CallLine},
+        name::in_path,
     },
 };
 
@@ -115,7 +116,11 @@ fn row(call: &CallLine, now_ms: u64) -> [String; 7] {
 }
 
 fn what(call: &CallLine) -> String {
-    if call.server.is_empty() { call.tool.clone() } else { format!("{}:{}", call.server, call.tool) }
+    if call.server.is_empty() {
+        call.tool.clone()
+    } else {
+        format!("{}:{}", in_path(&call.server), call.tool)
+    }
 }
 
 fn detail(call: &CallDetail, now_ms: u64) -> String {

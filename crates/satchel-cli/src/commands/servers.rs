@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use satchel_core::{
     files::Places,
     model::{
-        self, ServerName, ServerView, Snapshot,
+        self, Code, Notice, ServerName, ServerView, Snapshot,
         control::{Change, Wish},
     },
 };
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{done, now_ms};
 use crate::{
     args::{Add, OnOff, Remove, Sandbox},
-    output::{count, say, say_json, state, table},
+    output::{count, say, say_aside, say_json, state, table},
     reach::{once, once_as, running},
 };
 
@@ -116,9 +116,25 @@ pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode
     let snapshot: Snapshot = once_as(places, Wish::Status).await?;
     match json {
         true => say_json(&json!({"servers": snapshot.servers}))?,
+        false if snapshot.servers.is_empty() && unread(&snapshot).is_some() => {}
         false => say(listed(&snapshot.servers, now_ms())),
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(unread_told(&snapshot))
+}
+
+/// Says why the configuration cannot be read, where it cannot: what is shown then is the last one that could.
+pub(super) fn unread_told(snapshot: &Snapshot) -> ExitCode {
+    match unread(snapshot) {
+        None => ExitCode::SUCCESS,
+        Some(notice) => {
+            say_aside(&format!("satchel: {}\n  {}", notice.message, notice.action));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn unread(snapshot: &Snapshot) -> Option<&Notice> {
+    snapshot.notices.iter().find(|notice| notice.code == Code::ConfigInvalid)
 }
 
 fn listed(servers: &[ServerView], now_ms: u64) -> String {
@@ -135,7 +151,7 @@ fn listed(servers: &[ServerView], now_ms: u64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use satchel_core::model::{Code, Place, ServerState, Startup};
+    use satchel_core::model::{Place, ServerState, Startup};
 
     /// A server in some state, for what is shown of it.
     pub(crate) fn server(name: &str, state: ServerState) -> ServerView {

@@ -6,14 +6,14 @@ use satchel_core::{
     files::Places,
     hub::Hub,
     model::{
-        ServerView, Startup,
+        ServerView, Snapshot, Startup,
         control::{Change, ToolLine, ToolList, Wish},
         nature::{Effect, Permit},
     },
 };
 use tokio::task::JoinSet;
 
-use super::{done, history::ago, now_ms};
+use super::{done, history::ago, now_ms, servers::unread_told};
 use crate::{
     args::{Rule, Tools},
     output::{count, say, say_json, shortened, table},
@@ -40,6 +40,7 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
         learn(hub, server.as_deref()).await;
     }
     let answer = hub.fulfil_as(Wish::Tools { query, server, limit }).await;
+    let snapshot = hub.fulfil_as::<Snapshot>(Wish::Status).await;
     hub.leave().await;
     let list: ToolList = answer?;
     match json {
@@ -47,7 +48,7 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
         false if tools.rules => say(ruled(&list)),
         false => say(listed(&list, tools.explain, tools.long.then(now_ms))),
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(unread_told(&snapshot?))
 }
 
 pub(crate) async fn rule(places: &Places, rule: Rule, json: bool) -> anyhow::Result<ExitCode> {

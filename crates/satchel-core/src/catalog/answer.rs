@@ -114,7 +114,7 @@ impl Catalog {
             !things.is_empty() && things.iter().all(|thing| others.contains(thing))
         };
         let tools = offer.tools.iter().filter(|tool| tool.for_models).filter(same);
-        let path = |tool: &ToolEntry| format!("{server}:{}", tool.name);
+        let path = |tool: &ToolEntry| format!("{}:{}", server.in_path(), tool.name);
         tools.filter(|tool| !is_shown(tool)).take(RELATED).map(path).collect()
     }
 }
@@ -164,7 +164,7 @@ fn full(server: &ServerName, tool: &ToolEntry) -> Value {
 }
 
 fn identified(server: &ServerName, tool: &ToolEntry) -> Map<String, Value> {
-    Map::from_iter([("tool".to_owned(), json!(format!("{server}:{}", tool.name)))])
+    Map::from_iter([("tool".to_owned(), json!(format!("{}:{}", server.in_path(), tool.name)))])
 }
 
 fn value(raw: &Raw) -> Value {
@@ -175,7 +175,7 @@ fn value(raw: &Raw) -> Value {
 /// `server|uri`. Everything else stays as the server wrote it.
 pub fn qualified(server: &ServerName, raw: &Raw, key: &str) -> Box<Raw> {
     let Ok(mut fields) = RawObject::parse(raw) else { return raw.to_owned() };
-    let path = |uri: String| format!("{server}|{uri}");
+    let path = |uri: String| format!("{}|{uri}", server.in_path());
     if let Some(uri) = fields.text(key) {
         put(&mut fields, key, &path(uri));
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use satchel_mcp::{Raw, RawObject};
 
 use super::{Offer, ResourceEntry, number};
-use crate::model::{ServerName, ToolPath};
+use crate::model::{ResourcePath, ServerName, ToolPath};
 
 /// The longest name of a tool that every client takes.
 const LONGEST: usize = 64;
@@ -89,16 +89,14 @@ impl Flat {
     pub fn resource(&self, address: &str) -> Option<(ServerName, String)> {
         let known = self.resources.iter().chain(&self.templates).find(|placed| placed.address == address);
         if let Some(Placed { server, address, .. }) = known {
-            let own = address.strip_prefix(&format!("{server}|")).unwrap_or(address);
+            let own = address.strip_prefix(&address_at(server, "")).unwrap_or(address);
             return Some((server.clone(), own.to_owned()));
         }
         if let Some(server) = self.owners.get(address) {
             return Some((server.clone(), address.to_owned()));
         }
-        if let Some((server, rest)) = address.split_once('|')
-            && let Ok(server) = server.parse::<ServerName>()
-        {
-            return Some((server, rest.to_owned()));
+        if let Ok(ResourcePath { server, uri }) = address.parse() {
+            return Some((server, uri));
         }
         let fits = self.templates.iter().find(|placed| fits(&placed.address, address));
         fits.map(|placed| (placed.server.clone(), address.to_owned()))
@@ -107,7 +105,7 @@ impl Flat {
     /// What a server's resource is called here.
     pub fn address(&self, server: &ServerName, own: &str) -> String {
         match self.owners.get(own) {
-            Some(owner) if owner != server => format!("{server}|{own}"),
+            Some(owner) if owner != server => address_at(server, own),
             _ => own.to_owned(),
         }
     }
@@ -130,7 +128,7 @@ fn with_own_panel(
         let Some(address) = fields.text(key) else { return };
         if owners.entry(address.clone()).or_insert_with(|| server.clone()) != server {
             // A string always serializes.
-            let _ = fields.put(key, &format!("{server}|{address}"));
+            let _ = fields.put(key, &address_at(server, &address));
             changed = true;
         }
     };
@@ -173,7 +171,7 @@ fn place(all: &mut Vec<Placed>, server: &ServerName, entries: &[ResourceEntry], 
     for entry in entries {
         let taken = all.iter().any(|placed| placed.address == entry.uri);
         let (address, raw) = if taken {
-            let address = format!("{server}|{}", entry.uri);
+            let address = address_at(server, &entry.uri);
             let raw = renamed(&entry.raw, key, &address);
             (address, raw)
         } else {
@@ -181,6 +179,11 @@ fn place(all: &mut Vec<Placed>, server: &ServerName, entries: &[ResourceEntry], 
         };
         all.push(Placed { server: server.clone(), address, raw });
     }
+}
+
+/// What the resource of a server is called where another one has its address.
+fn address_at(server: &ServerName, own: &str) -> String {
+    ResourcePath { server: server.clone(), uri: own.to_owned() }.to_string()
 }
 
 /// What a tool is called, unless another one is called so already.

@@ -198,7 +198,8 @@ impl Catalog {
 
     /// The paths nearest to one that does not exist.
     pub fn near(&self, path: &str, limit: usize) -> Vec<String> {
-        let all: Vec<String> = self.tools().map(|(server, tool)| format!("{server}:{}", tool.name)).collect();
+        let all: Vec<String> =
+            self.tools().map(|(server, tool)| format!("{}:{}", server.in_path(), tool.name)).collect();
         search::near(path, all.iter().map(String::as_str), limit)
     }
 }

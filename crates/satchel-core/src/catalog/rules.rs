@@ -12,7 +12,7 @@ pub(super) const CATEGORY: &str = "dev.satchel/category";
 
 /// What clients see of an offer; the offer itself where no rule is for any of its tools.
 pub fn applied(server: &ServerName, offer: &Arc<Offer>, rules: &[ToolRule]) -> Arc<Offer> {
-    let path = |tool: &ToolEntry| format!("{server}:{}", tool.name);
+    let path = |tool: &ToolEntry| format!("{}:{}", server.in_path(), tool.name);
     let touched = |tool: &ToolEntry| rules.iter().any(|rule| rule.is_for(&path(tool)));
     if !offer.tools.iter().any(touched) {
         return offer.clone();

@@ -11,12 +11,14 @@ use similar::TextDiff;
 
 use super::{
     document::{Document, DocumentError, Encoding, fingerprint, read_bytes},
-    edit::{EditError, Format, Spot, at, container},
     machine::Machine,
     table::{Client, Method, Tier, Transport},
     template::Ourselves,
 };
-use crate::files;
+use crate::{
+    edit::{EditError, Format, Spot, at, container},
+    files,
+};
 
 /// The most entries of ours that are looked for in one file.
 const NAMES: usize = 9;

@@ -2,7 +2,6 @@
 
 pub mod connect;
 pub mod document;
-pub mod edit;
 pub mod import;
 pub mod ledger;
 pub mod machine;

@@ -42,14 +42,20 @@ impl From<ConfigError> for ChangeError {
 /// # Errors
 /// [`ChangeError`] where the change makes no sense.
 pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
+    let there = |name: &str| config.servers().contains_key(name) || config.faults().contains_key(name);
     let known = |name: &str| -> Result<(), ChangeError> {
-        let exists = config.servers().contains_key(name);
-        exists.then_some(()).ok_or_else(|| ChangeError::Unknown(name.to_owned()))
+        match config.faults().get(name) {
+            Some(fault) => Err(fault.clone().into()),
+            None if there(name) => Ok(()),
+            None => Err(ChangeError::Unknown(name.to_owned())),
+        }
     };
+    // What is wrong with an entry keeps nobody from correcting it or taking it out.
+    let written = |name: &str| there(name).then_some(()).ok_or_else(|| ChangeError::Unknown(name.to_owned()));
     match change {
         Change::Add { name, target, startup, era, replace } => {
-            let server: ServerName = name.parse()?;
-            if config.servers().contains_key(&server) && !replace {
+            name.parse::<ServerName>()?;
+            if there(name) && !replace {
                 return Err(ChangeError::Exists(name.clone()));
             }
             let mut entry = entry_of(target);
@@ -64,8 +70,8 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             })?)
         }
         Change::Put { name, entry, replace } => {
-            let server: ServerName = name.parse()?;
-            if config.servers().contains_key(&server) && !replace {
+            name.parse::<ServerName>()?;
+            if there(name) && !replace {
                 return Err(ChangeError::Exists(name.clone()));
             }
             if !entry.is_object() {
@@ -76,7 +82,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             })?)
         }
         Change::Edit { name, entry } => {
-            known(name)?;
+            written(name)?;
             if !entry.is_object() {
                 return Err(ChangeError::Invalid(format!("the entry of \"{name}\" must be an object")));
             }
@@ -89,8 +95,8 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
         }
         Change::Duplicate { name, to } => {
             known(name)?;
-            let server: ServerName = to.parse()?;
-            if config.servers().contains_key(&server) {
+            to.parse::<ServerName>()?;
+            if there(to) {
                 return Err(ChangeError::Exists(to.clone()));
             }
             Ok(config.edited(|servers| {
@@ -100,7 +106,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             })?)
         }
         Change::Remove { name } => {
-            known(name)?;
+            written(name)?;
             Ok(config.edited(|servers| {
                 servers.shift_remove(name);
             })?)
@@ -269,7 +275,7 @@ mod tests {
         assert!(config.history().learn && Config::default().history().learn);
         let off = apply(&config, &Change::SetLearning { learn: false }).unwrap();
         assert_eq!((off.history().learn, off.history().days), (false, 7));
-        assert!(off.to_text().contains("\"other\": 1"));
+        assert!(off.to_text().contains("\"other\":1"));
         assert!(apply(&off, &Change::SetLearning { learn: true }).unwrap().history().learn);
         assert!(!apply(&Config::default(), &Change::SetLearning { learn: false }).unwrap().history().learn);
     }
@@ -317,10 +323,23 @@ mod tests {
         }
         let copied = apply(&config, &Change::Duplicate { name: "a".into(), to: "b".into() }).unwrap();
         assert_eq!(copied.entry("b"), config.entry("a"));
-        for (name, to) in [("a", "a"), ("a", "x:y"), ("c", "d")] {
+        for (name, to) in [("a", "a"), ("a", "x\ny"), ("c", "d")] {
             let refused = apply(&config, &Change::Duplicate { name: name.into(), to: to.into() });
             assert!(refused.is_err(), "{name} {to}");
         }
+    }
+
+    #[test]
+    fn an_entry_that_is_wrong_can_be_corrected_and_taken_out() {
+        let config = Config::parse(r#"{"mcpServers": {"a": 5, "b": {"command": "x"}}}"#).unwrap();
+        assert_eq!(apply(&config, &add("a", false)), Err(ChangeError::Exists("a".into())));
+        let switched = apply(&config, &Change::SetEnabled { name: "a".into(), enabled: false });
+        assert!(matches!(switched, Err(ChangeError::Invalid(why)) if why.contains("must be an object")));
+        let entry = json!({ "command": "y" });
+        let corrected = apply(&config, &Change::Edit { name: "a".into(), entry }).unwrap();
+        assert_eq!((corrected.servers().len(), corrected.faults().len()), (2, 0));
+        let gone = apply(&config, &Change::Remove { name: "a".into() }).unwrap();
+        assert_eq!(gone.to_text(), r#"{"mcpServers": {"b": {"command": "x"}}}"#);
     }
 
     #[test]
@@ -332,6 +351,6 @@ mod tests {
         let gone = apply(&config, &Change::Remove { name: "a".into() }).unwrap();
         assert!(gone.servers().is_empty());
         assert_eq!(apply(&gone, &Change::Remove { name: "a".into() }), Err(ChangeError::Unknown("a".into())));
-        assert!(matches!(apply(&config, &add("a:b", false)), Err(ChangeError::Name(_))));
+        assert!(matches!(apply(&config, &add("a\tb", false)), Err(ChangeError::Name(_))));
     }
 }

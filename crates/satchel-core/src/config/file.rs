@@ -1,11 +1,16 @@
-//! Reads the configuration and writes it back. What is not understood is kept; what is wrong is named by place.
+//! Reads the configuration and writes it back. What is not understood is kept; what is wrong is named by place, and an
+//! entry of a server that is wrong keeps no other from being used.
 
 use std::{collections::BTreeMap, fmt, io, path::Path, time::Duration};
 
-use satchel_mcp::{Raw, limits, object::fields};
-use serde_json::{Map, Value};
+use satchel_mcp::{
+    Raw, limits,
+    object::{all_fields, fields},
+};
+use serde_json::{Map, Value, json};
 
 use super::rules::{Defaults, ToolRule};
+use crate::edit::{Format, Spot, without_comments};
 use crate::files;
 use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
@@ -65,11 +70,13 @@ pub fn text_of(file: &Path) -> io::Result<String> {
     })
 }
 
-/// A good configuration: the document as it is, and what it means.
-#[derive(Debug, Clone, PartialEq)]
+/// A good configuration: the text and the document as they are, and what they mean.
+#[derive(Debug, Clone)]
 pub struct Config {
+    text: String,
     document: Value,
     servers: BTreeMap<ServerName, ServerConfig>,
+    faults: BTreeMap<String, ConfigError>,
     request_bytes: usize,
     history: History,
     debug_status: bool,
@@ -110,8 +117,10 @@ impl Default for History {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            text: String::new(),
             document: Value::Object(Map::new()),
             servers: BTreeMap::new(),
+            faults: BTreeMap::new(),
             request_bytes: limits::BODY_BYTES,
             history: History::default(),
             debug_status: true,
@@ -123,22 +132,32 @@ impl Default for Config {
     }
 }
 
+/// Two are equal that mean the same, however they are written.
+impl PartialEq for Config {
+    fn eq(&self, other: &Self) -> bool {
+        self.document == other.document && self.servers == other.servers && self.faults == other.faults
+    }
+}
+
 impl Config {
     /// What an empty home starts with: the embedded server, so that the first call needs nothing else.
     pub fn first() -> Self {
-        let text =
-            format!(r#"{{"{SERVERS}": {{"toolbox": {{"command": "{OWN_COMMAND}", "args": ["toolbox"]}}}}}}"#);
-        Self::parse(&text).expect("the built-in configuration is valid")
+        let toolbox = json!({ "command": OWN_COMMAND, "args": ["toolbox"] });
+        let empty = Self::default();
+        let first = empty.edited(|servers| drop(servers.insert("toolbox".into(), toolbox)));
+        first.expect("the built-in configuration is valid")
     }
 
     /// Reads a configuration. An empty text is an empty configuration.
     ///
     /// # Errors
-    /// [`ConfigError`] with the place of the first thing that is wrong.
+    /// [`ConfigError`] with the place of the first thing that is wrong. What is wrong with the entry of a server is none;
+    /// see [`Config::faults`].
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let written = text;
+        let text = &*without_comments(text.strip_prefix('\u{feff}').unwrap_or(text));
         if text.trim().is_empty() {
-            return Ok(Self::default());
+            return Ok(Self { text: written.to_owned(), ..Self::default() });
         }
         let reader = Reader { text };
         // Syntax first: the whole document, so that the error has the place where reading stopped.
@@ -146,8 +165,10 @@ impl Config {
         let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
         let (mut history, mut debug_status) = (History::default(), true);
         let (mut rules, mut otlp_endpoint, mut embedding) = (Vec::new(), None, None);
-        let mut tool_defaults = Defaults::default();
-        for (key, value) in reader.object(text, "the configuration")? {
+        let (mut tool_defaults, mut faults) = (Defaults::default(), BTreeMap::new());
+        let root = reader.object(text, "the configuration")?;
+        reader.has_its_block(&root)?;
+        for (key, value) in root {
             if key == MAX_REQUEST {
                 request_bytes = reader.request_bytes(value)?;
             }
@@ -179,15 +200,16 @@ impl Config {
             if key != SERVERS {
                 continue;
             }
-            for (name, entry) in reader.object(value.get(), &format!("\"{SERVERS}\""))? {
-                let parsed: ServerName =
-                    name.parse().map_err(|error| reader.at(entry.get(), format!("{error}")))?;
-                servers.insert(parsed, reader.server(&name, entry)?);
-            }
+            (servers, faults) = reader.servers(value)?;
+        }
+        for name in servers.keys().filter(|name| name.in_path() != name.as_str()) {
+            rules = ToolRule::as_in_paths(rules, name);
         }
         Ok(Self {
+            text: written.to_owned(),
             document,
             servers,
+            faults,
             request_bytes,
             history,
             debug_status,
@@ -198,16 +220,19 @@ impl Config {
         })
     }
 
-    /// The configuration as it is written to disk.
-    pub fn to_text(&self) -> String {
-        let mut text = serde_json::to_string_pretty(&self.document).expect("a JSON value always serializes");
-        text.push('\n');
-        text
+    /// The configuration as it is written to disk: as a person wrote it, but for what was changed.
+    pub fn to_text(&self) -> &str {
+        &self.text
     }
 
     /// What the user wants of every server.
     pub fn servers(&self) -> &BTreeMap<ServerName, ServerConfig> {
         &self.servers
+    }
+
+    /// The entries that cannot be used, by name, each with what is wrong. They stay in the file as they are.
+    pub fn faults(&self) -> &BTreeMap<String, ConfigError> {
+        &self.faults
     }
 
     /// A server's entry as it is written, unknown fields included.
@@ -294,8 +319,45 @@ impl Config {
         if let Some(root) = document.as_object_mut() {
             edit(root);
         }
-        Self::parse(&serde_json::to_string_pretty(&document).expect("a JSON value always serializes"))
+        let mut after = Self::parse(&changed(&self.text, &mut Vec::new(), &self.document, &document)?)?;
+        // What was wrong before stays in the file; what is put there has to be right.
+        let is_new = |(name, fault): &(&String, &ConfigError)| {
+            self.faults.get(*name).is_none_or(|known| known.message != fault.message)
+                || self.entry(name) != after.entry(name)
+        };
+        match after.faults.iter().find(is_new).map(|(name, _)| name.clone()) {
+            Some(name) => Err(after.faults.remove(&name).expect("it was found there")),
+            None => Ok(after),
+        }
     }
+}
+
+/// The text that means `new`, where it meant `old`, and in which nothing else is touched.
+fn changed(text: &str, way: &mut Vec<String>, old: &Value, new: &Value) -> Result<String, ConfigError> {
+    let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return Ok(text.to_owned()) };
+    let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mark = &text[..text.len() - bare.len()];
+    let mut text = bare.to_owned();
+    let cannot =
+        |error: crate::edit::EditError| ConfigError { line: 1, column: 1, message: error.to_string() };
+    for key in old.keys().filter(|key| !new.contains_key(*key)) {
+        let spot = Spot { container: way, list: None, name: key };
+        text = Format::Json.take(&text, &spot, 0).map_err(cannot)?.unwrap_or(text);
+    }
+    for (key, value) in new.iter().filter(|(key, value)| old.get(*key) != Some(value)) {
+        match old.get(key).filter(|before| before.is_object() && value.is_object()) {
+            Some(before) => {
+                way.push(key.clone());
+                text = changed(&text, way, before, value)?;
+                way.pop();
+            }
+            None => {
+                let spot = Spot { container: way, list: None, name: key };
+                text = Format::Json.put(&text, &spot, value).map_err(cannot)?.text;
+            }
+        }
+    }
+    Ok(format!("{mark}{text}"))
 }
 
 /// Keeps the text at hand, to turn a place in it into line and column.
@@ -304,8 +366,52 @@ struct Reader<'a> {
 }
 
 type Fields<'a> = Vec<(String, &'a Raw)>;
+type Servers = (BTreeMap<ServerName, ServerConfig>, BTreeMap<String, ConfigError>);
 
 impl<'a> Reader<'a> {
+    /// Other programs call the block otherwise; nobody wants a file in which it is overlooked.
+    fn has_its_block(&self, root: &Fields<'a>) -> Result<(), ConfigError> {
+        if root.iter().any(|(key, _)| key == SERVERS) {
+            return Ok(());
+        }
+        let letters = |key: &str| key.replace(['_', '-'], "").to_lowercase();
+        let is_meant = |key: &str| {
+            ["servers", "contextservers", &SERVERS.to_lowercase()].contains(&letters(key).as_str())
+        };
+        match root.iter().find(|(key, value)| is_meant(key) && value.get().starts_with('{')) {
+            Some((key, value)) => {
+                let message = format!(
+                    "the servers stand under \"{key}\", as in other programs' files; rename it to \"{SERVERS}\""
+                );
+                Err(self.at(value.get(), message))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Each entry stands for itself.
+    fn servers(&self, block: &'a Raw) -> Result<Servers, ConfigError> {
+        let all = all_fields(block.get());
+        let all = all.map_err(|_| {
+            self.at(block.get(), format!("\"{SERVERS}\" must be an object, but is {}", kind(block.get())))
+        })?;
+        let (mut servers, mut faults) = (BTreeMap::new(), BTreeMap::new());
+        for (name, entry) in all {
+            // Two readers could take different ones.
+            if servers.remove(name.as_str()).is_some() || faults.contains_key(&name) {
+                let message = format!("\"{name}\" is there twice; keep one of them");
+                faults.insert(name, self.at(entry.get(), message));
+                continue;
+            }
+            let parsed = name.parse::<ServerName>().map_err(|error| self.at(entry.get(), error.to_string()));
+            match parsed.and_then(|parsed| Ok((parsed, self.server(&name, entry)?))) {
+                Ok((parsed, server)) => drop(servers.insert(parsed, server)),
+                Err(fault) => drop(faults.insert(name, fault)),
+            }
+        }
+        Ok((servers, faults))
+    }
+
     fn rules(&self, value: &'a Raw) -> Result<Vec<ToolRule>, ConfigError> {
         let list: Vec<&'a Raw> = serde_json::from_str(value.get())
             .map_err(|_| self.at(value.get(), format!("\"{TOOL_RULES}\" must be a list of rules")))?;
@@ -630,23 +736,7 @@ impl<'a> Reader<'a> {
     fn syntax(&self, error: &serde_json::Error) -> ConfigError {
         let message = error.to_string();
         let reason = message.split(" at line").next().unwrap_or(&message);
-        let hint = if reason.starts_with("trailing comma") {
-            "; remove the comma before the closing bracket"
-        } else if self
-            .text
-            .lines()
-            .nth(error.line().saturating_sub(1))
-            .is_some_and(|line| line.trim_start().starts_with("//"))
-        {
-            "; JSON has no comments, remove this line"
-        } else {
-            ""
-        };
-        ConfigError {
-            line: error.line().max(1),
-            column: error.column().max(1),
-            message: format!("{reason}{hint}"),
-        }
+        ConfigError { line: error.line().max(1), column: error.column().max(1), message: reason.to_owned() }
     }
 }
 
@@ -671,6 +761,11 @@ mod tests {
         config.servers()["x"].clone()
     }
 
+    fn fault(entry: &str) -> ConfigError {
+        let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
+        config.faults()["x"].clone()
+    }
+
     #[test]
     fn how_long_a_request_may_take_has_a_floor_and_may_differ_by_tool() {
         let entry = r#"{"command": "x", "requestTimeout": 1, "toolTimeouts": {"slow": "5m", "hasty": 2}}"#;
@@ -680,9 +775,8 @@ mod tests {
         assert_eq!(seconds(config.tool_timeouts.get("slow")), Some(300));
         assert_eq!(seconds(config.tool_timeouts.get("hasty")), Some(5));
         assert_eq!(server(r#"{"command": "x"}"#).request_timeout, Duration::from_secs(60));
-        let wrong =
-            Config::parse(r#"{"mcpServers": {"x": {"command": "x", "toolTimeouts": {"a": "soon"}}}}"#);
-        assert!(wrong.unwrap_err().message.contains("\"a\" must be a number of seconds"));
+        let wrong = fault(r#"{"command": "x", "toolTimeouts": {"a": "soon"}}"#);
+        assert!(wrong.message.contains("\"a\" must be a number of seconds"));
     }
 
     #[test]
@@ -698,7 +792,7 @@ mod tests {
             (r#"{"command": "x", "sandbox": {"read": "a"}}"#, "list of strings"),
             (r#"{"url": "https://x", "sandbox": true}"#, "is for programs"),
         ] {
-            let error = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap_err();
+            let error = fault(entry);
             assert!(error.message.contains(said), "{entry}: {error}");
         }
     }
@@ -784,7 +878,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_by_line_and_column() {
         let check = |text: &str, place: (usize, usize), part: &str| {
-            let error = Config::parse(text).unwrap_err();
+            let error = match Config::parse(text) {
+                Ok(config) => config.faults().values().next().cloned().unwrap(),
+                Err(error) => error,
+            };
             assert_eq!((error.line, error.column), place, "{error}");
             assert!(error.message.contains(part), "{error}");
         };
@@ -806,25 +903,84 @@ mod tests {
         check("{\"mcpServers\": {\"a\": {}}}", (1, 22), "neither \"command\" nor \"url\"");
         check("{\"mcpServers\": {\"a\": {\"command\": \"x\", \"url\": \"http://y\"}}}", (1, 22), "both");
         check("{\"mcpServers\": {\"a\": {\"url\": \"ftp://y\"}}}", (1, 22), "http://");
-        check("{\"mcpServers\": {\"a:b\": {\"command\": \"x\"}}}", (1, 24), "not allowed");
-        check("{\n\"mcpServers\": {},\n}", (3, 1), "remove the comma");
-        check("{\n// mine\n\"mcpServers\": {}}", (2, 1), "no comments");
+        check("{\"mcpServers\": {\"a\\n\": {\"command\": \"x\"}}}", (1, 24), "control character");
+        check("{\"mcpServers\": {\"\": {\"command\": \"x\"}}}", (1, 21), "cannot be empty");
+        check("{\n// mine\n\"mcpServers\": {},\n\"x\": }", (4, 6), "expected value");
         check(
             "{\"mcpServers\": {\"a\": {\"command\": \"x\"}, \"a\": {\"command\": \"y\"}}}",
-            (1, 16),
-            "occurs twice",
+            (1, 45),
+            "is there twice",
         );
         check("{\"mcpServers\": {\"a\": {\"command\": \"x\", \"startup\": \"now\"}}}", (1, 50), "keep-alive");
+        check("{\"mcpServers\": {\"a\": {\"command\": \"x\", \"command\": \"y\"}}}", (1, 22), "occurs twice");
         check("[]", (1, 1), "must be an object, but is a list");
+        check("{\"mcpServers\": []}", (1, 16), "must be an object, but is a list");
+        check("{\"mcpServers\": {}, \"mcpServers\": {}}", (1, 1), "occurs twice");
+        check("{\"servers\": {\"a\": {}}}", (1, 13), "rename it to \"mcpServers\"");
+        check("{\"mcp_servers\": {}}", (1, 17), "rename it to \"mcpServers\"");
+    }
+
+    #[test]
+    fn an_entry_that_is_wrong_keeps_no_other_from_being_used_and_stays_to_the_byte() {
+        let good = r#""@scope/pkg": {"command": "x"}, "io.github.user/server": {"url": "http://y"}, "a:b": {"command": "z"}"#;
+        let long = "n".repeat(300);
+        for bad in [
+            "\"bad\": 5",
+            "\"bad\":null",
+            "\"bad\" : [ 1.50 ]",
+            "\"bad\": {\"command\" :[\"x\"]}",
+            "\"bad\": {\"command\": \"x\",\t\"url\": \"http://y\"}",
+            "\"bad\": {\"type\": \"carrier pigeon\"}",
+            "\"bad\": {\"url\": \"ws://x\"}",
+            "\"bad\": {\"command\": \"x\"}, \"bad\": {\"command\": \"x\"}",
+            "\"b\\u0007d\": {\"command\": \"x\"}",
+            &format!("\"{long}\": {{\"command\": \"x\"}}"),
+            "\"\": {}",
+        ] {
+            let text = format!("{{\"mcpServers\": {{{good}, // kept\n {bad},}}}}");
+            let config = Config::parse(&text).unwrap();
+            let names: Vec<_> = config.servers().keys().map(ServerName::as_str).collect();
+            assert_eq!(names, ["@scope/pkg", "a:b", "io.github.user/server"], "{bad}");
+            assert_eq!(config.faults().len(), 1, "{bad}");
+            let edited = config.edited(|servers| {
+                servers.insert("new".into(), json!({ "command": "n" }));
+                servers.shift_remove("a:b");
+            });
+            let edited = edited.unwrap();
+            assert!(edited.to_text().contains(bad), "{}", edited.to_text());
+            assert!(edited.to_text().contains("// kept"), "{}", edited.to_text());
+            assert_eq!((edited.servers().len(), edited.faults().len()), (3, 1));
+            let spoiled = edited.edited(|servers| drop(servers.insert("worse".into(), json!(1))));
+            assert!(spoiled.unwrap_err().message.contains("\"worse\" must be an object"));
+        }
+    }
+
+    #[test]
+    fn names_that_differ_in_case_or_normal_form_are_two_servers() {
+        let text = "{\"mcpServers\": {\"Git\": {\"command\": \"x\"}, \"git\": {\"command\": \"x\"}, \"caf\u{e9}\": {\"command\": \"x\"}, \"cafe\u{301}\": {\"command\": \"x\"}}}";
+        assert_eq!(Config::parse(text).unwrap().servers().len(), 4);
+    }
+
+    #[test]
+    fn a_rule_for_a_server_with_a_separator_in_its_name_is_found_under_its_paths() {
+        let text =
+            r#"{"toolRules": [{"tool": "a:b:*", "permit": "off"}], "mcpServers": {"a:b": {"command": "x"}}}"#;
+        let config = Config::parse(text).unwrap();
+        let rules = config.tool_rules();
+        assert!(rules.iter().any(|rule| rule.is_for("a%3Ab:x") && rule.is_for_all_of("a:b")));
+        assert!(!rules.iter().any(|rule| rule.is_for_all_of("a")));
     }
 
     #[test]
     fn nothing_unknown_is_lost_by_writing_back() {
         let text = r#"{"$schema":"x","z":[1.50,{"b":1,"a":2}],"mcpServers":{"b":{"command":"x","autoApprove":["y"]},"a":{"url":"http://y","note":null}},"other":true}"#;
         let config = Config::parse(text).unwrap();
-        let same: Value = serde_json::from_str(&config.to_text()).unwrap();
-        let compact = serde_json::to_string(&same).unwrap();
-        assert_eq!(compact, text.replace("1.50", "1.5"));
+        assert_eq!(config.to_text(), text);
+        let edited = config.edited(|servers| drop(servers.insert("c".into(), json!({ "command": "x" }))));
+        assert_eq!(edited.unwrap().to_text(), text.replace("null}}", r#"null}, "c": {"command": "x"}}"#));
+        let marked = Config::parse(&format!("\u{feff}{text}")).unwrap();
+        let edited = marked.edited(|servers| drop(servers.shift_remove("b"))).unwrap();
+        assert!(edited.to_text().starts_with("\u{feff}{") && edited.servers().len() == 1);
     }
 
     #[test]

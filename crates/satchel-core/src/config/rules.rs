@@ -3,7 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::nature::Permit;
+use crate::model::{
+    ServerName,
+    name::{TOOL_SEPARATOR, in_path},
+    nature::Permit,
+};
 
 /// What becomes of the tools that `tool` names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,9 +53,20 @@ impl ToolRule {
         }
     }
 
+    /// Those rules, and with them those that name this server as it is written, in whose paths its name stands otherwise.
+    pub(super) fn as_in_paths(rules: Vec<Self>, server: &ServerName) -> Vec<Self> {
+        let meant = |rule: &Self| {
+            let tool = rule.tool.strip_prefix(server.as_str())?.strip_prefix(TOOL_SEPARATOR)?;
+            Some(Self { tool: format!("{}{TOOL_SEPARATOR}{tool}", server.in_path()), ..rule.clone() })
+        };
+        let both = |rule: Self| meant(&rule).into_iter().chain([rule]).collect::<Vec<_>>();
+        rules.into_iter().flat_map(both).collect()
+    }
+
     /// Is it for every tool that this server could have?
     pub fn is_for_all_of(&self, server: &str) -> bool {
-        match self.tool.split_once(':') {
+        let server = &in_path(server);
+        match self.tool.split_once(TOOL_SEPARATOR) {
             Some((of, "*")) => matches(of, server),
             Some(_) => false,
             None => self.tool == "*",
@@ -60,7 +75,7 @@ impl ToolRule {
 
     /// Could it be for a tool of this server?
     pub fn may_be_for(&self, server: &str) -> bool {
-        self.tool.split_once(':').is_none_or(|(of, _)| matches(of, server))
+        self.tool.split_once(TOOL_SEPARATOR).is_none_or(|(of, _)| matches(of, &in_path(server)))
     }
 
     /// What it says that makes no sense together.

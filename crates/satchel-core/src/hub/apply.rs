@@ -204,7 +204,7 @@ fn read(path: &Path) -> Result<Option<Config>, Trouble> {
 fn remember(hub: &Hub, config: &Config) {
     let path = hub.places().last_good_config();
     let text = config.to_text();
-    if std::fs::read_to_string(&path).ok().as_deref() != Some(&text)
+    if std::fs::read_to_string(&path).ok().as_deref() != Some(text)
         && let Err(error) = files::replace(&path, text.as_bytes())
     {
         tracing::warn!(%error, "cannot keep a copy of the configuration");

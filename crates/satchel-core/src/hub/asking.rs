@@ -477,7 +477,7 @@ impl Hub {
     async fn always_allow(&self, client: &str, path: &ToolPath) -> Result<(), Refusal> {
         let all = self.inner.catalog.borrow().clone();
         let own = all.tool(path).map_or_else(|| path.tool.clone(), |tool| tool.name_there().to_owned());
-        let tool = format!("{}:{own}", path.server);
+        let tool = format!("{}:{own}", path.server.in_path());
         if tool.contains(['*', '?']) || client.contains(['*', '?']) {
             let message =
                 format!("no rule can be for {tool} alone: its name has a sign that stands for others");

@@ -10,7 +10,7 @@ use super::Hub;
 use crate::{
     catalog::{Catalog, Offer},
     config::Config,
-    model::ServerName,
+    model::{ServerName, name::in_path},
 };
 
 /// The catalogs of clients that do not see everything, each with what it was made of.
@@ -41,13 +41,14 @@ impl Hub {
 
     /// Does the server exist for whoever looks through this handle? It may be switched off all the same.
     pub(super) fn knows(&self, server: &str) -> bool {
-        self.hidden().is_none_or(|hidden| !hidden.contains(server))
+        self.hidden().is_none_or(|hidden| !hidden.contains(&*in_path(server)))
     }
 
     /// May whoever looks through this handle see the tool? Its server may be hidden as a whole.
     pub(super) fn shows_tool(&self, server: &str, tool: &str) -> bool {
-        let hides =
-            |hidden: BTreeSet<String>| hidden.contains(server) || hidden.contains(&path(server, tool));
+        let hides = |hidden: BTreeSet<String>| {
+            hidden.contains(&*in_path(server)) || hidden.contains(&path(server, tool))
+        };
         !self.hidden().is_some_and(hides)
     }
 
@@ -87,12 +88,12 @@ impl Hub {
     }
 }
 
-/// The offers without what is hidden: servers, and tools as `server:tool`.
+/// The offers without what is hidden: servers as they stand in paths, and tools as `server:tool`.
 fn without(
     servers: &BTreeMap<ServerName, Arc<Offer>>,
     hidden: &BTreeSet<String>,
 ) -> BTreeMap<ServerName, Arc<Offer>> {
-    let shown = servers.iter().filter(|(server, _)| !hidden.contains(server.as_str()));
+    let shown = servers.iter().filter(|(server, _)| !hidden.contains(&*server.in_path()));
     shown
         .map(|(server, offer)| {
             let hides = |tool: &str| hidden.contains(&path(server.as_str(), tool));
@@ -109,7 +110,7 @@ fn without(
 }
 
 fn path(server: &str, tool: &str) -> String {
-    format!("{server}:{tool}")
+    format!("{}:{tool}", in_path(server))
 }
 
 #[cfg(test)]

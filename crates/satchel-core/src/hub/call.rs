@@ -241,7 +241,7 @@ impl Hub {
     ) -> Result<Running, CallFailure> {
         if method == "tools/call" {
             let tool = params.text("name").unwrap_or_default();
-            return self.call_tool_for(caller, &format!("{server}:{tool}"), params).await;
+            return self.call_tool_for(caller, &format!("{}:{tool}", server.in_path()), params).await;
         }
         let hub = self.seen_by(&caller.client);
         let registered = hub.route_known_server(server)?;

@@ -23,11 +23,13 @@ use crate::{
         template::{NAME, Ourselves},
     },
     model::{
+        ToolPath,
         clients::{
             ClientChange, ClientList, ClientState, ClientsWish, Duplicate, FileChange, KnownClient, Over,
             Surface, Undone,
         },
         control::{Change, Refusal},
+        name::in_path,
         trail::DeedKind,
     },
 };
@@ -68,9 +70,7 @@ impl Hub {
                 Ok(json!({}))
             }
             ClientsWish::SetHidden { client, path, hidden } => {
-                if hidden {
-                    self.can_be_hidden(&path)?;
-                }
+                let path = self.hidden_path(path, hidden)?;
                 let change = |choices: &mut crate::clients::ledger::Choices| match hidden {
                     true => drop(choices.hidden.insert(path)),
                     false => drop(choices.hidden.remove(&path)),
@@ -89,14 +89,30 @@ impl Hub {
         surface::effective(table::client(client), wish, self.catalog().find("", None).len())
     }
 
-    /// Is there such a server, or such a tool? Of a server that was never read any tool can be hidden.
+    /// What a path means that a person wants to hide or to show. To be hidden there has to be such a server, or such a tool;
+    /// of a server that was never read any tool can be.
+    fn hidden_path(&self, path: String, hide: bool) -> Result<String, Refusal> {
+        if self.servers().contains_key(path.as_str()) {
+            return Ok(in_path(&path).into_owned());
+        }
+        let meant = self.read_path(&path).ok();
+        let meant = meant.map_or(path, |path| path.to_string());
+        if hide {
+            self.can_be_hidden(&meant)?;
+        }
+        Ok(meant)
+    }
+
     fn can_be_hidden(&self, path: &str) -> Result<(), Refusal> {
         let known = self.inner.offers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let unknown = |what: String| {
             let action = "`satchel list` shows the servers, `satchel tools` their tools.";
             Err(Refusal::new("unknown", format!("there is no {what}"), action))
         };
-        let (server, tool) = path.split_once(':').map_or((path, None), |(server, tool)| (server, Some(tool)));
+        let parsed = path.parse::<ToolPath>().ok();
+        let (server, tool) = parsed
+            .as_ref()
+            .map_or((path, None), |parsed| (parsed.server.as_str(), Some(parsed.tool.as_str())));
         if !self.servers().contains_key(server) {
             return unknown(format!("server \"{server}\""));
         }
@@ -616,9 +632,8 @@ async fn write_all(
 /// The entry that we wrote, as it is now.
 fn read_entry(client: &Client, written: &Written) -> Result<Option<Value>, ConnectError> {
     let Some(document) = read_document(client, &written.path)? else { return Ok(None) };
-    let spot =
-        crate::clients::edit::Spot { container: &client.key, list: client.list(), name: &written.name };
-    Ok(crate::clients::edit::at(&document, &spot).cloned())
+    let spot = crate::edit::Spot { container: &client.key, list: client.list(), name: &written.name };
+    Ok(crate::edit::at(&document, &spot).cloned())
 }
 
 /// Any entry of ours in a file, and its name.
@@ -657,9 +672,8 @@ async fn by_own_command(client: &Client, over: Transport, machine: &Machine, pla
         let bytes = read_bytes(&plan.path).ok()??;
         let text = Document::decode(&bytes).ok()?.text;
         let document = client.format.read(&text).ok()?;
-        let spot =
-            crate::clients::edit::Spot { container: &client.key, list: client.list(), name: &plan.name };
-        Some((crate::clients::edit::at(&document, &spot).cloned(), bytes))
+        let spot = crate::edit::Spot { container: &client.key, list: client.list(), name: &plan.name };
+        Some((crate::edit::at(&document, &spot).cloned(), bytes))
     };
     let there = read().is_some_and(|(entry, _)| entry.is_some());
     let named = |words: &[String]| -> Vec<String> {

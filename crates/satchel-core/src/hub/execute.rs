@@ -81,9 +81,10 @@ impl Hub {
     /// The path as it was given, unless it names no tool and can mean one only.
     fn meant(&self, path: &str, corrected: &mut Vec<String>) -> String {
         let catalog = self.catalog();
-        let known = path.parse::<ToolPath>().is_ok_and(|path| catalog.tool(&path).is_some());
+        let read = self.read_path(path);
+        let known = read.as_ref().is_ok_and(|path| catalog.tool(path).is_some());
         // What is held back or off is not taken for another tool of nearly the same name.
-        let held = path.parse::<ToolPath>().is_ok_and(|path| self.refuse_hidden_tool(&path).is_err());
+        let held = read.is_ok_and(|path| self.refuse_hidden_tool(&path).is_err());
         match catalog.resolve(path).filter(|_| !known && !held) {
             Some(meant) => {
                 corrected.push(format!("tool_path: {path} was read as {meant}"));

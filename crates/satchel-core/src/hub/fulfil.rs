@@ -174,7 +174,7 @@ impl Hub {
             let path = crate::model::ToolPath { server: (*server).clone(), tool: tool.name.clone() };
             let crate::trust::rules::Decision { permit, rule } = self.decision(&path);
             ToolLine {
-                tool_path: format!("{server}:{}", tool.name),
+                tool_path: format!("{}:{}", server.in_path(), tool.name),
                 description: tool.summary(DESCRIPTION),
                 signature: tool.signature().to_owned(),
                 tokens: tool.tokens.get().copied(),

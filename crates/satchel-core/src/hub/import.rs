@@ -13,13 +13,13 @@ use crate::{
     clients::{
         connect::{format_of, write},
         document::{Document, fingerprint, read_bytes},
-        edit::Spot,
         import::{self, Candidate, Found, Kind, Origin, ReadError, Source, Target, into_config},
         ledger::TakenOut,
         machine::{Machine, Os},
         table::{self, Client},
         template::Ourselves,
     },
+    edit::Spot,
     files,
     model::{
         TransportConfig,

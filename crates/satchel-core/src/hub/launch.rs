@@ -103,7 +103,9 @@ mod tests {
                         let mut changed = entry.clone();
                         *changed.pointer_mut(&place)? = json!(String::from_utf8(bytes).ok()?);
                         let document = json!({ "mcpServers": { "a": changed } }).to_string();
-                        Config::parse(&document).is_ok().then_some(changed)
+                        Config::parse(&document)
+                            .is_ok_and(|config| config.faults().is_empty())
+                            .then_some(changed)
                     }) else {
                         continue;
                     };

@@ -38,7 +38,10 @@ impl Hub {
             if !config.servers().contains_key(name) {
                 self.remove(name);
                 self.offers().remove(name);
-                let _ = std::fs::remove_file(self.catalog_file(name));
+                // One whose entry became wrong is expected back.
+                if !config.faults().contains_key(name.as_str()) {
+                    let _ = std::fs::remove_file(self.catalog_file(name));
+                }
             }
         }
         // Whoever changes an entry does not get it started by changing the rule about that in the same breath.

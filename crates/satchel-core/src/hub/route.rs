@@ -2,7 +2,7 @@
 
 use super::{Hub, call::CallFailure, registry::Registered};
 use crate::{
-    model::{Code, ResourcePath, ServerName, ToolPath, approvals::Kind},
+    model::{Code, NameError, ResourcePath, ServerName, ToolPath, approvals::Kind},
     upstream::{LeaseError, Outcome},
 };
 
@@ -20,7 +20,7 @@ impl Hub {
             };
             CallFailure::not_sent(None, None, format!("\"{path}\" cannot be called: {why}"), action)
         };
-        let Ok(parsed) = path.parse::<ToolPath>() else {
+        let Ok(parsed) = self.read_path(path) else {
             return Err(unknown("a tool path has the form server:tool".to_owned()));
         };
         let server = match self.route_server(&parsed.server) {
@@ -43,6 +43,18 @@ impl Hub {
             }
         }
         Ok((server, parsed))
+    }
+
+    /// A path whose server's name may have colons of its own: read in the way in which there is such a server, and such a
+    /// tool of it where several ways are.
+    pub(super) fn read_path(&self, path: &str) -> Result<ToolPath, NameError> {
+        let usual = path.parse::<ToolPath>();
+        let catalog = self.catalog();
+        let servers = self.servers();
+        let there: Vec<_> =
+            ToolPath::readings(path).filter(|reading| servers.contains_key(&reading.server)).collect();
+        let known = there.iter().find(|reading| catalog.tool(reading).is_some());
+        known.or(there.first()).cloned().map_or(usual, Ok)
     }
 
     /// The server a resource path means. Whether the resource exists is the server's to say: templates make resources

@@ -28,16 +28,17 @@ impl Hub {
         rules(config).hide_from(self.ruled())
     }
 
-    /// What is off, in these offers: servers, and tools as `server:tool`.
+    /// What is off, in these offers: servers as they stand in paths, and tools as `server:tool`.
     pub(super) fn off_in(&self, all: &Catalog, config: &Config) -> BTreeSet<String> {
         let (rules, client) = (rules(config), self.ruled());
         let is_off = |server: &&ServerName| rules.server_off(server.as_str(), client).is_some();
         let servers: BTreeSet<String> =
-            all.servers().keys().filter(is_off).map(ToString::to_string).collect();
+            all.servers().keys().filter(is_off).map(|server| server.in_path().into_owned()).collect();
         let tools = all.tools().filter(|(server, tool)| {
             rules.decide(&own(server, tool), client, tool.nature()).permit == Permit::Off
         });
-        let tools: Vec<String> = tools.map(|(server, tool)| format!("{server}:{}", tool.name)).collect();
+        let tools: Vec<String> =
+            tools.map(|(server, tool)| format!("{}:{}", server.in_path(), tool.name)).collect();
         servers.into_iter().chain(tools).collect()
     }
 
@@ -63,7 +64,8 @@ impl Hub {
             server: server.clone(),
             tool: tool.name.clone(),
         };
-        let is_off = |path: &ToolPath| off.contains(path.server.as_str()) || off.contains(&path.to_string());
+        let is_off =
+            |path: &ToolPath| off.contains(&*path.server.in_path()) || off.contains(&path.to_string());
         let off = all.tools().map(path).filter(is_off).collect::<Vec<_>>();
         self.held_tools().into_iter().chain(off).collect()
     }
@@ -108,7 +110,7 @@ impl Hub {
         match change {
             Change::SetPermit { tool, client, permit } => {
                 let all = self.inner.catalog.borrow().clone();
-                let named = tool.parse::<ToolPath>().ok();
+                let named = self.read_path(&tool).ok();
                 let known = named.and_then(|path| Some(own(&path.server, all.tool(&path)?).to_string()));
                 Change::SetPermit { tool: known.unwrap_or(tool), client, permit }
             }

@@ -11,10 +11,10 @@ use tokio::time::Instant;
 use super::{Hub, registry::Registered, usage};
 use crate::{
     catalog::Offer,
-    config::expand::Template,
+    config::{ConfigError, expand::Template},
     model::{
-        Notice, Paused, Place, ServerName, ServerState, ServerView, Snapshot, TransportConfig, Usage,
-        snapshot::ClientView,
+        Notice, Paused, Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig,
+        Usage, snapshot::ClientView,
     },
     stats::usage::Tree,
     tasks::may_fail_here,
@@ -104,7 +104,9 @@ impl Hub {
             })
             .collect();
         let avoided = usage::avoided(&clients, trees.values().copied(), SystemTime::now());
-        let servers = servers
+        let config = self.inner.config.borrow().clone();
+        let faults = config.faults().iter().map(|(name, fault)| show_fault(name, fault));
+        let mut servers: Vec<ServerView> = servers
             .into_iter()
             .map(|(name, server)| {
                 let calls = view.calls.get(&name).copied().unwrap_or(0);
@@ -118,7 +120,9 @@ impl Hub {
                 }
                 view
             })
+            .chain(faults)
             .collect();
+        servers.sort_by(|one, other| one.name.cmp(&other.name));
         Snapshot {
             version: self.inner.snapshot.borrow().version,
             endpoint: view.endpoint.clone(),
@@ -169,6 +173,32 @@ fn show(
             restarts: seen.restarts,
             noise: server.upstream.log().noise_count(),
         },
+    }
+}
+
+/// An entry that cannot be used: there, with its reason.
+fn show_fault(name: &str, fault: &ConfigError) -> ServerView {
+    ServerView {
+        name: name.to_owned(),
+        title: None,
+        place: Place::Computer,
+        enabled: true,
+        startup: Startup::Manual,
+        state: ServerState::Invalid { message: fault.to_string() },
+        pid: None,
+        tools: None,
+        tokens: None,
+        resources: None,
+        skipped: vec![],
+        held: 0,
+        unseen: None,
+        runs: String::new(),
+        idle_timeout_seconds: 0,
+        sandbox: None,
+        starts: 0,
+        calls: 0,
+        wake_ms: None,
+        usage: Usage::default(),
     }
 }
 

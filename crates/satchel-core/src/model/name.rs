@@ -1,8 +1,9 @@
 //! Names of servers, and the two paths clients use: `server:tool` and `server|uri`.
 //!
-//! A path is split at its first separator, so the separators may not occur in a server's name.
+//! A path is split at its first separator. Where a server's name has one itself, the path has it as `%3A` or `%7C`:
+//! the tool `x` of the server `a:b` is `a%3Ab:x`, and nothing else is.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,10 @@ use serde::{Deserialize, Serialize};
 pub const TOOL_SEPARATOR: char = ':';
 /// Separates server and URI in a [`ResourcePath`].
 pub const RESOURCE_SEPARATOR: char = '|';
-const MAX_SERVER_NAME: usize = 64;
+/// In characters.
+const MAX_SERVER_NAME: usize = 255;
+/// What separates in paths, and what stands for it in the name of a server there.
+const ESCAPES: [(char, &str); 3] = [(TOOL_SEPARATOR, "%3A"), (RESOURCE_SEPARATOR, "%7C"), ('%', "%25")];
 
 /// Why a name or path was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,17 +22,20 @@ pub enum NameError {
     /// The name is empty or only blanks.
     #[error("a server name cannot be empty")]
     Empty,
-    /// The name is longer than 64 characters.
+    /// The name is longer than 255 characters.
     #[error("the server name is {0} characters long; at most {MAX_SERVER_NAME} are allowed")]
     TooLong(usize),
-    /// The name has a character that paths or file names need for themselves.
-    #[error("the server name \"{name}\" contains {character:?}, which is not allowed")]
-    Character {
+    /// The name has a control character.
+    #[error("the server name {name:?} contains the control character {character:?}")]
+    Control {
         /// The whole name.
         name: String,
         /// The offending character.
         character: char,
     },
+    /// The name begins or ends with a blank.
+    #[error("the server name {0:?} begins or ends with a blank")]
+    Blank(String),
     /// The path has no separator.
     #[error("\"{path}\" is not of the form {form}")]
     Form {
@@ -39,7 +46,8 @@ pub enum NameError {
     },
 }
 
-/// The name of a configured server: 1 to 64 characters, none of `: | / \` or control characters.
+/// The name of a configured server: 1 to 255 characters, none of them a control character, no blank at its ends. Names
+/// such as `@scope/package` and `io.github.user/server` are what people have.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ServerName(String);
@@ -49,6 +57,49 @@ impl ServerName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The name as it stands in a path.
+    pub fn in_path(&self) -> Cow<'_, str> {
+        in_path(&self.0)
+    }
+}
+
+/// A server's name as it stands in a path. A `%` stays one where it could not be taken for the beginning of an escape.
+pub fn in_path(name: &str) -> Cow<'_, str> {
+    let escape = |at: usize, c: char| {
+        let (_, escape) = ESCAPES.iter().find(|(separator, _)| *separator == c)?;
+        (c != '%' || escaped_at(&name[at..]).is_some()).then_some(*escape)
+    };
+    if !name.char_indices().any(|(at, c)| escape(at, c).is_some()) {
+        return Cow::Borrowed(name);
+    }
+    let mut text = String::with_capacity(name.len() + 8);
+    for (at, c) in name.char_indices() {
+        match escape(at, c) {
+            Some(escape) => text.push_str(escape),
+            None => text.push(c),
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// What [`in_path`] was made from.
+fn from_path(text: &str) -> String {
+    let mut name = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let escaped = escaped_at(rest);
+        name.push(escaped.unwrap_or(c));
+        rest = &rest[escaped.map_or(c.len_utf8(), |_| 3)..];
+    }
+    name
+}
+
+/// The character that a text begins with the escape of.
+fn escaped_at(text: &str) -> Option<char> {
+    let begin = text.get(..3)?;
+    let escape = ESCAPES.iter().find(|(_, escape)| begin.eq_ignore_ascii_case(escape));
+    escape.map(|(character, _)| *character)
 }
 
 impl FromStr for ServerName {
@@ -61,13 +112,13 @@ impl FromStr for ServerName {
         if length > MAX_SERVER_NAME {
             return Err(NameError::TooLong(length));
         }
-        let edge_blank = name.trim() != name;
-        let forbidden =
-            |c: &char| matches!(*c, TOOL_SEPARATOR | RESOURCE_SEPARATOR | '/' | '\\') || c.is_control();
-        match name.chars().find(forbidden).or(edge_blank.then_some(' ')) {
-            Some(character) => Err(NameError::Character { name: name.to_owned(), character }),
-            None => Ok(Self(name.to_owned())),
+        if let Some(character) = name.chars().find(|c| c.is_control()) {
+            return Err(NameError::Control { name: name.to_owned(), character });
         }
+        if name.trim() != name {
+            return Err(NameError::Blank(name.to_owned()));
+        }
+        Ok(Self(name.to_owned()))
     }
 }
 
@@ -110,7 +161,7 @@ impl FromStr for ToolPath {
     fn from_str(path: &str) -> Result<Self, NameError> {
         match path.split_once(TOOL_SEPARATOR) {
             Some((server, tool)) if !tool.is_empty() => {
-                Ok(Self { server: server.parse()?, tool: tool.to_owned() })
+                Ok(Self { server: from_path(server).parse()?, tool: tool.to_owned() })
             }
             _ => Err(NameError::Form { path: path.to_owned(), form: "server:tool" }),
         }
@@ -119,7 +170,18 @@ impl FromStr for ToolPath {
 
 impl fmt::Display for ToolPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{TOOL_SEPARATOR}{}", self.server, self.tool)
+        write!(f, "{}{TOOL_SEPARATOR}{}", self.server.in_path(), self.tool)
+    }
+}
+
+impl ToolPath {
+    /// Every way to read a path in which separators may stand unescaped, the shortest name of a server first.
+    pub fn readings(path: &str) -> impl Iterator<Item = Self> {
+        path.match_indices(TOOL_SEPARATOR).filter_map(|(at, _)| {
+            let (server, tool) = (&path[..at], &path[at + 1..]);
+            let server = from_path(server).parse().ok().filter(|_| !tool.is_empty())?;
+            Some(Self { server, tool: tool.to_owned() })
+        })
     }
 }
 
@@ -137,7 +199,7 @@ impl FromStr for ResourcePath {
     fn from_str(path: &str) -> Result<Self, NameError> {
         match path.split_once(RESOURCE_SEPARATOR) {
             Some((server, uri)) if !uri.is_empty() => {
-                Ok(Self { server: server.parse()?, uri: uri.to_owned() })
+                Ok(Self { server: from_path(server).parse()?, uri: uri.to_owned() })
             }
             _ => Err(NameError::Form { path: path.to_owned(), form: "server|uri" }),
         }
@@ -146,7 +208,7 @@ impl FromStr for ResourcePath {
 
 impl fmt::Display for ResourcePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{RESOURCE_SEPARATOR}{}", self.server, self.uri)
+        write!(f, "{}{RESOURCE_SEPARATOR}{}", self.server.in_path(), self.uri)
     }
 }
 
@@ -174,13 +236,41 @@ mod tests {
     }
 
     #[test]
-    fn names_that_would_break_paths_or_files_are_refused() {
-        for bad in ["", "  ", "a:b", "a|b", "a/b", "a\\b", "a\nb", " a", "a ", &"x".repeat(65)] {
+    fn names_as_people_have_them_are_accepted_and_lead_back_from_every_path() {
+        for bad in ["", "  ", "a\nb", "a\u{7f}", " a", "a ", &"x".repeat(256)] {
             assert!(bad.parse::<ServerName>().is_err(), "{bad:?}");
         }
-        for good in ["github", "My Server", "日本語", "a.b-c_d@1"] {
-            assert_eq!(good.parse::<ServerName>().unwrap().as_str(), good);
+        for (name, path) in [
+            ("github", "github:t"),
+            ("My Server", "My Server:t"),
+            ("日本語", "日本語:t"),
+            ("a.b-c_d@1", "a.b-c_d@1:t"),
+            ("@scope/pkg", "@scope/pkg:t"),
+            ("io.github.user/server", "io.github.user/server:t"),
+            ("a\\b", "a\\b:t"),
+            ("a:b", "a%3Ab:t"),
+            ("a|b", "a%7Cb:t"),
+            ("100%", "100%:t"),
+            ("a%3ab", "a%253ab:t"),
+            ("%%3A:", "%%253A%3A:t"),
+            ("é%", "é%:t"),
+        ] {
+            let server: ServerName = name.parse().unwrap();
+            let tool = ToolPath { server: server.clone(), tool: "t".into() };
+            assert_eq!(tool.to_string(), path);
+            assert_eq!(path.parse::<ToolPath>().unwrap(), tool);
+            let resource = ResourcePath { server, uri: "x://a|b:c".into() };
+            assert_eq!(resource.to_string().parse::<ResourcePath>().unwrap(), resource);
         }
+        assert!("x".repeat(255).parse::<ServerName>().is_ok());
+    }
+
+    #[test]
+    fn a_path_with_several_separators_has_several_readings() {
+        let read = |path: &str| ToolPath::readings(path).map(|path| path.to_string()).collect::<Vec<_>>();
+        assert_eq!(read("a:b:c"), ["a:b:c", "a%3Ab:c"]);
+        assert_eq!(read("a:"), Vec::<String>::new());
+        assert_eq!(read("nothing"), Vec::<String>::new());
     }
 
     #[test]

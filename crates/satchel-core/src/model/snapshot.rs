@@ -203,6 +203,11 @@ pub enum ServerState {
         /// Why they cannot be had, where it is not just that nobody set them.
         message: String,
     },
+    /// Its entry in the configuration is wrong. It is not used before somebody corrects it.
+    Invalid {
+        /// What is wrong with it, and in which line.
+        message: String,
+    },
 }
 
 impl ServerState {
@@ -217,6 +222,7 @@ impl ServerState {
             ServerState::BackingOff { .. } => "backing_off",
             ServerState::Broken { .. } => "broken",
             ServerState::NeedsCredential { .. } => "needs_credential",
+            ServerState::Invalid { .. } => "invalid",
         }
     }
 
@@ -224,7 +230,10 @@ impl ServerState {
     pub fn needs_you(&self) -> bool {
         matches!(
             self,
-            ServerState::BackingOff { .. } | ServerState::Broken { .. } | ServerState::NeedsCredential { .. }
+            ServerState::BackingOff { .. }
+                | ServerState::Broken { .. }
+                | ServerState::NeedsCredential { .. }
+                | ServerState::Invalid { .. }
         )
     }
 
@@ -256,6 +265,7 @@ impl ServerState {
                 }
                 many => format!("Needs {}: {message}", many.join(", ")),
             },
+            (ServerState::Invalid { message }, _) => format!("Not used: {message}"),
         }
     }
 }
@@ -317,7 +327,8 @@ mod tests {
 
     #[test]
     fn the_name_of_a_state_is_its_tag_in_json() {
-        for state in [ServerState::Off, ServerState::Asleep, ServerState::Stopping] {
+        let invalid = ServerState::Invalid { message: String::new() };
+        for state in [ServerState::Off, ServerState::Asleep, ServerState::Stopping, invalid] {
             let json = serde_json::to_value(&state).unwrap();
             assert_eq!(json["state"], state.name());
         }

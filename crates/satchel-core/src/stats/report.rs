@@ -13,7 +13,10 @@ use super::{
     schema::{self, StoreError},
     sharing,
 };
-use crate::model::ledger::{By, Report, ReportAsk, ReportLine, Savings, Took, Totals};
+use crate::model::{
+    ledger::{By, Report, ReportAsk, ReportLine, Savings, Took, Totals},
+    name::in_path,
+};
 
 /// Fewer sessions say nothing.
 const ENOUGH: u64 = 5;
@@ -72,9 +75,9 @@ pub fn report(path: &Path, ask: &ReportAsk, now_ms: u64) -> Result<Report, Store
             .map(|line| ReportLine { name: day(&line.name), ..line })
             .collect(),
         By::Server => by_share(&connection, span, &savings, &bases, calls, |server, _| server.to_owned())?,
-        By::Tool => {
-            by_share(&connection, span, &savings, &bases, calls, |server, tool| format!("{server}:{tool}"))?
-        }
+        By::Tool => by_share(&connection, span, &savings, &bases, calls, |server, tool| {
+            format!("{}:{tool}", in_path(server))
+        })?,
     };
     match ask.by {
         By::Day => lines.sort_by(|a, b| a.name.cmp(&b.name)),

@@ -161,7 +161,8 @@ export type ServerState =
   | { state: "stopping" }
   | { state: "backing_off"; code: Code; message: string; retry_at_ms: number; failures: number }
   | { state: "broken"; code: Code; message: string; retry_at_ms: number; failures: number }
-  | { state: "needs_credential"; names: string[]; variables: string[]; message: string };
+  | { state: "needs_credential"; names: string[]; variables: string[]; message: string }
+  | { state: "invalid"; message: string };
 
 export interface ClientView {
   id: string;

@@ -275,6 +275,37 @@ export const hubStates: hub.HubState[] = [
             "restarts": 9,
             "noise": 10
           }
+        },
+        {
+          "name": "invalid",
+          "title": "title",
+          "place": "hosted",
+          "enabled": true,
+          "startup": "manual",
+          "state": "invalid",
+          "message": "why",
+          "pid": 1,
+          "tools": 2,
+          "tokens": 3,
+          "resources": 4,
+          "skipped": [
+            "why"
+          ],
+          "held": 1,
+          "unseen": "new",
+          "runs": "program",
+          "idle_timeout_seconds": 180,
+          "sandbox": null,
+          "starts": 5,
+          "calls": 6,
+          "wake_ms": 7,
+          "usage": {
+            "processes": 2,
+            "memory_bytes": 8,
+            "cpu_percent": 0.5,
+            "restarts": 9,
+            "noise": 10
+          }
         }
       ],
       "clients": [

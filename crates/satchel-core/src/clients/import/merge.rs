@@ -141,7 +141,10 @@ fn free_name(wished: &str, taken: impl Fn(&str) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clients::{edit::Format, import::Source, machine::Os, table};
+    use crate::{
+        clients::{import::Source, machine::Os, table},
+        edit::Format,
+    };
 
     fn found(client: &str, text: &str) -> Vec<(Origin, Found)> {
         let client = table::client(client).unwrap();

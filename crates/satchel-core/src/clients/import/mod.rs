@@ -18,11 +18,11 @@ pub use secrets::{Moved, into_config};
 use super::{
     connect::format_of,
     document::{Document, DocumentError, read_bytes},
-    edit::{Format, SyntaxError, container},
     machine::{Machine, Os},
     references::References,
     table::{self, Client, PerProject, Shape},
 };
+use crate::edit::{Format, SyntaxError, container};
 
 /// What a server speaks over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

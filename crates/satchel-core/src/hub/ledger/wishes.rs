@@ -10,6 +10,7 @@ use crate::{
         audit::{AuditAsk, AuditPage},
         control::Refusal,
         ledger::{ActivityAsk, ActivityPage, CallDetail, CallKind, LastDay, LedgerView, Report, ReportAsk},
+        name::in_path,
     },
     stats::{activity, audit, event::Visit, report},
 };
@@ -80,7 +81,7 @@ impl Hub {
             let message = "the arguments of this call were not kept, or not all of them";
             return Err(Refusal::new("arguments_not_kept", message, "Give the arguments."));
         };
-        let path = format!("{}:{}", call.line.server, call.line.tool);
+        let path = format!("{}:{}", in_path(&call.line.server), call.line.tool);
         self.call_for_face(&path, &arguments).await
     }
 
@@ -96,7 +97,8 @@ impl Hub {
     pub(in crate::hub) fn face_tally(&self, path: &str, arguments: &Raw) -> Option<Tally> {
         let visit = self.stateless_visit("satchel", Program::default(), "", None);
         let visit = Arc::new(Visit { face: true, ..visit });
-        let name = path.rsplit_once(':').map_or(path, |(_, tool)| tool);
+        let read = self.read_path(path).ok();
+        let name = read.as_ref().map_or(path, |read| read.tool.as_str());
         let request = format!(r#"{{"name":{},"arguments":{}}}"#, Value::from(name), arguments.get());
         self.tally(&visit, CallKind::Call, path, &request)
     }

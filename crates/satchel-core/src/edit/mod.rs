@@ -1,9 +1,10 @@
-//! Changes one entry in another program's file and not one byte beside it. Everything here is text in, text out:
+//! Changes one entry in a configuration file, ours or another program's, and not one byte beside it. Everything here is text in, text out:
 //! where the file lies, and whether it may be written, is decided elsewhere.
 //!
 //! Whatever an edit does, its result is read again and must mean exactly what was there before, with the one entry
 //! put in or taken out; otherwise the edit is refused.
 
+mod comments;
 mod json;
 pub mod toml;
 mod tree;
@@ -13,6 +14,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub use comments::without_comments;
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
