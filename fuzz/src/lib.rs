@@ -15,6 +15,7 @@ mod messages;
 mod questions;
 mod records;
 mod schemas;
+mod searches;
 mod sse;
 mod wishes;
 
@@ -34,6 +35,7 @@ pub const TARGETS: &[Target] = &[
     ("questions", questions::run),
     ("records", records::run),
     ("schemas", schemas::run),
+    ("searches", searches::run),
     ("sse", sse::run),
     ("wishes", wishes::run),
 ];

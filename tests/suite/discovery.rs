@@ -25,6 +25,19 @@ async fn a_careless_call_is_understood_and_says_how() {
 }
 
 #[tokio::test]
+async fn a_search_waits_for_lists_and_names_only_servers_with_tools() {
+    let home = Home::empty();
+    let slow = Fake::new(&home, "slow").behaving(&["--slow-start", "200"]);
+    let bare = Fake::new(&home, "bare").behaving(&["--no-tools"]);
+    home.write_config(&json!({ "mcpServers": { "slow": slow.entry(), "bare": bare.entry() } }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    assert_eq!(client.paths("echo").await.first().map(String::as_str), Some("slow:echo"));
+    let nothing = client.call("discover_mcp_tools", json!({ "query": "qqq zzz" })).await.text();
+    assert!(nothing.contains("servers: slow."), "{nothing}");
+}
+
+#[tokio::test]
 async fn arguments_that_cannot_be_right_start_nothing() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").with("idleTimeout", json!(1));

@@ -21,7 +21,7 @@ use satchel_tests::odd;
 use serde_json::{Value, json};
 
 const USAGE: &str =
-    "fake-mcp-server [--name NAME] [--ledger FILE] [--tools N] [--resources] [--slow-start MS]
+    "fake-mcp-server [--name NAME] [--ledger FILE] [--tools N] [--no-tools] [--resources] [--slow-start MS]
   [--exit-early CODE] [--crash-after CALLS] [--banner] [--needs-roots] [--ignore-eof] [--grandchild]
   [--words FILE] [--version FILE] [--http [--require-header 'NAME: VALUE']]";
 
@@ -35,6 +35,7 @@ struct Options {
     /// Its version stands in this file.
     version: Option<String>,
     tools: usize,
+    no_tools: bool,
     resources: bool,
     slow_start: Duration,
     exit_early: Option<i32>,
@@ -98,6 +99,7 @@ impl Options {
                 "--tools" => options.tools = number(value()?)?,
                 "--words" => options.words = Some(value()?),
                 "--version" => options.version = Some(value()?),
+                "--no-tools" => options.no_tools = true,
                 "--resources" => options.resources = true,
                 "--slow-start" => options.slow_start = Duration::from_millis(number(value()?)? as u64),
                 "--exit-early" => options.exit_early = Some(number(value()?)? as i32),
@@ -295,6 +297,7 @@ impl Server {
                 })
             }
             "ping" => json!({}),
+            "tools/list" if self.options.no_tools => json!({ "tools": [] }),
             "tools/list" => json!({ "tools": self.tools() }),
             "resources/list" if self.options.resources => json!({ "resources": [
                 { "uri": "fake://note/1", "name": "first note", "mimeType": "text/plain" },

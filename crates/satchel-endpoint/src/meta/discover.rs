@@ -1,14 +1,22 @@
 //! `discover_mcp_tools`: from the catalog alone; starts nothing.
 
+use std::time::Duration;
+
 use satchel_core::{
-    catalog::{Aids, answer::Asked},
+    catalog::{
+        Aids,
+        answer::{Answer, Asked},
+    },
     hub::Hub,
-    model::{Place, ServerView},
+    model::{Place, ServerState, ServerView},
     stats::event::Visit,
 };
 use satchel_mcp::{Raw, RawObject};
 
 use super::{LIMIT, MOST, fault, text};
+
+/// How long a search that finds nothing waits for lists that are being read.
+const READING: Duration = Duration::from_secs(2);
 
 /// Tools that fit, or why there are none.
 pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject) -> Box<Raw> {
@@ -24,29 +32,63 @@ pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject) ->
         return fault;
     }
     let asked = Asked { query: &query, server: server.as_deref(), limit, full, aids: Aids::default() };
-    let mut answer = hub.search(visit, &asked).await;
+    let mut answer = search(hub, visit, &asked).await;
     if answer.tools.is_empty() {
         answer.hint = Some(nothing_found(hub, server.as_deref()));
     }
     text(&serde_json::to_string(&answer).expect("a JSON value always serializes"), false)
 }
 
+/// Searches again while nothing is found and lists are being read: at its first search a client often came sooner than
+/// the servers.
+async fn search(hub: &Hub, visit: &Visit, asked: &Asked<'_>) -> Answer {
+    let mut catalog = hub.watch_catalog();
+    let mut answer = hub.search(visit, asked).await;
+    let until_found = async {
+        while answer.tools.is_empty() && is_reading(hub, asked.server) && catalog.changed().await.is_ok() {
+            answer = hub.search(visit, asked).await;
+        }
+    };
+    // In time or not, what was found last is the answer.
+    let _ = tokio::time::timeout(READING, until_found).await;
+    answer
+}
+
+fn is_reading(hub: &Hub, server: Option<&str>) -> bool {
+    let reads = |view: &ServerView| match view.state {
+        ServerState::Starting { .. } | ServerState::Ready { .. } => view.tools.is_none(),
+        // Not started yet: a hub that has just begun reads the lists of one server after the other.
+        ServerState::Asleep => view.tools.is_none() && view.starts == 0,
+        ServerState::Off
+        | ServerState::Stopping
+        | ServerState::BackingOff { .. }
+        | ServerState::Broken { .. }
+        | ServerState::NeedsCredential { .. }
+        | ServerState::Invalid { .. } => false,
+    };
+    hub.snapshot().servers.iter().any(|view| is_usable(hub, server, view) && reads(view))
+}
+
+fn is_usable(hub: &Hub, server: Option<&str>, view: &ServerView) -> bool {
+    view.enabled && hub.shows(&view.name) && server.is_none_or(|server| view.name == server)
+}
+
 /// Why nothing was found, and what to try.
 fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
     let snapshot = hub.snapshot();
-    let usable = |view: &&ServerView| {
-        view.enabled && hub.shows(&view.name) && server.is_none_or(|server| view.name == server)
-    };
-    let silent: Vec<String> = snapshot
-        .servers
+    let usable: Vec<&ServerView> =
+        snapshot.servers.iter().filter(|view| is_usable(hub, server, view)).collect();
+    let silent: Vec<String> = usable
         .iter()
-        .filter(usable)
         .filter(|view| view.tools.is_none())
         .map(|view| format!("{} ({})", view.name, view.state.name()))
         .collect();
-    let names: Vec<&str> = snapshot.servers.iter().filter(usable).map(|view| view.name.as_str()).collect();
+    // A server that only has prompts or resources is no place to look for tools.
+    let has_tools = |view: &&&ServerView| view.tools.is_some_and(|tools| tools > 0);
+    let names: Vec<&str> = usable.iter().filter(has_tools).map(|view| view.name.as_str()).collect();
     let mut hint = match names.as_slice() {
-        [] => "No server is switched on in Satchel.".to_owned(),
+        [] if usable.is_empty() => "No server is switched on in Satchel.".to_owned(),
+        [] => "No server has tools.".to_owned(),
         names => format!(
             "No tool fits. Try other words, or an empty query with one of these servers: {}.",
             names.join(", ")

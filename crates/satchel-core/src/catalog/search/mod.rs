@@ -26,12 +26,21 @@ use super::{Offer, ToolEntry};
 use crate::model::ServerName;
 use index::{Segment, Text};
 use weights::Weights;
+use words::beginning;
 
 pub use explain::{Explanation, Met};
 pub use habits::{Habits, Lift};
 pub use index::Index;
 pub use rank::Hit;
 pub use vectors::{Meaning, Vectors};
+
+/// So many characters of a server's texts are read. What comes late in them tells tools apart no more, and a server that
+/// writes without end makes nobody wait: its own name and summary are read again for each of its tools.
+const NAME: usize = 200;
+const SUMMARY: usize = 600;
+const DESCRIPTION: usize = 8_000;
+const PARAMETER: usize = 1_000;
+const PARAMETERS: usize = 300;
 
 /// A server's words, and what they were read from.
 #[derive(Debug, Clone)]
@@ -83,19 +92,13 @@ fn same_words(one: &Arc<Offer>, other: &Arc<Offer>) -> bool {
 fn texts<'a>(server: &'a ServerName, offer: &'a Offer) -> impl Iterator<Item = Text<'a>> {
     offer.tools.iter().map(move |tool| Text {
         server: server.as_str(),
-        server_title: offer.title.as_deref().unwrap_or_default(),
-        summary: beginning(offer.instructions.as_deref().unwrap_or_default()),
+        server_title: beginning(offer.title.as_deref().unwrap_or_default(), NAME),
+        summary: beginning(offer.instructions.as_deref().unwrap_or_default(), SUMMARY),
         name: &tool.name,
-        title: tool.title.as_deref().unwrap_or_default(),
-        description: &tool.description,
+        title: beginning(tool.title.as_deref().unwrap_or_default(), NAME),
+        description: beginning(&tool.description, DESCRIPTION),
         parameters: parameters(tool),
     })
-}
-
-/// Instructions can be long, and what comes late in them tells servers apart no more.
-fn beginning(text: &str) -> &str {
-    const CHARS: usize = 600;
-    text.char_indices().nth(CHARS).map_or(text, |(end, _)| &text[..end])
 }
 
 /// Names and descriptions of what a tool takes.
@@ -104,7 +107,10 @@ fn parameters(tool: &ToolEntry) -> Vec<(String, String)> {
     let properties = schema.as_ref().and_then(|schema| schema.get("properties")).and_then(Value::as_object);
     let text =
         |schema: &Value| schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-    properties.into_iter().flatten().map(|(name, schema)| (name.clone(), text(schema))).collect()
+    let read = |(name, schema): (&String, &Value)| {
+        (beginning(name, NAME).to_owned(), beginning(&text(schema), PARAMETER).to_owned())
+    };
+    properties.into_iter().flatten().take(PARAMETERS).map(read).collect()
 }
 
 /// What a tool's name says it deals with, without its verbs and its server's words.
@@ -144,7 +150,8 @@ pub fn kind(name: &str, description: &str) -> &'static str {
 
 /// How far two words are apart, from 0; `None` where they are not alike.
 fn likeness(word: &str, known: &str) -> Option<f64> {
-    if word.len() < 3 || known.len() < 3 || word.len().abs_diff(known.len()) > 3 {
+    let fits = 3..=words::LONGEST;
+    if !fits.contains(&word.len()) || !fits.contains(&known.len()) || word.len().abs_diff(known.len()) > 3 {
         return None;
     }
     if known.starts_with(word) {
@@ -157,10 +164,10 @@ fn likeness(word: &str, known: &str) -> Option<f64> {
 
 /// The names most alike to one that does not exist, nearest first.
 pub fn near<'a>(wanted: &str, all: impl Iterator<Item = &'a str>, limit: usize) -> Vec<String> {
-    let asked = words::words(wanted);
+    let asked = words::words(beginning(wanted, NAME));
     let mut scored: Vec<(f64, &str)> = all
         .filter_map(|name| {
-            let own = words::words(name);
+            let own = words::words(beginning(name, NAME));
             let best = |word: &words::Word| {
                 own.iter()
                     .filter_map(|known| {
@@ -301,6 +308,14 @@ mod tests {
             assert_eq!(again.index.ranked(query, |_| true), anew.index.ranked(query, |_| true), "{query}");
         }
         assert_eq!(first(&after, &again, "which channels are there"), Some("list_channels"));
+    }
+
+    #[test]
+    fn long_names_have_no_neighbours_and_harm_nobody() {
+        let long = "q".repeat(100);
+        let path = format!("s:{long}");
+        assert!(near(&format!("s:{long}q"), [path.as_str()].into_iter(), 3).is_empty());
+        assert!(near(&"word ".repeat(100_000), [path.as_str()].into_iter(), 3).is_empty());
     }
 
     #[test]

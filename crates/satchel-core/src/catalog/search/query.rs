@@ -9,6 +9,13 @@ use super::{
     words::{self, Word},
 };
 
+/// So many characters of a query are read, …
+const CHARS: usize = 2_000;
+/// … as so many requests at most.
+const CLAUSES: usize = 16;
+/// How far to look for the word before or after another, in bytes: a run of letters may have no end.
+const NEARBY: usize = 48;
+
 /// A word of the query and everything that may stand for it.
 pub(super) struct Token {
     /// As the query has it.
@@ -50,12 +57,14 @@ pub(super) struct Query {
 
 impl Query {
     pub(super) fn read(text: &str, index: &Index) -> Self {
-        let values = values(text);
+        let text = asked(text);
+        let values = Values::of(text);
         let all = words::words(text);
         let mut query = Self::default();
         let mut from = 0;
         for to in 1..=all.len() {
-            if to == all.len() || begins_clause(text, &all, to) {
+            let another = || query.clauses.len() + 1 < CLAUSES && begins_clause(text, &all, to);
+            if to == all.len() || another() {
                 query.read_clause(text, &all[from..to], &values, index);
                 from = to;
             }
@@ -63,7 +72,7 @@ impl Query {
         query
     }
 
-    fn read_clause(&mut self, text: &str, words: &[Word], values: &[Value], index: &Index) {
+    fn read_clause(&mut self, text: &str, words: &[Word], values: &Values, index: &Index) {
         let w = &index.weights;
         let mut clause = Clause::default();
         let mut seen: HashMap<String, usize> = HashMap::new();
@@ -71,7 +80,7 @@ impl Query {
             if asks_for_an_answer(text, word) {
                 continue;
             }
-            let value = values.iter().find(|value| value.span.contains(&word.at));
+            let value = values.at(word.at);
             let weight =
                 value.map_or(1.0, |value| if value.kind == Kind::Quoted { w.quoted } else { w.address });
             let weight = if words::is_chatter(&word.written) { weight * w.chatter } else { weight };
@@ -107,10 +116,7 @@ impl Query {
         }
         let span = words.first().map_or(0, |word| word.at)..words.last().map_or(0, |word| word.at + 1);
         for kind in [Kind::Url, Kind::Mail, Kind::Path] {
-            let named = values.iter().any(|value| {
-                value.kind == kind && value.span.start < span.end && span.start < value.span.end
-            });
-            if named
+            if values.has(kind, &span)
                 && let Some(word) = kind.word()
                 && !seen.contains_key(&words::stem(word))
             {
@@ -143,14 +149,28 @@ impl Query {
     }
 }
 
+/// What is read of a query: models send a sentence or two, and whoever sends more shall not make others wait.
+fn asked(text: &str) -> &str {
+    words::beginning(text, CHARS)
+}
+
+/// The text just before a place.
+fn before(text: &str, at: usize) -> &str {
+    &text[text.floor_char_boundary(at.saturating_sub(NEARBY))..at]
+}
+
+/// The text just after a place.
+fn after(text: &str, at: usize) -> &str {
+    text.get(at..text.floor_char_boundary(at.saturating_add(NEARBY))).unwrap_or_default()
+}
+
 /// The words of a query that say what is wanted: without what is only to be handed on, and words of conversation.
 pub(super) fn telling(text: &str) -> Vec<Word> {
-    let values = values(text);
+    let text = asked(text);
+    let values = Values::of(text);
     let mut words = words::words(text);
     words.retain(|word| {
-        !values.iter().any(|value| value.span.contains(&word.at))
-            && !words::is_chatter(&word.written)
-            && !asks_for_an_answer(text, word)
+        values.at(word.at).is_none() && !words::is_chatter(&word.written) && !asks_for_an_answer(text, word)
     });
     words
 }
@@ -168,19 +188,21 @@ fn asks_for_an_answer(text: &str, word: &Word) -> bool {
 
 /// The "many" of "how many", which is no word of `delete-many`.
 fn asks_how_many(text: &str, word: &Word) -> bool {
-    let before = text[..word.at].split_whitespace().next_back().unwrap_or_default();
-    matches!(word.written.as_str(), "many" | "much") && before.eq_ignore_ascii_case("how")
+    let before = || before(text, word.at).split_whitespace().next_back().unwrap_or_default();
+    matches!(word.written.as_str(), "many" | "much") && before().eq_ignore_ascii_case("how")
 }
 
 /// The "next" of "next week", which begins nothing.
 fn is_of_time(text: &str, word: &Word) -> bool {
     const TIMES: &str = "couple day days few friday hour hours minute minutes month months monday quarter saturday \
                          sunday thursday tuesday wednesday week weekend weeks year years";
-    let after = text.get(word.at + word.written.len()..).unwrap_or_default();
+    if word.written != "next" {
+        return false;
+    }
+    let after = after(text, word.at + word.written.len());
     let next = after.split(|c: char| !c.is_alphanumeric()).find(|next| !next.is_empty()).unwrap_or_default();
     let next = next.to_lowercase();
-    word.written == "next"
-        && (TIMES.split(' ').any(|time| time == next) || next.starts_with(|c: char| c.is_ascii_digit()))
+    TIMES.split(' ').any(|time| time == next) || next.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Whether something new is asked for from this word on.
@@ -236,9 +258,10 @@ impl Index {
         let unknown = |word: &Word| {
             !self.knows(&word.stem) && !thesaurus::knows(&word.stem) && !words::is_chatter(&word.written)
         };
-        let values = values(query);
+        let query = asked(query);
+        let values = Values::of(query);
         let all = words::words(query);
-        let said = all.iter().filter(|word| !values.iter().any(|value| value.span.contains(&word.at)));
+        let said = all.iter().filter(|word| values.at(word.at).is_none());
         said.filter(|word| unknown(word)).find_map(|word| {
             let (near, likeness) = self.spelling.near(&word.written).first().copied()?;
             (likeness >= 0.75).then(|| (word.written.clone(), near.to_owned()))
@@ -287,7 +310,7 @@ fn put(all: &mut Vec<Variant>, word: String, likeness: f32) {
 fn follows_a_place_word(text: &str, at: usize) -> bool {
     const PLACES: [&str; 12] =
         ["at", "from", "in", "my", "on", "the", "through", "to", "use", "using", "via", "with"];
-    let before = text[..at].trim_end_matches(|c: char| !c.is_alphanumeric());
+    let before = before(text, at).trim_end_matches(|c: char| !c.is_alphanumeric());
     let last = before.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     PLACES.contains(&last.to_ascii_lowercase().as_str())
 }
@@ -319,16 +342,39 @@ impl Kind {
     }
 }
 
-fn values(text: &str) -> Vec<Value> {
-    let mut values = quoted(text);
-    let mut at = 0;
-    for part in text.split_inclusive(char::is_whitespace) {
-        if let Some(kind) = address(part.trim().trim_matches(|c: char| ".,;:!?()'\"<>[]".contains(c))) {
-            values.push(Value { span: at..at + part.len(), kind });
+/// The values of a query, by what they are and in order. Those of one kind do not overlap.
+struct Values {
+    quoted: Vec<Value>,
+    addresses: Vec<Value>,
+}
+
+impl Values {
+    fn of(text: &str) -> Self {
+        let mut addresses = vec![];
+        let mut at = 0;
+        for part in text.split_inclusive(char::is_whitespace) {
+            if let Some(kind) = address(part.trim().trim_matches(|c: char| ".,;:!?()'\"<>[]".contains(c))) {
+                addresses.push(Value { span: at..at + part.len(), kind });
+            }
+            at += part.len();
         }
-        at += part.len();
+        Self { quoted: quoted(text), addresses }
     }
-    values
+
+    /// The value that has this place in it.
+    fn at(&self, at: usize) -> Option<&Value> {
+        let find = |values: &'_ [Value]| values.partition_point(|value| value.span.end <= at);
+        let within = |value: &&Value| value.span.contains(&at);
+        let quoted = self.quoted.get(find(&self.quoted)).filter(within);
+        quoted.or_else(|| self.addresses.get(find(&self.addresses)).filter(within))
+    }
+
+    /// Is an address of this kind in that part of the query?
+    fn has(&self, kind: Kind, part: &Range<usize>) -> bool {
+        let first = self.addresses.partition_point(|value| value.span.end <= part.start);
+        let mut within = self.addresses[first..].iter().take_while(|value| value.span.start < part.end);
+        within.any(|value| value.kind == kind)
+    }
 }
 
 fn address(part: &str) -> Option<Kind> {
@@ -378,4 +424,43 @@ fn quoted(text: &str) -> Vec<Value> {
         before = c;
     }
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words_of(text: &str) -> usize {
+        Query::read(text, &Index::default()).clauses.iter().map(|clause| clause.plural.len()).sum()
+    }
+
+    #[test]
+    fn a_query_of_any_length_is_read_to_a_bound() {
+        let many = |count: usize| (0..count).map(|at| format!("w{at}q ")).collect::<String>();
+        assert_eq!(words_of(&many(200)), 200);
+        assert!(words_of(&many(100_000)) <= CHARS / 4);
+        let requests = |text: &str| Query::read(text, &Index::default()).clauses.len();
+        assert_eq!(requests(&"list files. ".repeat(10)), 10);
+        assert_eq!(requests(&"list files. ".repeat(10_000)), CLAUSES);
+        assert!(telling(&many(100_000)).len() <= CHARS / 4);
+    }
+
+    #[test]
+    fn values_are_found_where_they_stand() {
+        let values = Values::of("open https://a.com/x and \"the report\" by me@b.org, then ~/notes.txt 'x'");
+        let kind = |text: &str, needle: &str| values.at(text.find(needle).unwrap()).map(|value| value.kind);
+        let text = "open https://a.com/x and \"the report\" by me@b.org, then ~/notes.txt 'x'";
+        for (needle, expected) in [
+            ("open", None),
+            ("a.com", Some(Kind::Url)),
+            ("and", None),
+            ("report", Some(Kind::Quoted)),
+            ("by", None),
+            ("b.org", Some(Kind::Mail)),
+            ("notes", Some(Kind::Path)),
+        ] {
+            assert!(kind(text, needle) == expected, "{needle}");
+        }
+        assert!(values.has(Kind::Url, &(0..20)) && !values.has(Kind::Url, &(25..60)));
+    }
 }

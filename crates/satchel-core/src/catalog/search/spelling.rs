@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use fuse_rust::Fuse;
 
-use super::thesaurus;
+use super::{thesaurus, words::LONGEST};
 
 /// Shorter words are too often nearly others.
 const SHORTEST: usize = 4;
@@ -36,16 +36,18 @@ pub(super) struct Spelling {
 }
 
 /// Words that only hint at something: what is misspelt is one of these where it is nearly nothing that tools say.
-static HINTING: LazyLock<Spelling> =
-    LazyLock::new(|| Spelling::of(thesaurus::hinting().filter(is_long_enough).map(Into::into).collect()));
+static HINTING: LazyLock<Spelling> = LazyLock::new(|| {
+    Spelling::of(thesaurus::hinting().filter(|word| can_be_misspelt(word)).map(Into::into).collect())
+});
 
-fn is_long_enough(word: &&str) -> bool {
-    word.len() >= SHORTEST && word.is_ascii()
+/// Nobody misspells what is longer, and looking for its neighbours takes time in the square of its length.
+fn can_be_misspelt(word: &str) -> bool {
+    (SHORTEST..=LONGEST).contains(&word.len()) && word.is_ascii()
 }
 
 impl Spelling {
     pub(super) fn new(known: impl Iterator<Item = Box<str>>) -> Self {
-        let known = known.filter(|word| is_long_enough(&&**word));
+        let known = known.filter(|word| can_be_misspelt(word));
         Self::of(known.chain(thesaurus::written().map(Into::into)).collect())
     }
 
@@ -72,7 +74,7 @@ impl Spelling {
     }
 
     fn nearest<'a>(&'a self, word: &str) -> Vec<(&'a str, f32)> {
-        if word.len() < SHORTEST || !word.is_ascii() || word.bytes().any(|byte| byte.is_ascii_digit()) {
+        if !can_be_misspelt(word) || word.bytes().any(|byte| byte.is_ascii_digit()) {
             return vec![];
         }
         let slips = remains(word).flat_map(|hash| self.remaining(hash)).map(|at| &*self.words[at as usize]);
@@ -159,6 +161,15 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_any_length_are_neither_kept_nor_corrected() {
+        let long = "x".repeat(LONGEST + 1);
+        let spelling = Spelling::new(["x".repeat(LONGEST), long.clone()].map(Into::into).into_iter());
+        assert!(!spelling.words.iter().any(|word| **word == *long));
+        assert!(spelling.near(&long).is_empty());
+        assert_eq!(spelling.near(&"x".repeat(LONGEST - 1)).len(), 1);
+    }
 
     #[test]
     fn a_slip_of_the_fingers_finds_the_word() {

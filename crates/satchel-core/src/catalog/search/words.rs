@@ -364,16 +364,33 @@ impl Word {
     }
 }
 
+/// Longer words are data, not language: they are looked up as they are, neither stemmed nor corrected.
+pub(super) const LONGEST: usize = 32;
+
 /// A word without its ending: `issues`, `issue` → `issu`.
 pub(super) fn stem(word: &str) -> String {
     // Endings of two letters in words of three are no endings ("dns", "aws").
-    if word.len() <= 3 || !word.is_ascii() || word.bytes().any(|byte| byte.is_ascii_digit()) {
+    if word.len() <= 3
+        || word.len() > LONGEST
+        || !word.is_ascii()
+        || word.bytes().any(|byte| byte.is_ascii_digit())
+    {
         return word.to_owned();
     }
     match STEMMER.stem(word) {
         Cow::Borrowed(stem) => stem.to_owned(),
         Cow::Owned(stem) => stem,
     }
+}
+
+/// At most so many characters, so that what a stranger writes costs no more. A word that the end would cut is left out.
+pub(super) fn beginning(text: &str, chars: usize) -> &str {
+    let Some((end, next)) = text.char_indices().nth(chars) else { return text };
+    let cut = &text[..end];
+    if !next.is_alphanumeric() {
+        return cut;
+    }
+    cut.rfind(|c: char| !c.is_alphanumeric()).map_or(cut, |end| &cut[..end])
 }
 
 /// The words of a text that say something, in order.
@@ -494,6 +511,18 @@ mod tests {
         check("Could you please list my team's EC2 machines?", &["list", "team", "ec2", "machines"]);
         check("", &[]);
         check("Größe ändern 天气", &["größe", "ändern", "天气"]);
+    }
+
+    #[test]
+    fn the_beginning_of_a_text_ends_between_words() {
+        for (text, expected) in [
+            ("read the file", "read the file"),
+            ("read the files", "read the"),
+            ("read the file now", "read the file"),
+            (&"ä".repeat(20), &"ä".repeat(13)),
+        ] {
+            assert_eq!(beginning(text, 13), expected);
+        }
     }
 
     #[test]
