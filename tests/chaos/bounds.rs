@@ -88,7 +88,7 @@ fn all_answered(answers: &[Answer], count: usize) {
 }
 
 #[tokio::test]
-async fn a_server_has_sixty_four_calls_at_once_and_the_next_is_told_so() {
+async fn a_client_has_sixty_four_calls_of_a_server_at_once_and_keeps_no_other_out() {
     let mut arena = Arena::new().await;
     arena.add("company", company(PER_SERVER)).add("silent", silent()).add("fine", Chaos::new());
     let hub = arena.open().await;
@@ -98,18 +98,20 @@ async fn a_server_has_sixty_four_calls_at_once_and_the_next_is_told_so() {
 
     let held = calls(&client, "silent", PER_SERVER);
     in_flight(&hub, "silent", PER_SERVER).await;
-    let other = hub.client("two").await;
-    let refused = other.execute("silent:echo", json!({ "text": "one more" })).await;
+    let refused = client.execute("silent:echo", json!({ "text": "one more" })).await;
     assert_eq!(Outcome::of(&refused), Outcome::Refused);
     assert!(refused.complaint().contains("busy"), "{}", refused.complaint());
+    let other = hub.client("two").await;
+    let of_other = calls(&other, "silent", 1);
+    in_flight(&hub, "silent", PER_SERVER + 1).await;
     assert_eq!(other.execute("fine:echo", json!({ "text": "beside it" })).await.text(), "beside it");
-    drop(held);
+    drop((held, of_other));
 }
 
 #[tokio::test]
-async fn all_clients_together_have_a_thousand_and_twenty_four_calls_at_once() {
+async fn clients_that_have_a_thousand_and_twenty_four_calls_at_once_keep_no_other_out() {
     let mut arena = Arena::new().await;
-    // A soak fills the hub; every commit sees that a part of it is not refused.
+    // A soak fills the hub; every commit does a part of it.
     let full = IN_ALL / PER_SERVER;
     let count = sized(2, full);
     let servers: Vec<String> = (0..count).map(|at| format!("silent-{at}")).collect();
@@ -129,12 +131,8 @@ async fn all_clients_together_have_a_thousand_and_twenty_four_calls_at_once() {
     }
     let late = hub.client("late").await.execute("fine:echo", json!({ "text": "x" })).await;
     measured!("{} calls in flight: the next is {:?}", count * PER_SERVER, Outcome::of(&late));
-    if count == full {
-        assert_eq!(Outcome::of(&late), Outcome::Refused);
-        assert!(late.complaint().contains("busy"), "{}", late.complaint());
-    } else {
-        assert_eq!(late.text(), "x");
-    }
+    // A client that has next to nothing in flight is let in, whatever the others do.
+    assert_eq!(late.text(), "x");
 }
 
 #[tokio::test]

@@ -50,10 +50,7 @@ fn open(app: &Arc<App>, client: String, usual: Surface, parts: &Parts) -> Respon
     let session = Session::new(client, "2024-11-05", (usual, true), vec![], &RawObject::new(), true);
     let name = match app.sessions.open(session) {
         Ok(name) => name,
-        Err(error) => {
-            let error = ErrorObject::new(errors::INTERNAL_ERROR, format!("cannot open a session: {error}"));
-            return reply::error(StatusCode::INTERNAL_SERVER_ERROR, None, error);
-        }
+        Err(error) => return http::not_opened(&error, None),
     };
     let Some(session) = app.sessions.get(&name, &owner) else {
         return reply::empty(StatusCode::INTERNAL_SERVER_ERROR);

@@ -10,13 +10,24 @@ use satchel_core::{
     model::{ServerName, ToolPath},
     stats::event::Visit,
 };
-use satchel_mcp::{ErrorObject, Message, Raw, RawObject, era, errors, meta as metadata};
+use satchel_mcp::{ErrorObject, Message, Raw, RawObject, era, errors, limits, meta as metadata};
 use serde_json::{json, value::to_raw_value};
 
 use crate::{
     accompany, meta,
     surface::{self, Hello, Surface},
 };
+
+/// What is asked of a server on behalf of all its clients, or of none.
+const OURS: [&str; 7] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "subscriptions/listen",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
+];
 
 /// Who asks, and what they see.
 #[derive(Debug, Clone)]
@@ -232,6 +243,11 @@ async fn server_itself(
     if method == "tools/call" {
         let name = params.text("name").unwrap_or_default();
         hub.client_seen(&asker.caller.client, Some(&format!("{}:{name}", server.in_path())));
+        if let Some(task) = metadata::related_task(&params)
+            && !hub.owns_task(&asker.caller.client, server, &task)
+        {
+            return unknown_task();
+        }
         match hub.offer(server).await {
             Ok(offer) if offer.tool(&name).is_none() => {
                 let path = ToolPath { server: server.clone(), tool: name };
@@ -245,6 +261,10 @@ async fn server_itself(
         }
         return started(hub.ask(&asker.caller, server, method, params).await, Kind::Tool);
     }
+    // These are between a server and us: what clients want of them is asked for where it belongs to one client.
+    if OURS.contains(&method) {
+        return unknown_method(method);
+    }
     // Tasks of the one family are unknown in the other.
     if method.starts_with("tasks/")
         && let Ok(offer) = hub.offer(server).await
@@ -252,7 +272,57 @@ async fn server_itself(
     {
         return unknown_method(method);
     }
+    if method == "tasks/list" {
+        return own_tasks(hub, &asker.caller, server, &params).await;
+    }
+    let task = params.text("taskId").filter(|_| method.starts_with("tasks/"));
+    if let Some(task) = task.or_else(|| metadata::related_task(&params))
+        && !hub.owns_task(&asker.caller.client, server, &task)
+    {
+        return unknown_task();
+    }
     started(hub.ask(&asker.caller, server, method, params).await, Kind::Plain)
+}
+
+/// The tasks of one client, of all pages that the server has: a page of its own would name tasks of others, and so might
+/// the cursor after it.
+async fn own_tasks(hub: &Hub, caller: &Caller, server: &ServerName, params: &RawObject) -> Reply {
+    if params.get("cursor").is_some_and(|cursor| cursor.get() != "null") {
+        return bad("there is no such page: the list has one only".to_owned());
+    }
+    let (mut own, mut params, mut frame) = (Vec::new(), params.clone(), None);
+    let mut seen = std::collections::HashSet::new();
+    for _ in 0..limits::LIST_PAGES {
+        let page = match hub.ask(caller, server, "tasks/list", params.clone()).await {
+            Ok(running) => running.finish().await,
+            Err(failure) => return Reply::Error(refusal(&failure)),
+        };
+        let page = match page {
+            Ok(page) => RawObject::parse(&page).unwrap_or_default(),
+            Err(Failed::Upstream(error)) => return Reply::Error(error),
+            Err(Failed::Hub(failure)) => return Reply::Error(refusal(&failure)),
+        };
+        own.extend(page.read::<Vec<Box<Raw>>>("tasks").unwrap_or_default().into_iter().filter(|task| {
+            let id = RawObject::parse(task).ok().and_then(|task| task.text("taskId"));
+            id.is_some_and(|id| hub.owns_task(&caller.client, server, &id))
+        }));
+        let next = page.text("nextCursor");
+        frame.get_or_insert(page);
+        match next.filter(|next| seen.insert(next.clone())) {
+            Some(next) => put(&mut params, "cursor", &next),
+            None => break,
+        }
+    }
+    let mut list = frame.unwrap_or_default();
+    list.remove("nextCursor");
+    // Raw values always serialize.
+    let _ = list.put("tasks", &own);
+    Reply::Result(list.to_raw())
+}
+
+/// The same for a task of somebody else as for one that never was.
+fn unknown_task() -> Reply {
+    bad("Unknown task".to_owned())
 }
 
 /// Does the server speak the stateless family?
@@ -264,10 +334,13 @@ fn is_newer(offer: &Offer) -> bool {
 /// call is answered when it is done.
 fn without_tasks(params: &mut RawObject) {
     params.remove("task");
-    if !params.get("_meta").is_some_and(|meta| meta.get().contains(metadata::TASKS)) {
+    let named =
+        |meta: &Raw| meta.get().contains(metadata::TASKS) || meta.get().contains(metadata::RELATED_TASK);
+    if !params.get("_meta").is_some_and(named) {
         return;
     }
     let mut meta = metadata::of(params);
+    meta.remove(metadata::RELATED_TASK);
     let part = |fields: &RawObject, key: &str| {
         fields.get(key).and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default()
     };

@@ -136,13 +136,11 @@ async fn own(
 
 /// Takes in a notification.
 pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Option<&Raw>) {
+    // Of what clients tell, this alone is for a server that others use too: it names nothing by an id.
     if let Surface::Server(server) = &session.surface()
-        && !matches!(
-            method,
-            "notifications/initialized" | "notifications/cancelled" | "notifications/progress"
-        )
+        && method == "notifications/roots/list_changed"
     {
-        hub.seen_by(&session.client).pass_on(server, method, params);
+        hub.seen_by(&session.client).roots_changed(server);
     }
     if method == "notifications/cancelled"
         && let Some(id) =

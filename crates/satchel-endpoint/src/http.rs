@@ -31,7 +31,7 @@ use crate::{
     parked::ParkedCalls,
     reply,
     serve::HEADER_BYTES,
-    session::{Session, Sessions},
+    session::{OpenError, Session, Sessions},
     stream::place,
     surface::Surface,
     token,
@@ -280,11 +280,19 @@ async fn initialize(
             }
             response
         }
-        Err(error) => {
-            let error = ErrorObject::new(errors::INTERNAL_ERROR, format!("cannot open a session: {error}"));
-            reply::error(StatusCode::INTERNAL_SERVER_ERROR, Some(id), error)
-        }
+        Err(error) => not_opened(&error, Some(id)),
     }
+}
+
+/// Why a session was not opened.
+pub(crate) fn not_opened(error: &OpenError, id: Option<Id>) -> Response<Body> {
+    let (status, code) = match error {
+        OpenError::Busy => (StatusCode::TOO_MANY_REQUESTS, errors::HUB_REFUSED),
+        OpenError::Random(_) => (StatusCode::INTERNAL_SERVER_ERROR, errors::INTERNAL_ERROR),
+    };
+    let error =
+        ErrorObject::new(code, error.to_string()).with_data(&serde_json::json!({ "outcome": "not_sent" }));
+    reply::error(status, id, error)
 }
 
 /// A session as `initialize` asks for it, and the answer.

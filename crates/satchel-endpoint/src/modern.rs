@@ -79,12 +79,9 @@ pub(crate) async fn answer(
     let hub = app.hub.seen_by(client);
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
-        Message::Notification { method, params } => {
-            if let Surface::Server(server) = &surface {
-                hub.pass_on(server, &method, params.as_deref());
-            }
-            return reply::empty(StatusCode::ACCEPTED);
-        }
+        // Nothing that a stateless client tells is for a server: each call says what is needed, and the end of its stream
+        // takes it back (`2026-07-28/basic/patterns/cancellation.mdx`). Ids in it are the client's own.
+        Message::Notification { .. } => return reply::empty(StatusCode::ACCEPTED),
         Message::Response { .. } => {
             let error =
                 ErrorObject::new(errors::INVALID_REQUEST, "this revision has no answers from clients");
@@ -496,20 +493,23 @@ impl Listening {
             }
         }
         if let Surface::Server(server) = surface
-            && let Some(wanted) = filter.get("taskIds")
+            && filter.get("taskIds").is_some()
         {
             tasks = filter.read("taskIds").unwrap_or_default();
+            tasks.retain(|task| hub.owns_task(&caller.client, server, task));
             let mut params = RawObject::new();
             params.set(
                 "_meta",
                 fields.get("_meta").map_or_else(|| RawObject::new().to_raw(), ToOwned::to_owned),
             );
             let mut only = RawObject::new();
-            only.set("taskIds", wanted.to_owned());
+            let _ = only.put("taskIds", &tasks);
             params.set("notifications", only.to_raw());
-            of_tasks = hub.ask(caller, server, "subscriptions/listen", params).await.ok();
+            if !tasks.is_empty() {
+                of_tasks = hub.ask(caller, server, "subscriptions/listen", params).await.ok();
+            }
             if of_tasks.is_some() {
-                honoured.set("taskIds", wanted.to_owned());
+                let _ = honoured.put("taskIds", &tasks);
             }
         }
         let mut acknowledged = RawObject::new();

@@ -98,7 +98,7 @@ impl Follower {
                     self.pending.extend(changed);
                 }
                 news = self.news.recv() => match news {
-                    Ok(news) if self.is_here(&news.server) => match changed_list(&news) {
+                    Ok(news) if self.is_here(&news.server) && self.hub.may_hear(&news) => match changed_list(&news) {
                         None => return Some(Told::News(news)),
                         Some(list) => {
                             let others = self.compare();

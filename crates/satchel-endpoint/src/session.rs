@@ -4,7 +4,7 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -22,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{accompany, stream::Outlet, surface::Surface};
 
-/// Sessions kept; the one unused for longest goes first.
-const KEPT: usize = 256;
+/// Sessions of one client. Another takes the place of its oldest idle one; the sessions of other clients are not touched.
+const PER_CLIENT: usize = 128;
 /// How long a session may be unused.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 /// Streams of answers that can be taken up again.
@@ -61,6 +61,8 @@ pub(crate) struct Session {
     log_from: AtomicU8,
     asks_logs: AtomicBool,
     running: Mutex<HashMap<Id, CancellationToken>>,
+    /// Requests without an answer so far.
+    in_flight: AtomicUsize,
     streams: Mutex<VecDeque<Arc<Outlet>>>,
     questions: Mutex<HashMap<Id, oneshot::Sender<Outcome>>>,
     watched: Mutex<HashMap<(ServerName, String), Watched>>,
@@ -94,6 +96,7 @@ impl Session {
             log_from: AtomicU8::new(0),
             asks_logs: AtomicBool::new(false),
             running: Mutex::default(),
+            in_flight: AtomicUsize::new(0),
             streams: Mutex::default(),
             questions: Mutex::default(),
             watched: Mutex::default(),
@@ -237,7 +240,13 @@ impl Session {
     pub(crate) fn begin(self: &Arc<Self>, id: &Id) -> InFlight {
         let cancelled = self.ended.child_token();
         self.running().insert(id.clone(), cancelled.clone());
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
         InFlight { session: self.clone(), id: id.clone(), cancelled }
+    }
+
+    /// Does one of its requests wait for an answer?
+    fn is_busy(&self) -> bool {
+        self.in_flight.load(Ordering::Relaxed) > 0
     }
 
     /// The client no longer wants the answer to a request.
@@ -289,7 +298,19 @@ pub(crate) struct InFlight {
 impl Drop for InFlight {
     fn drop(&mut self) {
         self.session.running().remove(&self.id);
+        self.session.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// Why a session was not opened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    /// A call is in flight on each of its client's sessions.
+    #[error("this client has {PER_CLIENT} sessions with calls in flight; open more when some are answered")]
+    Busy,
+    /// It cannot be named.
+    #[error("cannot open a session: {0}")]
+    Random(#[from] getrandom::Error),
 }
 
 /// All sessions.
@@ -300,24 +321,27 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// Opens one and names it.
-    pub(crate) fn open(&self, session: Session) -> Result<String, getrandom::Error> {
+    ///
+    /// # Errors
+    /// [`OpenError`] where its client has as many as it may have, and each is needed.
+    pub(crate) fn open(&self, session: Session) -> Result<String, OpenError> {
         let mut random = [0u8; 24];
         getrandom::fill(&mut random)?;
         let id = URL_SAFE_NO_PAD.encode(random);
         let mut open = self.lock();
         let now = Instant::now();
         open.retain(|_, (session, used)| {
-            let fresh = now - *used < IDLE;
+            let fresh = now - *used < IDLE || session.is_busy();
             if !fresh {
                 session.end();
             }
             fresh
         });
-        if open.len() >= KEPT
-            && let Some(oldest) = open.iter().min_by_key(|(_, (_, used))| *used).map(|(id, _)| id.clone())
-            && let Some((session, _)) = open.remove(&oldest)
-        {
-            session.end();
+        if open.values().filter(|(other, _)| other.client == session.client).count() >= PER_CLIENT {
+            let oldest = first_to_go(&open, &session.client).ok_or(OpenError::Busy)?;
+            if let Some((oldest, _)) = open.remove(&oldest) {
+                oldest.end();
+            }
         }
         open.insert(id.clone(), (Arc::new(session), now));
         Ok(id)
@@ -366,6 +390,12 @@ impl Sessions {
     }
 }
 
+/// Of one client's sessions without a call in flight the one unused for longest; one that nobody listens on goes first.
+fn first_to_go(open: &HashMap<String, (Arc<Session>, Instant)>, client: &str) -> Option<String> {
+    let idle = open.iter().filter(|(_, (session, _))| session.client == client && !session.is_busy());
+    idle.min_by_key(|(_, (session, used))| (session.news.is_read(), *used)).map(|(id, _)| id.clone())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -387,17 +417,46 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_flood_of_sessions_ends_the_oldest() {
+    async fn a_flood_of_one_clients_sessions_ends_its_own_oldest_idle_ones() {
         let sessions = Sessions::default();
-        let first = sessions.open(session("a")).unwrap();
+        let other = sessions.open(session("b")).unwrap();
+        let mut own = Vec::new();
+        for _ in 0..3 {
+            own.push(sessions.open(session("a")).unwrap());
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
+        let (busy, listens, idle) = (&own[0], &own[1], &own[2]);
+        let running = sessions.get(busy, "a").unwrap().begin(&Id::from(1));
+        let reading = sessions.get(listens, "a").unwrap().news.read(None, vec![]);
         tokio::time::advance(Duration::from_secs(1)).await;
-        for _ in 1..KEPT {
+        for _ in 3..PER_CLIENT {
             sessions.open(session("a")).unwrap();
         }
-        assert!(sessions.lock().contains_key(&first));
-        let ended = sessions.lock()[&first].0.ended.clone();
-        sessions.open(session("a")).unwrap();
-        assert!(!sessions.lock().contains_key(&first) && ended.is_cancelled());
-        assert_eq!(sessions.lock().len(), KEPT);
+        let ended = sessions.get(idle, "a").unwrap().ended.clone();
+        tokio::time::advance(Duration::from_secs(1)).await;
+        for _ in 0..300 {
+            sessions.open(session("a")).unwrap();
+        }
+        assert!(ended.is_cancelled() && sessions.get(idle, "a").is_none());
+        for (id, client) in [(busy, "a"), (listens, "a"), (&other, "b")] {
+            assert!(sessions.get(id, client).is_some(), "{client}'s {id} is still there");
+        }
+        assert_eq!(sessions.lock().len(), PER_CLIENT + 1);
+        drop((running, reading));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_whose_sessions_all_have_calls_in_flight_gets_no_other() {
+        let sessions = Sessions::default();
+        let mut running = Vec::new();
+        for at in 0..PER_CLIENT {
+            let id = sessions.open(session("a")).unwrap();
+            running.push(sessions.get(&id, "a").unwrap().begin(&Id::from(at as u64)));
+        }
+        tokio::time::advance(IDLE * 2).await;
+        assert!(matches!(sessions.open(session("a")), Err(OpenError::Busy)));
+        assert!(sessions.open(session("b")).is_ok());
+        running.pop();
+        assert!(sessions.open(session("a")).is_ok());
     }
 }

@@ -108,6 +108,11 @@ impl Outlet {
         }
     }
 
+    /// Does somebody read it?
+    pub(crate) fn is_read(&self) -> bool {
+        self.state().reading
+    }
+
     /// Reads on after the event of this number; ends with the stream or with one of `ends`.
     pub(crate) fn read(
         self: &Arc<Self>,

@@ -18,6 +18,8 @@ pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The extension for calls that become tasks.
 pub const TASKS: &str = "io.modelcontextprotocol/tasks";
+/// Which task something belongs to (`2025-11-25/basic/utilities/tasks.mdx`).
+pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// The extension for tools with pages of their own, MCP Apps.
 pub const APPS: &str = "io.modelcontextprotocol/ui";
 /// What is said under these is between two neighbours. Other keys of the protocol, such as the task that a message
@@ -28,6 +30,11 @@ const BETWEEN_NEIGHBOURS: [&str; 6] =
 /// The `_meta` of parameters or of a result; empty where there is none.
 pub fn of(fields: &RawObject) -> RawObject {
     fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default()
+}
+
+/// The task that these parameters or this result are about.
+pub fn related_task(fields: &RawObject) -> Option<String> {
+    RawObject::parse(of(fields).get(RELATED_TASK)?).ok()?.text("taskId")
 }
 
 /// Takes what was said between the sender and us alone out of the parameters of a request.

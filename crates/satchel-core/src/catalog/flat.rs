@@ -3,7 +3,7 @@
 //! Tools and prompts are called `server-name`. Addresses stay as they are; of two servers that have the same one the
 //! second's is called `server|address`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use satchel_mcp::{Raw, RawObject};
 
@@ -16,13 +16,26 @@ const LONGEST: usize = 64;
 /// The table of one catalog. Built when it is first asked for.
 #[derive(Debug, Default)]
 pub struct Flat {
-    tools: BTreeMap<String, (ToolPath, Box<Raw>)>,
-    prompts: BTreeMap<String, (ToolPath, Box<Raw>)>,
+    tools: Listed,
+    prompts: Listed,
     resources: Vec<Placed>,
     templates: Vec<Placed>,
     /// Whose the addresses are that are listed, or that a tool names for its user interface: such resources need not be
     /// listed (`docs/extensions/apps/overview.mdx`).
     owners: HashMap<String, ServerName>,
+}
+
+/// Tools or prompts, in the order in which their servers list them, and by the names they have here.
+#[derive(Debug, Default)]
+struct Listed {
+    items: Vec<(ToolPath, Box<Raw>)>,
+    named: HashMap<String, usize>,
+}
+
+impl Listed {
+    fn get(&self, name: &str) -> Option<&ToolPath> {
+        self.items.get(*self.named.get(name)?).map(|(path, _)| path)
+    }
 }
 
 /// A resource or a template, as it is listed.
@@ -61,8 +74,8 @@ impl Flat {
 
     /// The items of one of the lists, as clients see them.
     pub fn items(&self, method: &str) -> Vec<&Raw> {
-        fn named(items: &BTreeMap<String, (ToolPath, Box<Raw>)>) -> Vec<&Raw> {
-            items.values().map(|(_, raw)| &**raw).collect()
+        fn named(listed: &Listed) -> Vec<&Raw> {
+            listed.items.iter().map(|(_, raw)| &**raw).collect()
         }
         fn placed(items: &[Placed]) -> Vec<&Raw> {
             items.iter().map(|placed| &*placed.raw).collect()
@@ -77,12 +90,12 @@ impl Flat {
 
     /// Which tool a name stands for.
     pub fn tool(&self, name: &str) -> Option<&ToolPath> {
-        self.tools.get(name).map(|(path, _)| path)
+        self.tools.get(name)
     }
 
     /// Which prompt a name stands for.
     pub fn prompt(&self, name: &str) -> Option<&ToolPath> {
-        self.prompts.get(name).map(|(path, _)| path)
+        self.prompts.get(name)
     }
 
     /// Whose an address is, and what it is called there: a resource's, one that fits a template, or one that says it.
@@ -157,14 +170,18 @@ fn fits(template: &str, uri: &str) -> bool {
     template.ends_with('}') || rest.is_empty()
 }
 
-fn insert(all: &mut BTreeMap<String, (ToolPath, Box<Raw>)>, server: &ServerName, name: &str, raw: &Raw) {
+fn insert(all: &mut Listed, server: &ServerName, name: &str, raw: &Raw) {
     let path = ToolPath { server: server.clone(), tool: name.to_owned() };
     let mut flat = flat_name(server.as_str(), name, None);
-    if all.contains_key(&flat) {
+    if all.named.contains_key(&flat) {
         flat = flat_name(server.as_str(), name, Some(&path));
     }
     let raw = renamed(raw, "name", &flat);
-    all.insert(flat, (path, raw));
+    if all.named.contains_key(&flat) {
+        return;
+    }
+    all.named.insert(flat, all.items.len());
+    all.items.push((path, raw));
 }
 
 fn place(all: &mut Vec<Placed>, server: &ServerName, entries: &[ResourceEntry], key: &str) {
@@ -252,21 +269,35 @@ mod tests {
             pairs.insert((server, word(&tools, most, &mut random)));
         }
         let table = || {
-            let mut names = BTreeMap::new();
+            let mut names = Listed::default();
             for (server, tool) in &pairs {
                 insert(&mut names, server, tool, &RawObject::new().to_raw());
             }
             names
         };
         let names = table();
-        assert_eq!(names.len(), pairs.len(), "no two have one name");
-        for (name, (path, _)) in &names {
+        assert_eq!(names.named.len(), pairs.len(), "no two have one name");
+        for (name, at) in &names.named {
+            let path = &names.items[*at].0;
             assert!(pairs.contains(&(path.server.clone(), path.tool.clone())), "{name} leads back");
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
             assert!(name.len() <= LONGEST && name.chars().all(plain), "{name:?} of {path:?}");
         }
         let again = table();
-        assert!(names.iter().all(|(name, (path, _))| again.get(name).is_some_and(|(same, _)| same == path)));
+        assert!(names.named.keys().all(|name| again.get(name) == names.get(name)));
+    }
+
+    #[test]
+    fn tools_and_prompts_are_listed_in_the_order_in_which_their_server_has_them() {
+        let mut listed = Listed::default();
+        let of = |listed: &Listed| -> Vec<String> {
+            listed.items.iter().map(|(path, _)| path.to_string()).collect()
+        };
+        for path in ["b:z", "b:a", "b:m", "a:z", "a:b"] {
+            let path: ToolPath = path.parse().unwrap();
+            insert(&mut listed, &path.server, &path.tool, &RawObject::new().to_raw());
+        }
+        assert_eq!(of(&listed), ["b:z", "b:a", "b:m", "a:z", "a:b"]);
     }
 
     #[test]

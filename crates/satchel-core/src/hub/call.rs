@@ -4,20 +4,14 @@
 //! of it comes out as a [`Step::Question`], whichever family of revisions the server speaks: a legacy server's question
 //! is answered on its connection, a stateless server's by making the request again with all answers.
 
-use std::{
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+use std::{sync::PoisonError, time::Duration};
 
 use std::collections::HashMap;
 
 use satchel_mcp::{ErrorObject, Id, Raw, RawObject, errors, meta, param_headers};
 use serde::Serialize;
 use serde_json::{Value, json, value::to_raw_value};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::Instant,
-};
+use tokio::time::Instant;
 
 use super::{
     Hub,
@@ -27,6 +21,7 @@ use super::{
     question::{self, Answered, AtFaces, Turn, Whose},
     registry::Registered,
     route::refused,
+    slots::Slot,
 };
 use crate::{
     bridge::{Caller, Question, Round, caller},
@@ -45,6 +40,8 @@ use crate::{
 
 /// Where a caller says in `_meta` how many seconds without progress its call may take.
 const TIMEOUT_META: &str = "dev.satchel/timeout";
+/// The least a caller can say there.
+const SHORTEST_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A failure that the hub has to explain. It says whether the call may have run.
 #[derive(Debug, Clone, Serialize, thiserror::Error)]
@@ -91,6 +88,8 @@ const ANSWER_TIME: Duration = Duration::from_secs(10 * 60);
 const ROUNDS: usize = 10;
 /// How often what provably did not run is sent again. A session may expire just when it was made anew.
 const REPEATS: usize = 3;
+/// How long after the end of a connection another is asked for.
+const AFTER_END: Duration = Duration::from_millis(10);
 /// How long a server may take to take in how much it should log.
 const LEVEL_TIME: Duration = Duration::from_secs(5);
 
@@ -129,7 +128,7 @@ pub struct Running {
     /// A person was asked, and allowed it.
     allowed: bool,
     /// Taken when it is sent; while a person is asked it is nobody's turn.
-    permits: Option<(OwnedSemaphorePermit, OwnedSemaphorePermit)>,
+    slots: Option<(Slot, Slot)>,
 }
 
 /// A task that we keep for a caller that knows none.
@@ -219,7 +218,7 @@ impl Hub {
         for (key, value) in params.iter().filter(|(key, _)| *key != "name") {
             named.set(key, value.to_owned());
         }
-        let quiet = patience(&named, &registered.config, &path.tool);
+        let quiet = patience(&named, &registered.config, Some(&path.tool));
         let mut running =
             self.run(caller, path.server.clone(), registered, "tools/call", named, permission).await?;
         // Why a server cannot be had is its lifecycle's to remember, not this tool's.
@@ -308,7 +307,7 @@ impl Hub {
         permission: Permitted,
     ) -> Result<Running, CallFailure> {
         self.refuse_while_paused(&server)?;
-        let quiet = registered.config.request_timeout;
+        let quiet = patience(&params, &registered.config, None);
         let mut running = Running {
             hub: self.clone(),
             caller: caller.clone(),
@@ -330,7 +329,7 @@ impl Hub {
             quiet,
             deadline: Instant::now() + link::LONGEST_CALL,
             allowed: !matches!(permission, Permitted::Freely),
-            permits: None,
+            slots: None,
         };
         match permission {
             // Nothing is started, and nothing is sent, before a person has said yes.
@@ -343,12 +342,20 @@ impl Hub {
 
 /// How long this call may take without progress: what the caller says (`_meta`, in seconds), else what the
 /// configuration says of the tool, else of the server.
-fn patience(params: &RawObject, config: &ServerConfig, tool: &str) -> Duration {
-    let meta = params.get("_meta").and_then(|meta| RawObject::parse(meta).ok());
-    let asked = meta.and_then(|meta| meta.read::<f64>(TIMEOUT_META));
-    let asked = asked.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let configured = || config.tool_timeouts.get(tool).copied().unwrap_or(config.request_timeout);
-    asked.unwrap_or_else(configured).clamp(REQUEST_TIMEOUT_FLOOR, link::LONGEST_CALL)
+fn patience(params: &RawObject, config: &ServerConfig, tool: Option<&str>) -> Duration {
+    let configured = || tool.and_then(|tool| config.tool_timeouts.get(tool)).copied();
+    match asked_patience(params) {
+        Some(asked) => asked,
+        None => {
+            configured().unwrap_or(config.request_timeout).clamp(REQUEST_TIMEOUT_FLOOR, link::LONGEST_CALL)
+        }
+    }
+}
+
+/// What the caller says.
+fn asked_patience(params: &RawObject) -> Option<Duration> {
+    let asked = meta::of(params).read::<f64>(TIMEOUT_META)?;
+    Some(Duration::try_from_secs_f64(asked).ok()?.clamp(SHORTEST_PATIENCE, link::LONGEST_CALL))
 }
 
 /// Asks a legacy server to log from this severity on, where it logs less so far.
@@ -361,24 +368,15 @@ pub(super) async fn ask_for_logs(registered: &Registered, link: &Link, from: u8)
     let _ = link.request("logging/setLevel", params, LEVEL_TIME).await;
 }
 
-/// Refuses at once instead of queueing: a queue only moves the wait to where nobody can see it.
-fn permit(semaphore: &Arc<Semaphore>, server: &ServerName) -> Result<OwnedSemaphorePermit, CallFailure> {
-    semaphore.clone().try_acquire_owned().map_err(|_| {
-        let message = format!("\"{server}\" is busy: too many calls are in flight");
-        CallFailure::not_sent(Some(server), None, message, "Try again in a moment.".to_owned())
-    })
-}
-
 impl Running {
     async fn begin(&mut self) -> Result<(), CallFailure> {
-        if self.permits.is_none() {
-            let calls = (&self.hub.inner.calls, &self.registered.calls);
-            self.permits = Some((permit(calls.0, &self.server)?, permit(calls.1, &self.server)?));
+        if self.slots.is_none() {
+            self.slots = Some(self.take_slots().await?);
             self.hub.view().called(&self.server);
             self.hub.inner.compose.notify_one();
         }
         let leased = self.hub.lease_with_credentials(&self.server, &self.registered).await;
-        let lease = leased.map_err(|error| refused(&self.server, &error))?;
+        let lease = leased.map_err(|error| refused(&self.server, &self.registered, &error))?;
         let modern = lease.link().is_modern();
         if self.caller.asks_logs && !modern {
             self.ask_for_logs(&lease).await;
@@ -403,10 +401,25 @@ impl Running {
             Err(error) if error.outcome() == Outcome::NotSent && self.repeats > 0 => {
                 self.repeats -= 1;
                 drop(lease);
+                // Its lifecycle learns of the end at the same moment as we do.
+                tokio::time::sleep(AFTER_END).await;
                 Box::pin(self.begin()).await
             }
             Err(error) => Err(self.explain(&error)),
         }
+    }
+
+    /// The server's slot first: whoever waits for it takes nothing from calls of other servers.
+    async fn take_slots(&self) -> Result<(Slot, Slot), CallFailure> {
+        let client = &self.caller.client;
+        let busy = || {
+            let message = format!("\"{}\" is busy: too many calls are in flight", self.server);
+            let action = "Try again in a moment.".to_owned();
+            CallFailure::not_sent(Some(&self.server), None, message, action)
+        };
+        let of_server = self.registered.calls.take(client).await.ok_or_else(busy)?;
+        let of_all = self.hub.inner.calls.take(client).await.ok_or_else(busy)?;
+        Ok((of_server, of_all))
     }
 
     /// A legacy server logs from one level on for everybody; it is asked for more where this caller wants more.
@@ -444,6 +457,7 @@ impl Running {
             let message = format!("\"{}\" did not say which task it began", self.server);
             return Some(self.end(Err(Failed::Hub(self.failed_round(message)))));
         };
+        self.hub.own_begun_task(None, &self.server, begun);
         let mut params = RawObject::new();
         let _ = params.put("taskId", &id);
         if let Some(own) = self.caller.parameters(&self.params, false).get("_meta") {
@@ -455,8 +469,8 @@ impl Running {
             params: Some(params.to_raw()),
             owner: Some(self.caller.client.clone()),
         };
-        // A task may take as long as it takes, up to what any call may.
-        self.quiet = link::LONGEST_CALL;
+        // A task may take as long as it takes, up to what any call may, unless the caller says otherwise.
+        self.quiet = asked_patience(&self.params).unwrap_or(link::LONGEST_CALL);
         self.task = Some(Task::Running(id));
         match lease.link().begin(request, self.quiet).await {
             Ok(call) => {
@@ -570,6 +584,7 @@ impl Running {
                             self.waiting_since.get_or_insert_with(Instant::now);
                             match turn {
                                 Turn::Client | Turn::Lacks(_) => {
+                                    self.hub.own_page(&self.caller.client, &self.server, params.as_deref());
                                     return Step::Question(hygiene::question(Question {
                                         key,
                                         method,
@@ -618,6 +633,11 @@ impl Running {
                             return self.refused(error, modern);
                         }
                         Event::Final(Err(error)) => {
+                            let timed_out = matches!(error, CallError::TimedOut(_, Outcome::Unknown));
+                            // Where a caller waited for less, its patience says nothing about the server.
+                            if timed_out && self.quiet >= REQUEST_TIMEOUT_FLOOR {
+                                lease.timed_out();
+                            }
                             let incident = lease.link().ended().map(|_| lease.generation());
                             if !self.repeat(&error) {
                                 self.record(false, incident);
@@ -651,6 +671,9 @@ impl Running {
 
     fn ended(&mut self, result: Box<Raw>, modern: bool) -> Step {
         self.record(true, None);
+        if !self.method.starts_with("tasks/") {
+            self.hub.own_begun_task(Some(&self.caller.client), &self.server, &result);
+        }
         if let Some(tool) = self.tool.as_ref().filter(|_| self.allowed && meta::asks_for_input(&result)) {
             self.hub.remember_round(&self.caller, tool, &self.params);
         }
@@ -667,6 +690,7 @@ impl Running {
     }
 
     fn refused(&mut self, error: ErrorObject, modern: bool) -> Step {
+        self.hub.own_pages_of(&self.caller.client, &self.server, &error);
         let page = Raw::from_string(r#"{"mode":"url"}"#.to_owned()).ok();
         let shows_pages = self.caller.can_answer("elicitation/create", page.as_deref()).is_ok();
         if !modern
@@ -700,7 +724,7 @@ impl Running {
             Err(failed @ Failed::Hub(_)) => Err(failed),
         };
         Step::End(match &self.finish {
-            Some(finish) => end.map(|result| finish.applied(&self.hub, &self.caller.client, result)),
+            Some(finish) => finish.applied(&self.hub, &self.caller.client, end),
             None => end,
         })
     }
@@ -744,7 +768,7 @@ impl Running {
                 Turn::People(asked) => {
                     self.waiting_since.get_or_insert_with(Instant::now);
                     if let Some(answered) = self.pose(&question.key, *asked) {
-                        self.answer(&question.key, Ok(answered.result));
+                        self.take_answer(answered);
                     }
                 }
                 Turn::Nobody(why) => {
@@ -773,21 +797,25 @@ impl Running {
         // Driven on by the answer, which gives this wait up.
         let until = self.waiting_since.unwrap_or_else(Instant::now) + ANSWER_TIME;
         if let Ok(answered) = tokio::time::timeout_at(until, self.faces.next(&self.server)).await {
-            let Answered { key, result, unseen_page } = answered;
-            let outcome = match unseen_page {
-                // Whoever called can be told where to go.
-                Some(page) => {
-                    let message = format!("open {page} in a browser, then call it again");
-                    Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message))
-                }
-                None => Ok(result),
-            };
-            self.answer(&key, outcome);
+            self.take_answer(answered);
             return None;
         }
         let message = format!("\"{}\" asked something that was not answered in time", self.server);
         let failure = self.failed_round(message);
         Some(self.end(Err(Failed::Hub(failure))))
+    }
+
+    /// What became of a question of a round.
+    fn take_answer(&mut self, Answered { key, result, unseen_page }: Answered) {
+        let outcome = match unseen_page {
+            // Whoever called can be told where to go.
+            Some(page) => {
+                let message = format!("open {page} in a browser, then call it again");
+                Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message))
+            }
+            None => Ok(result),
+        };
+        self.answer(&key, outcome);
     }
 
     fn failed_round(&self, message: String) -> CallFailure {
@@ -961,11 +989,11 @@ mod tests {
         let config = Config::parse(text).unwrap().servers()["s"].clone();
         let seconds = |params: &str, tool: &str| {
             let params = RawObject::parse(&Raw::from_string(params.to_owned()).unwrap()).unwrap();
-            patience(&params, &config, tool).as_secs()
+            patience(&params, &config, Some(tool)).as_secs()
         };
         assert_eq!((seconds("{}", "usual"), seconds("{}", "slow")), (30, 300));
         for (asked, expected) in
-            [("120", 120), ("0.5", 5), ("5", 5), ("600", 600), ("601", 600), ("-1", 300), ("\"x\"", 300)]
+            [("120", 120), ("0.5", 1), ("3", 3), ("600", 600), ("601", 600), ("-1", 300), ("\"x\"", 300)]
         {
             let params = format!(r#"{{"_meta": {{"dev.satchel/timeout": {asked}}}}}"#);
             assert_eq!(seconds(&params, "slow"), expected, "{asked}");

@@ -3,7 +3,7 @@
 
 use satchel_mcp::{Raw, RawObject};
 
-use super::{CallFailure, Hub, Running};
+use super::{CallFailure, Failed, Hub, Running};
 use crate::{bridge::Caller, catalog::arguments::Misfit, model::ToolPath};
 
 /// The key in a result's `_meta` under which corrections are noted.
@@ -66,8 +66,10 @@ impl Hub {
                 params.set("arguments", checked.arguments);
             }
             Some(Err(misfit)) => {
-                // The history keeps no arguments that nobody wants kept, not even in a complaint.
-                let message = format!("the arguments do not fit {parsed}");
+                // A person reads there what the model was told, without values: the history keeps no arguments that
+                // nobody wants kept, not even in a complaint.
+                let message =
+                    format!("the arguments do not fit {parsed}: {}", misfit.plain_faults.join("; "));
                 let told = CallFailure::not_sent(Some(&parsed.server), None, message, String::new());
                 hub.tell_failure(&told);
                 return Err(hub.misfit(&parsed, &misfit));
@@ -104,7 +106,22 @@ impl Hub {
 
 impl Finish {
     /// Corrections are noted in the result's `_meta`; where there are none and it is short, it stays as it came.
-    pub(super) fn applied(&self, hub: &Hub, client: &str, result: Box<Raw>) -> Box<Raw> {
+    pub(super) fn applied(
+        &self,
+        hub: &Hub,
+        client: &str,
+        end: Result<Box<Raw>, Failed>,
+    ) -> Result<Box<Raw>, Failed> {
+        match end {
+            Ok(result) => Ok(self.with_notes(hub, client, result)),
+            Err(Failed::Upstream(error)) if self.capped => {
+                Err(Failed::Upstream(hub.capped_error(client, error)))
+            }
+            Err(failed) => Err(failed),
+        }
+    }
+
+    fn with_notes(&self, hub: &Hub, client: &str, result: Box<Raw>) -> Box<Raw> {
         let result = if self.capped { hub.capped(client, result) } else { result };
         if self.corrected.is_empty() {
             return result;

@@ -131,7 +131,7 @@ impl Hub {
         }
         let mut status = DebugStatus {
             pid: std::process::id(),
-            free_calls: self.inner.calls.available_permits(),
+            free_calls: self.inner.calls.free(),
             ..DebugStatus::default()
         };
         let servers: Vec<_> =

@@ -21,6 +21,7 @@ mod keep;
 mod launch;
 mod ledger;
 mod meaning;
+mod owned;
 mod packages;
 mod pause;
 mod permission;
@@ -30,6 +31,7 @@ mod registry;
 pub mod results;
 mod route;
 mod ruled;
+mod slots;
 mod surface;
 mod trail;
 mod trusted;
@@ -72,8 +74,9 @@ pub use surface::Watched;
 pub const USUAL_PORT: u16 = 7411;
 /// Servers that are started at the same time only to learn what they offer.
 const LEARNING: usize = 4;
-/// Calls in flight over all servers.
+/// Calls in flight over all servers, and how many of them each client can always have.
 const CALLS: usize = 1024;
+const CALLS_OF_CLIENT: usize = 16;
 /// News of servers kept for a listener that is slow.
 const NEWS: usize = 512;
 /// How long a shutdown may take in all.
@@ -139,7 +142,8 @@ struct Inner {
     learning: Semaphore,
     looking: Semaphore,
     counting: Semaphore,
-    calls: Arc<Semaphore>,
+    calls: slots::Slots,
+    owned: owned::Owned,
     watching: surface::Watching,
     results: results::Results,
     breakers: Mutex<HashMap<crate::model::ToolPath, Breaker>>,
@@ -217,7 +221,8 @@ impl Hub {
             learning: Semaphore::new(LEARNING),
             looking: Semaphore::new(1),
             counting: Semaphore::new(1),
-            calls: Arc::new(Semaphore::new(CALLS)),
+            calls: slots::Slots::new(CALLS, CALLS_OF_CLIENT),
+            owned: owned::Owned::default(),
             watching: surface::Watching::default(),
             results: results::Results::default(),
             breakers: Mutex::default(),

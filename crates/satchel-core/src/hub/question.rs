@@ -30,6 +30,9 @@ const REASON: &str = "dev.satchel/reason";
 const NO_SECRETS: &str = "it looks like a secret, which Satchel passes on in no form; \
     ask for it on a page (mode \"url\"), or let it be stored as a credential that the server starts with";
 
+/// Why a question has no answer that nobody saw.
+const ABSENT: &str = "nobody is there to be asked";
+
 /// Whose turn it is.
 pub(super) enum Turn {
     /// The client that calls.
@@ -106,6 +109,8 @@ pub(super) struct AtFaces {
     posed: Vec<Posed>,
     /// Why questions had no answer, for whoever called.
     unanswered: Vec<String>,
+    /// Nobody was there for an earlier question of the call. The next is not waited with again.
+    nobody: bool,
 }
 
 /// What became of a question.
@@ -134,6 +139,10 @@ impl AtFaces {
             Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Credential { .. } => None,
         };
         let secret = matches!(question.wants, Wanted::Secret { .. });
+        if self.nobody && !hub.is_attended() {
+            let result = self.refused(server, ABSENT);
+            return Some(Answered { key: key.to_owned(), result, unseen_page: page });
+        }
         match hub.queue_question(ask_of(&caller.client, &path, question), &path) {
             Ok(ticket) => {
                 self.posed.push(Posed { key: key.to_owned(), ticket, page, secret });
@@ -161,12 +170,16 @@ impl AtFaces {
         let Posed { key, page, secret, .. } = self.posed.swap_remove(at);
         let mut unseen_page = None;
         let result = match said {
-            _ if secret => self.refused(server, NO_SECRETS),
+            said if secret => {
+                self.nobody |= matches!(said, Err(why) if why == NOBODY);
+                self.refused(server, NO_SECRETS)
+            }
             Ok(Said::OfQuestion(answer)) => answered(answer, page.is_some()),
             Ok(Said::OfCall(_)) => declined("decline", "the user did not allow it"),
             Err(why) if why == NOBODY => {
                 unseen_page = page;
-                self.refused(server, "nobody is there to be asked")
+                self.nobody = true;
+                self.refused(server, ABSENT)
             }
             Err(why) => {
                 self.refused(server, why);

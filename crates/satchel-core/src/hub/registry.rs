@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, atomic::Ordering};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Hub, refresh, trusted::Arrival};
+use super::{Hub, refresh, slots::Slots, trusted::Arrival};
 use crate::{
     catalog::disk,
     config::Config,
@@ -14,15 +14,16 @@ use crate::{
     upstream::{Upstream, setup_of},
 };
 
-/// Calls in flight on one server.
+/// Calls in flight on one server, and how many of them each client can always have.
 const CALLS_PER_SERVER: usize = 64;
+const CALLS_OF_CLIENT: usize = 8;
 
 /// One configured server.
 #[derive(Debug, Clone)]
 pub(super) struct Registered {
     pub(super) upstream: Upstream,
     pub(super) config: ServerConfig,
-    pub(super) calls: Arc<tokio::sync::Semaphore>,
+    pub(super) calls: Slots,
     /// It is not started: its entry is not what a person accepted.
     pub(super) held: bool,
     /// Ends the tasks that serve this server's lists.
@@ -109,7 +110,7 @@ impl Hub {
             upstream,
             held,
             config: config.clone(),
-            calls: Arc::new(tokio::sync::Semaphore::new(CALLS_PER_SERVER)),
+            calls: Slots::new(CALLS_PER_SERVER, CALLS_OF_CLIENT),
             end: self.inner.end.child_token(),
         };
         refresh::follow(self, name, &registered.upstream, setup, registered.end.clone());
@@ -166,6 +167,7 @@ impl Hub {
         let removed = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner).remove(name);
         if let Some(removed) = removed {
             removed.end.cancel();
+            self.inner.owned.forget(name);
             self.inner.tracker.spawn(async move { removed.upstream.close().await });
         }
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use satchel_mcp::{Raw, RawObject};
+use satchel_mcp::{ErrorObject, Raw, RawObject};
 use serde_json::{Value, json, value::to_raw_value};
 use serde_json_path::JsonPath;
 use tokio::time::Instant;
@@ -80,6 +80,28 @@ impl Hub {
             }
             _ => result,
         }
+    }
+
+    /// The same for an error. Its sentence is what most clients show, so it says where the rest of the data is.
+    pub(super) fn capped_error(&self, client: &str, mut error: ErrorObject) -> ErrorObject {
+        let cap = self.inner.config.borrow().result_cap(client);
+        let data = error.data.as_deref().map_or("", Raw::get);
+        if cap == 0 || error.message.len() + data.len() <= cap {
+            return error;
+        }
+        let document =
+            if data.is_empty() { error.message.clone() } else { format!("{}\n{data}", error.message) };
+        let address = self.inner.results.keep(client, document.clone());
+        let sentence = boundary(&error.message, 0, cap / 2);
+        error.message.truncate(sentence);
+        let shown = if sentence < document.len() { boundary(&document, 0, cap) } else { sentence };
+        let next = format!("{address}?offset={sentence}");
+        error.message.push_str(&format!(
+            " [Cut by Satchel: the error has {} bytes. Read on with read_mcp_resource, uri {next:?}.]",
+            document.len()
+        ));
+        let cut = json!({ "next": next, "shown": shown, "total": document.len() });
+        error.with_data(&json!({ "dev.satchel/cut": cut, "head": document[sentence..shown.max(sentence)] }))
     }
 
     /// A part of a kept result, by its address.

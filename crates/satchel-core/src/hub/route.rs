@@ -2,7 +2,7 @@
 
 use super::{Hub, call::CallFailure, registry::Registered};
 use crate::{
-    model::{Code, NameError, ResourcePath, ServerName, ToolPath, approvals::Kind},
+    model::{Code, NameError, ResourcePath, ServerName, ToolPath, TransportConfig, approvals::Kind},
     upstream::{LeaseError, Outcome},
 };
 
@@ -33,9 +33,9 @@ impl Hub {
             // A server that was just added: its tools are not known before it has told them.
             if self.catalog().offer(parsed.server.as_str()).is_none() {
                 let leased = self.lease_with_credentials(&parsed.server, &server).await;
-                let lease = leased.map_err(|error| refused(&parsed.server, &error))?;
+                let lease = leased.map_err(|error| refused(&parsed.server, &server, &error))?;
                 let read = self.first_lists(&parsed.server, &server.upstream, lease).await;
-                read.map_err(|error| refused(&parsed.server, &error))?;
+                read.map_err(|error| refused(&parsed.server, &server, &error))?;
             }
             if self.catalog().tool(&parsed).is_none() {
                 self.refuse_hidden_tool(&parsed)?;
@@ -92,7 +92,7 @@ impl Hub {
         let known = self.servers().get(name).cloned();
         let Some(server) = known.filter(|_| self.knows(name.as_str())) else { return Err(None) };
         if !server.config.enabled {
-            return Err(Some(refused(name, &LeaseError::Off)));
+            return Err(Some(refused(name, &server, &LeaseError::Off)));
         }
         self.refuse_server_off(name).map_err(Some)?;
         if server.held {
@@ -103,13 +103,15 @@ impl Hub {
 }
 
 /// Why a server cannot be used, and what to do about it.
-pub(super) fn refused(server: &ServerName, error: &LeaseError) -> CallFailure {
+pub(super) fn refused(server: &ServerName, registered: &Registered, error: &LeaseError) -> CallFailure {
+    let hosted = matches!(registered.config.transport, TransportConfig::Http { .. });
+    let mend = |code: Code| if hosted { code.action_at_address() } else { code.action() };
     let (code, action): (Option<Code>, String) = match error {
         LeaseError::Off => (None, format!("Switch it on in Satchel, or with `satchel enable {server}`.")),
         LeaseError::Manual => (None, format!("Start it in Satchel, or with `satchel restart {server}`.")),
         LeaseError::GivenUp => (None, "Call it again to start it again.".to_owned()),
         LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => {
-            (Some(failure.code), failure.code.action().to_owned())
+            (Some(failure.code), mend(failure.code).to_owned())
         }
         LeaseError::Closing => (None, "Try again when Satchel is running.".to_owned()),
     };

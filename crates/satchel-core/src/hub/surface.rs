@@ -5,7 +5,6 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use satchel_mcp::{Raw, RawObject, meta};
 use tokio::sync::{broadcast, watch};
 
 use super::{CallFailure, Hub, call::ask_for_logs, route::refused};
@@ -28,10 +27,11 @@ impl Hub {
         if let Some(offer) = self.catalog().offer(server.as_str()) {
             return Ok(offer.clone());
         }
-        let lease = registered.upstream.lease().await.map_err(|error| refused(server, &error))?;
+        let lease =
+            registered.upstream.lease().await.map_err(|error| refused(server, &registered, &error))?;
         self.first_lists(server, &registered.upstream, lease)
             .await
-            .map_err(|error| refused(server, &error))?;
+            .map_err(|error| refused(server, &registered, &error))?;
         self.catalog().offer(server.as_str()).cloned().ok_or_else(|| {
             let message = format!("\"{server}\" did not say what it offers");
             let action = Code::HandshakeTimeout.action().to_owned();
@@ -54,19 +54,14 @@ impl Hub {
         self.inner.around.news.subscribe()
     }
 
-    /// Passes a client's notification on to a server that runs; one that sleeps has nothing to do with it.
-    pub fn pass_on(&self, server: &ServerName, method: &str, params: Option<&Raw>) {
+    /// Tells a server that runs that a client's roots changed; one that sleeps has nothing to do with it, and a stateless
+    /// one asks for them anew in each call.
+    pub fn roots_changed(&self, server: &ServerName) {
         let Ok(registered) = self.route_known_server(server) else { return };
         let Some((link, _)) = registered.upstream.seen().connected else { return };
-        // Stateless servers ask for roots anew in each call.
-        if link.is_modern() && method == "notifications/roots/list_changed" {
-            return;
+        if !link.is_modern() {
+            link.notify("notifications/roots/list_changed", None);
         }
-        let params = params.and_then(|params| RawObject::parse(params).ok()).map(|mut params| {
-            meta::strip(&mut params);
-            params.to_raw()
-        });
-        link.notify(method, params);
     }
 
     /// Somebody wants log messages of a server from this severity on. One that sleeps is told with its next call.
@@ -85,7 +80,8 @@ impl Hub {
     pub async fn watch_resource(&self, server: &ServerName, uri: &str) -> Result<Watched, CallFailure> {
         let registered = self.route_known_server(server)?;
         self.refuse_held(server, Kind::Resource, uri)?;
-        let lease = registered.upstream.lease().await.map_err(|error| refused(server, &error))?;
+        let lease =
+            registered.upstream.lease().await.map_err(|error| refused(server, &registered, &error))?;
         *self.watching().entry((server.clone(), uri.to_owned())).or_insert(0) += 1;
         registered.upstream.watched().send_if_modified(|watched| watched.insert(uri.to_owned()));
         Ok(Watched {

@@ -175,6 +175,23 @@ impl Code {
         }
     }
 
+    /// The same for a server behind an address.
+    pub fn action_at_address(self) -> &'static str {
+        match self {
+            Code::HandshakeTimeout => {
+                "Check that its \"url\" is right and that the service answers; then call again."
+            }
+            Code::HandshakeRefused => "Check that its \"url\" is the address of an MCP server.",
+            Code::ExitedEarly => "Check the address and the network.",
+            Code::Crashed => "It is connected to again at the next call.",
+            Code::CrashLoop => "Check its service, then use `satchel restart`.",
+            Code::ProtocolVersion => {
+                "Look whether its service has an address for a current protocol revision."
+            }
+            other => other.action(),
+        }
+    }
+
     /// What a person can do about it, in one sentence.
     pub fn action(self) -> &'static str {
         match self {

@@ -31,7 +31,7 @@ use super::{
     gate::Gate,
     handshake::{self, Hello, failure},
     lease::{Lease, LeaseError},
-    lifecycle::{Effect, Event, Failure, Lifecycle, Policy, Refusal, State},
+    lifecycle::{Effect, Event, Failure, Lifecycle, Policy, Refusal, State, TIMEOUTS},
     link::{Link, OnChange},
     log::ServerLog,
     setup::setup_of,
@@ -484,7 +484,13 @@ impl Actor {
         if let Event::Ended(_, failure) = &event {
             self.log.hub(&failure.message);
         }
+        let answers_nobody = matches!(event, Event::TimedOut { .. });
         for effect in self.lifecycle.on(event, Instant::now()) {
+            if answers_nobody && matches!(effect, Effect::Stop(_)) {
+                self.log.hub(&format!(
+                    "ended: {TIMEOUTS} calls in a row had no answer; the next call starts it again"
+                ));
+            }
             self.carry_out(effect);
         }
         self.publish();

@@ -110,6 +110,7 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Refus
             let unreachable = matches!(&error, CallError::Ended(_, super::Outcome::NotSent));
             let failure = match &error {
                 CallError::Answered(_) | CallError::Ended(..) => refused(&error),
+                CallError::Overdue(_) => failure(Code::HandshakeTimeout, error.to_string()),
                 CallError::TimedOut(seconds, _) => failure(
                     Code::HandshakeTimeout,
                     format!("it did not answer server/discover within {seconds} s"),
@@ -211,6 +212,7 @@ fn refused(error: &CallError) -> Failure {
         CallError::TimedOut(seconds, _) => {
             failure(Code::HandshakeTimeout, format!("it did not answer initialize within {seconds} s"))
         }
+        CallError::Overdue(_) => failure(Code::HandshakeTimeout, error.to_string()),
         CallError::Ended(reason, _) => failure(Code::ExitedEarly, reason.clone()),
     }
 }

@@ -66,6 +66,13 @@ impl Lease {
     pub fn prove(&self) {
         self.proved.store(true, Ordering::Relaxed);
     }
+
+    /// A call had no answer in the time it had.
+    pub fn timed_out(&self) {
+        let alone = self.link.in_flight() == 0;
+        let event = Event::TimedOut { generation: self.generation, alone };
+        let _ = self.mail.send(Mail::Happened(event));
+    }
 }
 
 impl Drop for Lease {

@@ -29,6 +29,9 @@ const KILLED_BACK_OFF: Duration = Duration::from_secs(1);
 const ABSENT_FIRST: Duration = Duration::from_secs(2);
 const ABSENT_MOST: Duration = Duration::from_secs(60);
 
+/// Calls in a row without an answer after which a server is started anew.
+pub const TIMEOUTS: u32 = 5;
+
 /// What the user wants of this server, as far as it decides what happens next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
@@ -140,6 +143,13 @@ pub enum Event {
         /// The server answered while it was held.
         proved: bool,
     },
+    /// A call had no answer in the time it had.
+    TimedOut {
+        /// The generation that was called.
+        generation: u64,
+        /// No other call is in flight, which a restart would end.
+        alone: bool,
+    },
     /// A start succeeded.
     Connected(u64),
     /// A start failed.
@@ -197,6 +207,8 @@ pub struct Lifecycle {
     failures: u32,
     breaks: u32,
     restarts: u64,
+    /// Calls in a row without an answer.
+    timeouts: u32,
     /// When it last answered a call.
     proved: Option<Instant>,
     /// When it last ended by itself or could not start, as often as counts.
@@ -217,6 +229,7 @@ impl Lifecycle {
             failures: 0,
             breaks: 0,
             restarts: 0,
+            timeouts: 0,
             proved: None,
             ends: VecDeque::new(),
             number,
@@ -274,6 +287,7 @@ impl Lifecycle {
         match event {
             Event::Wanted => self.wanted(now),
             Event::Released { generation, proved } => self.released(generation, proved, now),
+            Event::TimedOut { generation, alone } => self.timed_out(generation, alone),
             Event::Connected(generation) => self.connected(generation, now),
             Event::Failed(generation, failure) => self.failed(generation, failure, now),
             Event::Ended(generation, failure) => self.ended(generation, failure, now),
@@ -324,6 +338,7 @@ impl Lifecycle {
             return vec![];
         }
         if proved {
+            self.timeouts = 0;
             self.failures = 0;
             self.breaks = 0;
             self.proved = Some(now);
@@ -337,10 +352,20 @@ impl Lifecycle {
         vec![]
     }
 
+    /// One that answers nobody any more is ended, and started by the next caller.
+    fn timed_out(&mut self, generation: u64, alone: bool) -> Vec<Effect> {
+        if generation != self.generation || !matches!(self.state, State::Ready { .. }) {
+            return vec![];
+        }
+        self.timeouts += 1;
+        if self.timeouts < TIMEOUTS || !alone { vec![] } else { self.stop(self.policy.kept()) }
+    }
+
     fn connected(&mut self, generation: u64, now: Instant) -> Vec<Effect> {
         match self.state {
             State::Starting { waiting, .. } if generation == self.generation => {
                 let idle_since = (waiting == 0).then_some(now);
+                self.timeouts = 0;
                 self.state = State::Ready { since: now, leases: waiting, idle_since };
                 vec![Effect::Grant(generation)]
             }
@@ -782,6 +807,31 @@ mod tests {
         assert_eq!(refused, [Effect::Refuse(Refusal::Waiting(failure(), full))]);
         assert_eq!(five.clone().on(Event::Wanted, full), [Effect::Start(6)]);
         assert_eq!(five.on(Event::Restart, full - PATIENCE), [Effect::Start(6)], "a person may at any time");
+    }
+
+    #[test]
+    fn five_calls_in_a_row_without_an_answer_have_it_started_anew_and_end_nobodys_call() {
+        let late = |alone| Event::TimedOut { generation: 1, alone };
+        let answered = Event::Released { generation: 1, proved: true };
+        let ready = [(0, Event::Wanted), (0, Event::Connected(1))];
+        let after = |more: &[Event]| {
+            let more = more.iter().map(|event| (1, event.clone()));
+            play(lazy(), &ready.iter().cloned().chain(more).collect::<Vec<_>>())
+        };
+        assert_eq!(after(&[late(true), late(true), late(true), late(true)]).1, []);
+        let (mut lifecycle, effects, start) =
+            after(&[late(true), late(true), late(true), late(true), late(true)]);
+        assert_eq!(effects, [Effect::Stop(1)]);
+        assert_eq!(lifecycle.on(Event::Wanted, start), []);
+        assert_eq!(lifecycle.on(Event::Stopped(1), start), [Effect::Start(2)]);
+        // An answer in between counts, whoever's it is; a call of somebody else is not ended.
+        let answers = [late(true), late(true), answered, late(true), late(true), late(true), late(true)];
+        assert_eq!(after(&answers).1, []);
+        let busy = [late(true), late(true), late(true), late(true), late(false)];
+        assert_eq!(after(&busy).1, []);
+        assert_eq!(after(&[busy.as_slice(), &[late(true)]].concat()).1, [Effect::Stop(1)]);
+        let older = Event::TimedOut { generation: 0, alone: true };
+        assert_eq!(after(&vec![older; 9]).1, []);
     }
 
     #[test]

@@ -92,6 +92,9 @@ pub enum CallError {
     /// No answer within the time allowed.
     #[error("no answer within {0} s")]
     TimedOut(u64, Outcome),
+    /// It reported progress, and took longer than any call may.
+    #[error("no answer within {} min in all", LONGEST_CALL.as_secs() / 60)]
+    Overdue(Outcome),
     /// The connection ended first.
     #[error("{0}")]
     Ended(String, Outcome),
@@ -102,7 +105,9 @@ impl CallError {
     pub fn outcome(&self) -> Outcome {
         match self {
             CallError::Answered(_) => Outcome::UpstreamError,
-            CallError::TimedOut(_, outcome) | CallError::Ended(_, outcome) => *outcome,
+            CallError::TimedOut(_, outcome) | CallError::Overdue(outcome) | CallError::Ended(_, outcome) => {
+                *outcome
+            }
         }
     }
 }
@@ -487,6 +492,10 @@ impl Link {
                 call.note(method, params);
                 return;
             }
+            // It is about one of several clients' calls, and nothing says which.
+            if self.in_flight() > 0 {
+                return;
+            }
         }
         self.inner.changed.told(&method, params.as_deref());
     }
@@ -665,7 +674,12 @@ impl Call {
     /// Like [`Self::next`], but the call as a whole also ends at `deadline`, however much progress it reports.
     pub async fn next_before(&mut self, quiet: Duration, deadline: Instant) -> Event {
         let left = deadline.saturating_duration_since(Instant::now());
-        self.next(quiet.min(left)).await
+        match self.next(quiet.min(left)).await {
+            Event::Final(Err(CallError::TimedOut(_, outcome))) if left < quiet => {
+                Event::Final(Err(CallError::Overdue(outcome)))
+            }
+            event => event,
+        }
     }
 
     fn outcome(&self) -> Outcome {

@@ -36,6 +36,8 @@ pub struct Checked {
 pub struct Misfit {
     /// Everything that is wrong, a sentence each.
     pub faults: Vec<String>,
+    /// The same without anything that was given: for whoever keeps it.
+    pub plain_faults: Vec<String>,
     /// What was given, with the faults replaced by placeholders.
     pub skeleton: Value,
 }
@@ -61,8 +63,9 @@ impl ToolEntry {
         if !notes.is_empty() && validator.is_valid(&corrected) {
             return Ok(Checked { arguments: spliced(given, &arguments, &corrected), notes });
         }
-        let faults = faults(&validator, &schema, &arguments);
-        Err(Misfit { faults, skeleton: skeleton::filled(&schema, &corrected, &validator) })
+        let faults_with = |given: Given| faults(&validator, &schema, &arguments, given);
+        let (faults, plain_faults) = (faults_with(Given::Shown), faults_with(Given::LeftOut));
+        Err(Misfit { faults, plain_faults, skeleton: skeleton::filled(&schema, &corrected, &validator) })
     }
 
     /// Arguments that its schema accepts, with placeholders for what only a caller knows.
@@ -144,10 +147,17 @@ fn spliced(given: &Raw, before: &Value, after: &Value) -> Box<Raw> {
     fields.to_raw()
 }
 
-fn faults(validator: &Validator, schema: &Value, arguments: &Value) -> Vec<String> {
+/// What becomes of given values in a complaint about them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Shown,
+    LeftOut,
+}
+
+fn faults(validator: &Validator, schema: &Value, arguments: &Value, values: Given) -> Vec<String> {
     let mut faults: Vec<String> = Vec::new();
     for error in validator.iter_errors(arguments) {
-        for fault in sentences(&error, schema) {
+        for fault in sentences(&error, schema, values) {
             if !faults.contains(&fault) {
                 faults.push(fault);
             }
@@ -162,11 +172,14 @@ fn faults(validator: &Validator, schema: &Value, arguments: &Value) -> Vec<Strin
 }
 
 /// One error in words that name the place.
-fn sentences(error: &ValidationError, schema: &Value) -> Vec<String> {
+fn sentences(error: &ValidationError, schema: &Value, values: Given) -> Vec<String> {
     let place = place(error.instance_path().as_str());
     let within = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
     let here = if place.is_empty() { "the arguments".to_owned() } else { format!("\"{place}\"") };
-    let given = shown(&error.instance().to_string());
+    let given = match values {
+        Given::Shown => format!(", not {}", shown(&error.instance().to_string())),
+        Given::LeftOut => String::new(),
+    };
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             vec![format!("\"{}\" is missing", within(property.as_str().unwrap_or_default()))]
@@ -178,27 +191,29 @@ fn sentences(error: &ValidationError, schema: &Value) -> Vec<String> {
             some.map(|name| unknown(name, &within(name), &place, schema)).collect()
         }
         ValidationErrorKind::Type { kind } => {
-            vec![format!("{here} must be {}, not {given}", types(kind))]
+            vec![format!("{here} must be {}{given}", types(kind))]
         }
         ValidationErrorKind::Enum { options } => {
             let options: Vec<String> =
                 options.as_array().into_iter().flatten().take(20).map(Value::to_string).collect();
-            vec![format!("{here} must be one of {}, not {given}", options.join(", "))]
+            vec![format!("{here} must be one of {}{given}", options.join(", "))]
         }
         ValidationErrorKind::Constant { expected_value } => {
-            vec![format!("{here} must be {expected_value}, not {given}")]
+            vec![format!("{here} must be {expected_value}{given}")]
         }
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             let ways: Vec<String> = context
                 .iter()
                 .map(|errors| {
-                    errors.iter().flat_map(|error| sentences(error, schema)).collect::<Vec<_>>().join(" and ")
+                    let ways = errors.iter().flat_map(|error| sentences(error, schema, values));
+                    ways.collect::<Vec<_>>().join(" and ")
                 })
                 .filter(|way| !way.is_empty())
                 .take(4)
                 .collect();
             vec![format!("{here} fits none of the ways it may be given: {}", ways.join("; or "))]
         }
+        _ if values == Given::LeftOut => vec![format!("{here}: {}", shown(&error.masked().to_string()))],
         _ => vec![format!("{here}: {}", shown(&error.to_string()))],
     }
 }

@@ -141,7 +141,9 @@ pub(super) fn client(address: &Address) -> Result<(Client, reqwest::Url), Failur
         .connect_timeout(CONNECT_TIMEOUT)
         // Headers hold credentials: they may not follow a redirect to somebody else.
         .redirect(redirect::Policy::custom(move |attempt| {
-            if attempt.previous().len() > 5 || attempt.url().origin() != origin {
+            // These would have a POST become a GET, which asks for something else.
+            let changes = matches!(attempt.status().as_u16(), 301..=303);
+            if changes || attempt.previous().len() > 5 || attempt.url().origin() != origin {
                 attempt.stop()
             } else {
                 attempt.follow()
@@ -438,7 +440,10 @@ impl Http {
 
     async fn refusal(&self, id: u64, status: StatusCode, response: Response) {
         let later = told_to_wait(&response);
-        let text = body(response).await.unwrap_or_default();
+        let elsewhere = redirect_target(&response);
+        let kind = kind_of(&response);
+        let bytes = bytes(response).await.unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
         // An error may come as a JSON-RPC answer under any status.
         if let Ok(Message::Response { id: answered, outcome: Err(error) }) = Message::parse(&text)
             && answered.as_ref().and_then(Id::as_ours).is_none_or(|answered| answered == id)
@@ -446,9 +451,20 @@ impl Http {
         {
             return self.link.fail(id, CallError::Answered(error));
         }
-        let message = match head(text.trim()) {
-            text if text.is_empty() || text.starts_with('<') => format!("it answered HTTP {status}"),
-            text => format!("it answered HTTP {status}: {text}"),
+        let message = match (elsewhere, head(text.trim())) {
+            (Some(target), _) => format!(
+                "it redirects to {target} (HTTP {status}); if that is where it is now, write that address as its \"url\""
+            ),
+            (None, _) if is_binary(&kind, &bytes) => {
+                let kind = if kind.is_empty() { "no named type" } else { kind.as_str() };
+                format!(
+                    "it answered HTTP {status} with {} bytes that are no text ({})",
+                    bytes.len(),
+                    head(kind)
+                )
+            }
+            (None, text) if text.is_empty() || text.starts_with('<') => format!("it answered HTTP {status}"),
+            (None, text) => format!("it answered HTTP {status}: {text}"),
         };
         let message = match later {
             Some(wait) => format!("{message} (it wants to be asked again in {} s)", wait.as_secs()),
@@ -589,8 +605,43 @@ fn told_to_wait(response: &Response) -> Option<Duration> {
     Some(until.duration_since(std::time::SystemTime::now()).unwrap_or_default())
 }
 
+/// Where a redirect that is not followed leads, without what may be a credential in it.
+fn redirect_target(response: &Response) -> Option<String> {
+    let location = response.headers().get("location").filter(|_| response.status().is_redirection())?;
+    let mut target = response.url().join(location.to_str().ok()?).ok()?;
+    // Fails only where there can be none.
+    let _ = target.set_username("");
+    let _ = target.set_password(None);
+    target.set_query(None);
+    target.set_fragment(None);
+    Some(head(target.as_str()))
+}
+
+/// Of a body, without parameters.
+fn kind_of(response: &Response) -> String {
+    let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// Nothing that a person could read.
+fn is_binary(kind: &str, bytes: &[u8]) -> bool {
+    const KINDS: [&str; 6] =
+        ["image/", "audio/", "video/", "font/", "application/octet-stream", "application/zip"];
+    let odd = |byte: &&u8| **byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | b'\r' | 0x1b);
+    KINDS.iter().any(|binary| kind.starts_with(binary))
+        || std::str::from_utf8(bytes).is_err()
+        || bytes.iter().filter(odd).count() > 0
+}
+
+/// Reads a body up to the limit, as text.
+pub(super) async fn body(response: Response) -> Result<String, String> {
+    let bytes = bytes(response).await?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
+}
+
 /// Reads a body up to the limit.
-pub(super) async fn body(mut response: Response) -> Result<String, String> {
+async fn bytes(mut response: Response) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     while let Some(chunk) =
         response.chunk().await.map_err(|error| format!("its answer broke off: {}", plain(&error)))?
@@ -603,8 +654,7 @@ pub(super) async fn body(mut response: Response) -> Result<String, String> {
         }
         bytes.extend_from_slice(&chunk);
     }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    Ok(text.trim_start_matches('\u{feff}').to_owned())
+    Ok(bytes)
 }
 
 pub(super) fn send_error(error: &reqwest::Error) -> CallError {

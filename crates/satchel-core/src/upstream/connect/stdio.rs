@@ -16,7 +16,7 @@ use satchel_mcp::{
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     process::{ChildStderr, ChildStdin, ChildStdout},
-    sync::mpsc,
+    sync::{mpsc, oneshot},
     time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -38,6 +38,8 @@ use crate::{
 
 /// How long the exit status may lag behind the end of the output.
 const STATUS_LAG: Duration = Duration::from_secs(1);
+/// How long the end of a process may lag behind the end of its input: its last words say more than that.
+const INPUT_LAG: Duration = Duration::from_millis(250);
 /// How long what a process wrote last is waited for when it has ended. Whoever called is told of its end within a second.
 const LAST_WORDS: Duration = Duration::from_millis(700);
 
@@ -87,11 +89,21 @@ pub fn connect(
     let (output_open, output_closed) = mpsc::channel(1);
     let (errors_open, errors_closed) = mpsc::channel(1);
     let orders = orders(&mut program);
-    tracker.spawn(write(stdin, orders, outbox, stop.clone()));
+    let (refuses, input_closed) = oneshot::channel();
+    tracker.spawn(write(stdin, orders, outbox, refuses, stop.clone()));
     tracker.spawn(read(stdout, link.clone(), log.clone(), signs.clone(), output_open));
     tracker.spawn(read_stderr(stderr, log.clone(), signs.clone(), errors_open));
-    let keeper =
-        Keeper { child, group: pid, link: link.clone(), log, warden, ending, output_closed, errors_closed };
+    let keeper = Keeper {
+        child,
+        group: pid,
+        link: link.clone(),
+        log,
+        warden,
+        ending,
+        input_closed,
+        output_closed,
+        errors_closed,
+    };
     let (stopped, finished) = (stop.clone(), done.clone());
     tracker.spawn(async move {
         // Also where keeping it fails: whoever stops the connection waits for this.
@@ -164,9 +176,22 @@ fn not_started(program: &Program, error: &std::io::Error) -> Failure {
     Failure { code, message, missing: vec![] }
 }
 
-async fn write(mut stdin: ChildStdin, orders: String, mut outbox: Outbox, stop: CancellationToken) {
+/// The process takes nothing more. The request of which it took nothing at all was not carried out.
+#[derive(Debug)]
+struct InputClosed(Option<u64>);
+
+async fn write(
+    mut stdin: ChildStdin,
+    orders: String,
+    mut outbox: Outbox,
+    refuses: oneshot::Sender<InputClosed>,
+    stop: CancellationToken,
+) {
     tokio::select! {
-        written = stdin.write_all(orders.as_bytes()) => if written.is_err() { return },
+        written = stdin.write_all(orders.as_bytes()) => if written.is_err() {
+            let _ = refuses.send(InputClosed(None));
+            return;
+        },
         () = stop.cancelled() => return,
     }
     drop(orders);
@@ -182,15 +207,28 @@ async fn write(mut stdin: ChildStdin, orders: String, mut outbox: Outbox, stop: 
         if !outgoing.sent.leaves() {
             continue;
         }
+        let mut count = 0;
         let written = tokio::select! {
-            written = async { stdin.write_all(line.as_bytes()).await?; stdin.flush().await } => written,
+            written = write_all(&mut stdin, line.as_bytes(), &mut count) => written,
             () = stop.cancelled() => return,
         };
         if written.is_err() {
-            // The reader sees the end of the output and says why.
+            // It may go on writing, but nothing can be asked of it any more.
+            let _ = refuses.send(InputClosed(outgoing.id.filter(|_| count == 0)));
             return;
         }
     }
+}
+
+/// Writes all of it, and counts how much was taken.
+async fn write_all(stdin: &mut ChildStdin, bytes: &[u8], count: &mut usize) -> std::io::Result<()> {
+    while *count < bytes.len() {
+        match stdin.write(&bytes[*count..]).await? {
+            0 => return Err(std::io::ErrorKind::WriteZero.into()),
+            more => *count += more,
+        }
+    }
+    stdin.flush().await
 }
 
 /// Holds `_open` until the output has ended and all of it was taken in.
@@ -277,6 +315,7 @@ struct Keeper {
     log: ServerLog,
     warden: Warden,
     ending: Ending,
+    input_closed: oneshot::Receiver<InputClosed>,
     /// Never sent to; closed when everything the process wrote has been read.
     output_closed: mpsc::Receiver<()>,
     errors_closed: mpsc::Receiver<()>,
@@ -299,6 +338,19 @@ impl Keeper {
                     Ok(status) => self.ended(status.ok()),
                     Err(_) => "it closed its output without ending".to_owned(),
                 };
+                self.link.end(&reason);
+            }
+            Ok(InputClosed(request)) = &mut self.input_closed => {
+                let reason = match tokio::time::timeout(INPUT_LAG, self.child.wait()).await {
+                    Ok(status) => {
+                        let _ = tokio::time::timeout(INPUT_LAG, self.errors_closed.recv()).await;
+                        self.ended(status.ok())
+                    }
+                    Err(_) => "it closed its input".to_owned(),
+                };
+                if let Some(id) = request {
+                    self.link.fail(id, CallError::Ended(reason.clone(), Outcome::NotExecuted));
+                }
                 self.link.end(&reason);
             }
             () = stop.cancelled() => self.link.end("it was stopped"),
