@@ -32,7 +32,7 @@ use crate::{
     },
     trust::clean,
     upstream::{
-        CallError, Event, Lease, Link, Outcome,
+        CallError, Dirty, Event, Lease, Link, Outcome,
         breaker::{Breaker, EXECUTION},
         link,
     },
@@ -218,13 +218,8 @@ impl Hub {
         for (key, value) in params.iter().filter(|(key, _)| *key != "name") {
             named.set(key, value.to_owned());
         }
-        let quiet = patience(&named, &registered.config, Some(&path.tool));
-        let mut running =
-            self.run(caller, path.server.clone(), registered, "tools/call", named, permission).await?;
-        // Why a server cannot be had is its lifecycle's to remember, not this tool's.
-        running.tool = Some(path);
-        running.quiet = quiet;
-        Ok(running)
+        let whose = (path.server.clone(), Some(path));
+        self.run(caller, whose, registered, "tools/call", named, permission).await
     }
 
     /// Makes any request to one server.
@@ -245,7 +240,7 @@ impl Hub {
         let hub = self.seen_by(&caller.client);
         let registered = hub.route_known_server(server)?;
         hub.refuse_held_request(server, method, &params)?;
-        hub.run(caller, server.clone(), registered, method, params, Permitted::Freely).await
+        hub.run(caller, (server.clone(), None), registered, method, params, Permitted::Freely).await
     }
 
     /// Refuses a tool that timed out or lost its server several times in a row.
@@ -291,8 +286,9 @@ impl Hub {
         let (registered, path) = hub.route_resource(path).inspect_err(|failure| hub.tell_failure(failure))?;
         hub.tell_resource(&path);
         let _ = params.put("uri", &path.uri);
-        let begun =
-            hub.run(caller, path.server, registered, "resources/read", params, Permitted::Freely).await;
+        let begun = hub
+            .run(caller, (path.server, None), registered, "resources/read", params, Permitted::Freely)
+            .await;
         hub.tell_refusal(&begun);
         begun
     }
@@ -300,19 +296,19 @@ impl Hub {
     async fn run(
         &self,
         caller: &Caller,
-        server: ServerName,
+        (server, tool): (ServerName, Option<ToolPath>),
         registered: Registered,
         method: &str,
         params: RawObject,
         permission: Permitted,
     ) -> Result<Running, CallFailure> {
         self.refuse_while_paused(&server)?;
-        let quiet = patience(&params, &registered.config, None);
+        let quiet = patience(&params, &registered.config, tool.as_ref().map(|path| path.tool.as_str()));
         let mut running = Running {
             hub: self.clone(),
             caller: caller.clone(),
             server,
-            tool: None,
+            tool,
             registered,
             method: method.to_owned(),
             params: self.in_trace(params),
@@ -337,6 +333,17 @@ impl Hub {
             Permitted::Freely | Permitted::Again => running.begin().await?,
         }
         Ok(running)
+    }
+}
+
+/// The lists that say what a request uses.
+fn lists_of(method: &str) -> u8 {
+    match method {
+        "tools/call" => Dirty::bit("tools"),
+        "prompts/get" => Dirty::bit("prompts"),
+        "resources/read" => Dirty::bit("resources"),
+        "completion/complete" => Dirty::bit("prompts") | Dirty::bit("resources"),
+        _ => 0,
     }
 }
 
@@ -377,6 +384,11 @@ impl Running {
         }
         let leased = self.hub.lease_with_credentials(&self.server, &self.registered).await;
         let lease = leased.map_err(|error| refused(&self.server, &self.registered, &error))?;
+        let lists = lists_of(&self.method);
+        if lists != 0 {
+            self.hub.wait_for_lists(&self.server, &self.registered, &lease, lists).await?;
+            self.still_offered()?;
+        }
         let modern = lease.link().is_modern();
         if self.caller.asks_logs && !modern {
             self.ask_for_logs(&lease).await;
@@ -657,6 +669,20 @@ impl Running {
         let tool = self.tool.as_ref().map(|path| path.tool.as_str());
         let whose = Whose { server: &self.server, tool };
         self.faces.pose(&self.hub, &self.caller, whose, key, question)
+    }
+
+    /// Is it still on offer as it was when it was asked for?
+    fn still_offered(&self) -> Result<(), CallFailure> {
+        let Some(tool) = &self.tool else {
+            return self.hub.refuse_held_request(&self.server, &self.method, &self.params);
+        };
+        self.hub.refuse_hidden_tool(tool)?;
+        if self.hub.catalog().tool(tool).is_some() {
+            return Ok(());
+        }
+        let message = format!("{tool} cannot be called: \"{}\" has no such tool any more", self.server);
+        let action = "Use discover_mcp_tools to find tools.".to_owned();
+        Err(CallFailure::not_sent(Some(&self.server), None, message, action))
     }
 
     /// May it still be sent, now that a person has allowed it?

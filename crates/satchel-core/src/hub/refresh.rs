@@ -10,17 +10,17 @@ use std::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Hub;
+use super::{CallFailure, Hub, registry::Registered};
 use crate::{
     catalog::{Offer, disk, fetch, rules, tokens},
     model::{
-        ServerName,
+        Code, ServerName,
         happening::Happening,
         server::{DISCOVERY_TIMEOUT, REFRESH_INTERVAL},
     },
     tasks::{kept, may_fail_here},
     upstream::{
-        Dirty, Hello, Lease, LeaseError, Link, News, Upstream,
+        Dirty, Hello, Lease, LeaseError, Link, News, Reading, Upstream,
         breaker::{Breaker, DISCOVERY},
     },
 };
@@ -92,7 +92,10 @@ impl Hub {
         let setup = self.offers().get(name).map(|known| known.setup.clone());
         let Some(setup) = setup else { return };
         let reader = Reader { hub: self.clone(), name: name.clone(), upstream: upstream.clone(), setup };
-        if let Err((_, error)) = reader.read(&link, &hello, Dirty::bit("tools")).await {
+        upstream.dirty().mark(Dirty::bit("tools"));
+        let reading = upstream.dirty().take();
+        if let Err((failed, error)) = reader.read(&link, &hello, reading).await {
+            upstream.dirty().fail(reading, failed, &error.to_string());
             upstream.log().hub(&format!("could not read its lists: {error}"));
         }
     }
@@ -120,18 +123,27 @@ impl Reader {
                     continue;
                 }
             }
-            if self.upstream.seen().connected.is_some() && self.hub.offers().contains_key(&self.name) {
-                tokio::time::sleep(pace.pause(Instant::now())).await;
+            // The marks of one that sleeps wait for its next start.
+            let mut seen = self.upstream.watch();
+            if seen.wait_for(|seen| seen.connected.is_some()).await.is_err() {
+                return;
+            }
+            if self.hub.offers().contains_key(&self.name) {
+                // Whoever calls meanwhile waits for the lists.
+                tokio::select! {
+                    () = tokio::time::sleep(pace.pause(Instant::now())) => {}
+                    () = self.upstream.dirty().wanted() => {}
+                }
             }
             while let Err(pause) = breaker.permit(Instant::now()) {
                 tokio::time::sleep(pause).await;
             }
             may_fail_here("lists");
-            let lists = self.upstream.dirty().take();
-            let told = self.upstream.dirty().take_told(lists);
             let Some((link, hello)) = self.upstream.seen().connected else { continue };
+            let reading = self.upstream.dirty().take();
+            let told = self.upstream.dirty().take_told(reading.lists);
             let began = Instant::now();
-            let read = self.read(&link, &hello, lists).await;
+            let read = self.read(&link, &hello, reading).await;
             let error = read.as_ref().err().map(|(_, error)| error.to_string());
             self.hub.tell_discovery(&self.name, began.elapsed(), error);
             pace.read(Instant::now());
@@ -141,6 +153,10 @@ impl Reader {
             // A server that died tells so by itself, and is read anew when it is back.
             breaker.record(read.is_ok() || link.ended().is_some(), Instant::now());
             if let Err((failed, error)) = read {
+                // What ended says so itself, and its callers go on with the next start.
+                if link.ended().is_none() {
+                    self.upstream.dirty().fail(reading, failed, &error.to_string());
+                }
                 self.upstream.log().hub(&format!("could not read its lists: {error}"));
                 tokio::select! {
                     () = tokio::time::sleep(AGAIN) => self.upstream.dirty().mark(failed),
@@ -161,7 +177,8 @@ impl Reader {
         }
     }
 
-    async fn read(&self, link: &Link, hello: &Hello, lists: u8) -> Result<(), (u8, fetch::ListError)> {
+    async fn read(&self, link: &Link, hello: &Hello, reading: Reading) -> Result<(), (u8, fetch::ListError)> {
+        let lists = reading.lists;
         let known = self.hub.offers().get(&self.name).cloned().filter(|known| known.setup == self.setup);
         let lists = if known.is_some() { lists } else { Dirty::ALL };
         let mut offer = fetch::unread(hello, &self.setup);
@@ -178,29 +195,42 @@ impl Reader {
             matches!(known.config.transport, crate::model::TransportConfig::Http { .. })
         });
         let reached = (self.hub.discovery_timeout(&self.name), hosted);
-        let (mut failed, mut error) = (0, None);
+        let (mut failed, mut error, mut done) = (0, None, 0);
         for list in fetch::LISTS.into_iter().filter(|list| lists & Dirty::bit(list) != 0) {
             let before = offer.clone();
-            let mut reading = pin!(fetch::read(link, hello, list, reached, &mut offer));
-            let read = match tokio::time::timeout(OTHER_LISTS, &mut reading).await {
-                Ok(read) => read,
-                Err(_) => {
-                    if list != "tools" {
-                        self.install(before);
+            let read = {
+                let mut fetching = pin!(fetch::read(link, hello, list, reached, &mut offer));
+                match tokio::time::timeout(OTHER_LISTS, &mut fetching).await {
+                    Ok(read) => read,
+                    Err(_) => {
+                        if list != "tools" {
+                            self.install(before);
+                            self.upstream.dirty().read(reading, done);
+                            done = 0;
+                        }
+                        fetching.await
                     }
-                    reading.await
                 }
             };
-            if let Err(why) = read {
+            match read {
+                Ok(()) => done |= Dirty::bit(list),
                 // Without tools nothing of it is worth showing.
-                if list == "tools" {
-                    return Err((lists, why));
+                Err(why) if list == "tools" => return Err((lists, why)),
+                Err(why) => {
+                    failed |= Dirty::bit(list);
+                    error = Some(why);
+                    continue;
                 }
-                failed |= Dirty::bit(list);
-                error = Some(why);
+            }
+            // Whoever waits for this list need not wait for the others.
+            if known.is_some() {
+                self.install(offer.clone());
+                self.upstream.dirty().read(reading, done);
+                done = 0;
             }
         }
         self.install(offer);
+        self.upstream.dirty().read(reading, done);
         error.map_or(Ok(()), |error| Err((failed, error)))
     }
 
@@ -268,6 +298,9 @@ impl Keeping {
         let counting = async {
             // One at a time: each loads the whole encoding.
             let _turn = self.hub.inner.counting.acquire().await;
+            if !self.is_newest() {
+                return Ok(());
+            }
             tokens::count(&program, &self.offer).await
         };
         let counted = tokio::select! {
@@ -285,10 +318,13 @@ impl Keeping {
         }
     }
 
+    /// A newer list may have come meanwhile; it is the one to keep.
+    fn is_newest(&self) -> bool {
+        self.hub.offers().get(&self.name).is_some_and(|known| Arc::ptr_eq(known, &self.offer))
+    }
+
     async fn write(&self) {
-        // A newer list may have come meanwhile; it is the one to keep.
-        let newest = self.hub.offers().get(&self.name).is_some_and(|known| Arc::ptr_eq(known, &self.offer));
-        if !newest {
+        if !self.is_newest() {
             return;
         }
         let (path, offer) = (self.hub.catalog_file(&self.name), self.offer.clone());
@@ -303,6 +339,7 @@ impl Hub {
     fn install(&self, name: &ServerName, offer: Arc<Offer>) {
         self.offers().insert(name.clone(), offer);
         self.publish_catalog();
+        self.follow_watched(name);
         self.inner.compose.notify_one();
     }
 
@@ -336,6 +373,37 @@ impl Hub {
     /// How long the lists of a server are believed that is awake and says nothing of changes.
     fn refresh_interval(&self, name: &ServerName) -> Duration {
         self.servers().get(name).map_or(REFRESH_INTERVAL, |known| known.config.refresh_interval)
+    }
+
+    /// Waits until what is known of these lists is what the server has: after its start, and after it said that they
+    /// changed. What differs is held back then.
+    ///
+    /// # Errors
+    /// Where they cannot be read. Nothing was sent.
+    pub(super) async fn wait_for_lists(
+        &self,
+        name: &ServerName,
+        registered: &Registered,
+        lease: &Lease,
+        lists: u8,
+    ) -> Result<(), CallFailure> {
+        let wait = self.discovery_timeout(name);
+        let fresh = tokio::time::timeout(wait, registered.upstream.dirty().fresh(lists));
+        let why = tokio::select! {
+            fresh = fresh => match fresh {
+                Ok(Ok(())) => return Ok(()),
+                Ok(Err(why)) => why.to_string(),
+                Err(_) => format!("that took longer than {} s", wait.as_secs()),
+            },
+            // The caller finds out, and asks for the next connection.
+            _ = lease.link().wait_ended() => return Ok(()),
+        };
+        let message = format!(
+            "\"{name}\" was not called: what it offers now has to be compared with what was approved, and its lists \
+             could not be read: {why}"
+        );
+        let action = Code::ListFailed.action().to_owned();
+        Err(CallFailure::not_sent(Some(name), Some(Code::ListFailed), message, action))
     }
 
     /// Waits until a server's lists have been read once, or until that has taken too long. A connection that ends

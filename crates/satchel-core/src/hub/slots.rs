@@ -153,7 +153,8 @@ mod tests {
         });
         assert!(late_a.is_none() && late_b.is_some());
         drop((of_a, of_b, late_b));
-        assert_eq!((slots.state().taken, slots.state().of.len()), (0, 0));
+        let state = slots.state();
+        assert_eq!((state.taken, state.of.len()), (0, 0));
     }
 
     #[tokio::test(start_paused = true)]

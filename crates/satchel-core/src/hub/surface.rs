@@ -1,7 +1,7 @@
 //! What a face needs that shows clients the servers themselves: their lists, their news, the resources they watch.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -11,7 +11,7 @@ use super::{CallFailure, Hub, call::ask_for_logs, route::refused};
 use crate::{
     catalog::{Catalog, Offer},
     model::{Code, ServerName, approvals::Kind},
-    upstream::{Lease, News, Upstream},
+    upstream::{Dirty, Lease, News, Upstream},
 };
 
 /// Who watches which resources, counted.
@@ -82,6 +82,8 @@ impl Hub {
         self.refuse_held(server, Kind::Resource, uri)?;
         let lease =
             registered.upstream.lease().await.map_err(|error| refused(server, &registered, &error))?;
+        self.wait_for_lists(server, &registered, &lease, Dirty::bit("resources")).await?;
+        self.refuse_held(server, Kind::Resource, uri)?;
         *self.watching().entry((server.clone(), uri.to_owned())).or_insert(0) += 1;
         registered.upstream.watched().send_if_modified(|watched| watched.insert(uri.to_owned()));
         Ok(Watched {
@@ -90,6 +92,20 @@ impl Hub {
             upstream: registered.upstream,
             _lease: lease,
         })
+    }
+
+    /// Has a server told of changes of what is watched, but for what is held back by now.
+    pub(super) fn follow_watched(&self, server: &ServerName) {
+        let Some(upstream) = self.servers().get(server).map(|known| known.upstream.clone()) else { return };
+        let watched: Vec<String> =
+            self.watching().keys().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect();
+        let wanted: BTreeSet<String> =
+            watched.into_iter().filter(|uri| self.refuse_held(server, Kind::Resource, uri).is_ok()).collect();
+        upstream.watched().send_if_modified(|told| {
+            let differs = *told != wanted;
+            *told = wanted;
+            differs
+        });
     }
 
     fn watching(&self) -> MutexGuard<'_, HashMap<(ServerName, String), usize>> {

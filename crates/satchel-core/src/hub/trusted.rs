@@ -21,7 +21,9 @@ use crate::{
         control::Refusal,
         trail::DeedKind,
     },
-    trust::{Fingerprint, First, Item, Record, Verdict, approvals, clean, diff, fingerprint::Tree, inspect},
+    trust::{
+        Fingerprint, First, Item, Record, Verdict, approvals, clean, diff, fingerprint::Tree, inspect, uri,
+    },
 };
 
 /// What is known of every server.
@@ -89,6 +91,57 @@ struct Judged {
 struct Held {
     print: Fingerprint,
     why: Why,
+    /// The same for all spellings of its address, where it has one.
+    address: Option<String>,
+}
+
+impl Held {
+    /// It is there at all, and may be one of many that came since.
+    fn is_added_resource(&self, kind: Kind) -> bool {
+        self.why == Why::Added && has_address(kind)
+    }
+}
+
+/// Is what is of this kind called by an address?
+fn has_address(kind: Kind) -> bool {
+    matches!(kind, Kind::Resource | Kind::Template)
+}
+
+impl Judged {
+    fn held(&self, kind: Kind, name: &str) -> Option<&Held> {
+        self.held.get(&(kind, name.to_owned()))
+    }
+
+    /// What is held back of this address, in whatever way it is spelled. What is on offer in exactly these words is not.
+    fn held_address(&self, kind: Kind, address: &str) -> Option<&Held> {
+        if self.held.is_empty() {
+            return None;
+        }
+        if let Some(held) = self.held(kind, address) {
+            return Some(held);
+        }
+        let offered = match kind {
+            Kind::Template => &self.seen.templates,
+            _ => &self.seen.resources,
+        };
+        if offered.iter().any(|entry| entry.uri == address) {
+            return None;
+        }
+        let key = uri::key(address);
+        let of = |kind: Kind| {
+            self.held
+                .iter()
+                .filter(move |((known, _), _)| *known == kind)
+                .map(|((_, name), held)| (name, held))
+        };
+        let spelled = of(kind).find(|(_, held)| held.address.as_deref() == Some(key.as_str()));
+        let made = || {
+            let offered = self.seen.templates.iter().any(|entry| uri::fits(&entry.uri, address));
+            let made = of(Kind::Template).find(|(template, _)| uri::fits(template, address));
+            made.filter(|_| kind == Kind::Resource && !offered)
+        };
+        spelled.or_else(made).map(|(_, held)| held)
+    }
 }
 
 /// A definition as it stands in an offer.
@@ -280,7 +333,11 @@ impl Hub {
         let trusted = self.trusted();
         let Some(entry) = trusted.get(name).filter(|entry| !entry.ours) else { return (0, None) };
         let waits = |held: &&Held| !entry.record.is_kept(&held.print);
-        let held = entry.judged.iter().flat_map(|judged| judged.held.values()).filter(waits).count();
+        let waiting = entry.judged.iter().flat_map(|judged| &judged.held).filter(|(_, held)| waits(held));
+        // Files, notes and the like may be many; they are looked at together.
+        let (added, others): (Vec<_>, Vec<_>) =
+            waiting.partition(|((kind, _), held)| held.is_added_resource(*kind));
+        let held = others.len() + usize::from(!added.is_empty());
         let held = held + entry.held().filter(|(item, _)| !entry.record.is_kept(&item.print)).count();
         (held, entry.record.unseen().filter(|_| entry.judged.is_some()))
     }
@@ -289,9 +346,11 @@ impl Hub {
     pub(super) fn refuse_held(&self, server: &ServerName, kind: Kind, name: &str) -> Result<(), CallFailure> {
         let trusted = self.trusted();
         let judged = trusted.get(server).and_then(|entry| entry.judged.as_ref());
-        let Some(held) = judged.and_then(|judged| judged.held.get(&(kind, name.to_owned()))) else {
-            return Ok(());
-        };
+        let held = judged.and_then(|judged| match has_address(kind) {
+            true => judged.held_address(kind, name),
+            false => judged.held(kind, name),
+        });
+        let Some(held) = held else { return Ok(()) };
         let message = format!("\"{server}:{name}\" is held back: {}", because(held.why));
         let action = Code::HeldBack.action().to_owned();
         Err(CallFailure::not_sent(Some(server), Some(Code::HeldBack), message, action))
@@ -314,7 +373,9 @@ impl Hub {
                 let reference = params.get("ref").and_then(|raw| RawObject::parse(raw).ok());
                 let reference = reference.unwrap_or_default();
                 self.refuse_held(server, Kind::Prompt, &text(&reference, "name"))?;
-                self.refuse_held(server, Kind::Template, &text(&reference, "uri"))
+                let address = text(&reference, "uri");
+                self.refuse_held(server, Kind::Template, &address)?;
+                self.refuse_held(server, Kind::Resource, &address)
             }
             _ => Ok(()),
         }
@@ -427,6 +488,7 @@ impl Hub {
             entry.judged = None;
         }
         self.publish_catalog();
+        self.follow_watched(name);
         self.inner.compose.notify_one();
         Ok(())
     }
@@ -674,7 +736,8 @@ fn judge(record: &mut Record, name: &ServerName, offer: &Arc<Offer>, first: Firs
                 Verdict::Approved => {}
                 Verdict::New => new += 1,
                 Verdict::Held(why) => {
-                    held.insert((kind, item.name.clone()), Held { print: item.print.clone(), why });
+                    let address = has_address(kind).then(|| uri::key(&item.name));
+                    held.insert((kind, item.name.clone()), Held { print: item.print.clone(), why, address });
                 }
             }
         }

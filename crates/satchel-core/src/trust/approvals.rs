@@ -21,12 +21,6 @@ const FORMAT: u32 = 1;
 /// Packages remembered of one server. Where there are more, those go that it does not use any more.
 const MOST_PACKAGES: usize = 4096;
 
-/// Lists of resources show what there is at the moment, files for example: a new one is no change of what the server
-/// is. Its text is inspected like any other.
-fn grows(kind: Kind) -> bool {
-    matches!(kind, Kind::Resource | Kind::Template)
-}
-
 /// A definition as a server has it now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
@@ -139,7 +133,6 @@ impl Record {
             None if item.alarming && !self.imported => Verdict::Held(Why::Alarming),
             None if before_first && (first == First::Offered || self.imported) => Verdict::New,
             None if before_first => Verdict::Held(Why::New),
-            None if grows(item.kind) && !item.alarming => Verdict::New,
             None => Verdict::Held(Why::Added),
         }
     }
@@ -366,12 +359,12 @@ mod tests {
     }
 
     #[test]
-    fn resources_may_grow_but_not_change() {
+    fn resources_that_come_later_are_held_like_tools() {
         let resource = |name: &str, version| Item { kind: Kind::Resource, ..item(name, version) };
         let mut record = Record::new();
         let mut judge = |items: &[Item]| record.judge(Kind::Resource, items, First::Offered).0;
         assert_eq!(judge(&[resource("x", 1)]), [New]);
-        assert_eq!(judge(&[resource("x", 2), resource("y", 1)]), [Held(Why::Changed), New]);
+        assert_eq!(judge(&[resource("x", 2), resource("y", 1)]), [Held(Why::Changed), Held(Why::Added)]);
         let alarming = Item { alarming: true, ..resource("z", 1) };
         assert_eq!(judge(&[alarming]), [Held(Why::Alarming)]);
     }

@@ -10,6 +10,7 @@ pub mod inspect;
 pub mod nature;
 pub mod rules;
 pub mod secret;
+pub mod uri;
 
 pub use approvals::{First, Item, Record, Verdict};
 pub use fingerprint::Fingerprint;

@@ -8,15 +8,12 @@
 use std::{
     collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU8, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use tokio::{
-    sync::{Notify, broadcast, mpsc, oneshot, watch},
+    sync::{broadcast, mpsc, oneshot, watch},
     time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -26,6 +23,7 @@ use satchel_mcp::Raw;
 use super::{
     connect::{Connection, Signs, batch, http, sse, stdio},
     credentials,
+    dirty::Dirty,
     ending::Ending,
     environment::{self, Found, SearchPath},
     gate::Gate,
@@ -97,60 +95,6 @@ pub struct News {
     pub method: Arc<str>,
     /// Its parameters, as they came.
     pub params: Option<Arc<str>>,
-}
-
-/// Which lists of a server should be read again. Many changes in a short time are one.
-#[derive(Debug, Default)]
-pub struct Dirty {
-    lists: AtomicU8,
-    /// Those of which the server itself said so.
-    told: AtomicU8,
-    wake: Notify,
-}
-
-impl Dirty {
-    /// All lists.
-    pub const ALL: u8 = 0b111;
-    /// The bit of one list; none for a list nobody knows.
-    pub fn bit(list: &str) -> u8 {
-        match list {
-            "tools" => 0b001,
-            "resources" => 0b010,
-            "prompts" => 0b100,
-            _ => 0,
-        }
-    }
-
-    /// Marks lists as changed.
-    pub fn mark(&self, lists: u8) {
-        if lists != 0 {
-            self.lists.fetch_or(lists, Ordering::AcqRel);
-            self.wake.notify_one();
-        }
-    }
-
-    /// Waits until a list is marked.
-    pub async fn marked(&self) {
-        while self.lists.load(Ordering::Acquire) == 0 {
-            self.wake.notified().await;
-        }
-    }
-
-    /// The server says that a list changed. Clients are told when it has been read again.
-    pub fn tell(&self, lists: u8) {
-        self.told.fetch_or(lists, Ordering::AcqRel);
-        self.mark(lists);
-    }
-
-    /// Takes what the server said of these lists.
-    pub fn take_told(&self, lists: u8) -> u8 {
-        self.told.fetch_and(!lists, Ordering::AcqRel) & lists
-    }
-
-    /// Takes the marks.
-    pub fn take(&self) -> u8 {
-        self.lists.swap(0, Ordering::AcqRel)
-    }
 }
 
 #[derive(Debug)]
@@ -455,10 +399,15 @@ impl Actor {
         }
         self.wakes.push(since.elapsed());
         self.report_end(generation, connection.link.clone());
-        self.around.tracker.spawn(super::listen::run(connection.link.clone(), self.wanted_news.clone()));
+        self.around.tracker.spawn(super::listen::run(
+            connection.link.clone(),
+            self.dirty.clone(),
+            self.wanted_news.clone(),
+        ));
         self.connection = Some(Live { generation, connection, hello: Arc::new(hello) });
+        // Before anybody is let in: what it offers may not be what it offered before.
+        self.dirty.begin();
         self.handle(Event::Connected(generation));
-        self.dirty.mark(Dirty::ALL);
     }
 
     fn report_end(&self, generation: u64, link: Link) {

@@ -3,12 +3,15 @@
 //! A legacy server tells of lists by itself and is asked for each resource (`resources/subscribe`); a stateless one
 //! answers one long request with a stream of news (`2026-07-28/basic/patterns/subscriptions.mdx`).
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use serde_json::{json, value::to_raw_value};
 use tokio::sync::watch;
 
-use super::link::{CallError, Event, Link};
+use super::{
+    dirty::Dirty,
+    link::{CallError, Event, Link},
+};
 
 /// How long after a stream of news ended another is asked for.
 const REOPEN: Duration = Duration::from_secs(5);
@@ -28,17 +31,34 @@ enum End {
 }
 
 /// Until the connection ends or nobody can want news any more.
-pub(super) async fn run(link: Link, mut wanted: watch::Receiver<BTreeSet<String>>) {
+pub(super) async fn run(link: Link, dirty: Arc<Dirty>, mut wanted: watch::Receiver<BTreeSet<String>>) {
     let ended = link.clone();
+    let listening = async {
+        if link.is_modern() {
+            stream(&link, &dirty, &mut wanted).await;
+        } else {
+            ask(&link, &dirty, &mut wanted).await;
+        }
+    };
     tokio::select! {
-        () = async { if link.is_modern() { stream(&link, &mut wanted).await } else { ask(&link, &mut wanted).await } } => {}
+        () = listening => {}
         _ = ended.wait_ended() => {}
     }
 }
 
-async fn ask(link: &Link, wanted: &mut watch::Receiver<BTreeSet<String>>) {
+/// Waits until it is known what resources the server has: one that is held back is not asked for.
+async fn looked_at(dirty: &Dirty) {
+    while dirty.fresh(Dirty::bit("resources")).await.is_err() {
+        tokio::time::sleep(REOPEN).await;
+    }
+}
+
+async fn ask(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSet<String>>) {
     let mut told = BTreeSet::new();
     loop {
+        if !wanted.borrow().is_empty() {
+            looked_at(dirty).await;
+        }
         let now = wanted.borrow_and_update().clone();
         let changes = now.difference(&told).map(|uri| ("resources/subscribe", uri));
         for (method, uri) in changes.chain(told.difference(&now).map(|uri| ("resources/unsubscribe", uri))) {
@@ -52,9 +72,14 @@ async fn ask(link: &Link, wanted: &mut watch::Receiver<BTreeSet<String>>) {
     }
 }
 
-async fn stream(link: &Link, wanted: &mut watch::Receiver<BTreeSet<String>>) {
+async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSet<String>>) {
+    let mut looked = false;
     loop {
-        let resources = wanted.borrow_and_update().clone();
+        let mut resources = wanted.borrow_and_update().clone();
+        looked |= resources.is_empty();
+        if !looked {
+            resources.clear();
+        }
         let mut filter = json!({
             "toolsListChanged": true,
             "promptsListChanged": true,
@@ -73,9 +98,16 @@ async fn stream(link: &Link, wanted: &mut watch::Receiver<BTreeSet<String>>) {
                         Event::Final(_) => break End::Lost,
                         Event::Question { .. } | Event::Note { .. } => {}
                     },
+                    () = looked_at(dirty), if !looked => {
+                        looked = true;
+                        break End::Changed;
+                    }
                     // Another filter needs another request; dropping this one takes it back.
                     changed = wanted.changed() => match changed {
-                        Ok(()) => break End::Changed,
+                        Ok(()) => {
+                            looked = false;
+                            break End::Changed;
+                        }
                         Err(_) => return,
                     },
                 }

@@ -4,6 +4,7 @@ mod actor;
 pub mod breaker;
 pub mod connect;
 mod credentials;
+mod dirty;
 mod ending;
 pub mod environment;
 mod gate;
@@ -20,7 +21,8 @@ mod setup;
 pub mod walls;
 pub mod warden;
 
-pub use actor::{Dirty, News, Seen, Surroundings, Upstream};
+pub use actor::{News, Seen, Surroundings, Upstream};
+pub use dirty::{Dirty, Reading, Unread};
 pub use ending::Ending;
 pub use gate::Gate;
 pub use handshake::Hello;

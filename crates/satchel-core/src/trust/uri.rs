@@ -1,0 +1,139 @@
+//! Spellings of one address: what is held back under one of them is held back under all.
+//!
+//! This is coarser than RFC 3986 on purpose, because servers are: it also takes addresses for the same that differ in case
+//! or in slashes. Only what is not on offer under its own spelling is looked for in this way.
+
+use super::clean;
+
+/// The ports that an address means when it names none.
+const USUAL_PORTS: [(&str, &str); 5] =
+    [("http", ":80"), ("https", ":443"), ("ws", ":80"), ("wss", ":443"), ("ftp", ":21")];
+
+/// The same for all spellings of one address: decoded, in small letters, without a fragment, an empty query, a usual port,
+/// dot segments and slashes that say nothing.
+pub fn key(uri: &str) -> String {
+    let mut text = clean::text(uri).into_owned();
+    // Decoded more than once by some servers; three times is more than any of them does.
+    for _ in 0..3 {
+        let decoded = percent_decoded(&text);
+        if decoded == text {
+            break;
+        }
+        text = decoded;
+    }
+    let text: String = clean::text(&text).chars().filter(|c| !c.is_control()).collect();
+    let text = text.trim().replace('\\', "/").to_lowercase();
+    let text = text.split('#').next().unwrap_or_default();
+    let (place, query) = text.split_once('?').map_or((text, ""), |(place, query)| (place, query));
+    let (scheme, rest) = place.split_once(':').map_or(("", place), |(scheme, rest)| (scheme, rest));
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in rest.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            segment => segments.push(segment),
+        }
+    }
+    let mut path = segments.join("/");
+    if let Some((_, port)) = USUAL_PORTS.iter().find(|(usual, _)| *usual == scheme) {
+        let (host, rest) = path.split_once('/').map_or((path.as_str(), ""), |(host, rest)| (host, rest));
+        let host = host.strip_suffix(port).unwrap_or(host).trim_end_matches('.');
+        path = if rest.is_empty() { host.to_owned() } else { format!("{host}/{rest}") };
+    }
+    let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+    format!("{scheme}:{path}{query}")
+}
+
+/// Could this address be of that template? The parts between its variables must be there, in order.
+pub fn fits(template: &str, uri: &str) -> bool {
+    // Variables stand for themselves while the rest is brought into one spelling.
+    let (template, uri) = (key(template), key(uri));
+    let (mut rest, mut first) = (uri.as_str(), true);
+    for part in template.split('{') {
+        let fixed = if first { part } else { part.split_once('}').map_or("", |(_, fixed)| fixed) };
+        match rest.find(fixed) {
+            Some(0) => rest = &rest[fixed.len()..],
+            Some(at) if !first => rest = &rest[at + fixed.len()..],
+            _ => return false,
+        }
+        first = false;
+    }
+    template.ends_with('}') || rest.is_empty()
+}
+
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
+        let byte = hex.filter(|hex| bytes[at] == b'%' && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        match byte.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                decoded.push(byte);
+                at += 3;
+            }
+            None => {
+                decoded.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_address_are_one_and_other_addresses_are_others() {
+        for (one, same) in [
+            ("note://1", "note://1#"),
+            ("note://1", "note://1#part"),
+            ("note://1", "NOTE://1"),
+            ("note://1", "note://%31"),
+            ("note://1", "note://%2531"),
+            ("note://1", "note://1?"),
+            ("note://1", " note://1 "),
+            ("note://1", "note://1/"),
+            ("note://1", "note://x/../1"),
+            ("note://1", "note://./1"),
+            ("note://1", "note:\\\\1"),
+            ("note://1", "note://1\u{200b}"),
+            ("note://a/b", "note://A//b"),
+            ("http://a.example/x", "http://A.example:80/x"),
+            ("https://a.example", "https://a.example.:443/"),
+            ("file:///a/b", "file:///a/./c/../b"),
+            ("file:///ä", "file:///%C3%A4"),
+        ] {
+            assert_eq!(key(one), key(same), "{same}");
+        }
+        for (one, other) in [
+            ("note://1", "note://2"),
+            ("note://1", "memo://1"),
+            ("note://1", "note://1?x=2"),
+            ("note://1", "note://1/2"),
+            ("http://a.example/x", "http://a.example:81/x"),
+            ("http://a.example/x", "https://a.example/x"),
+            ("db://a:80/x", "db://a/x"),
+        ] {
+            assert_ne!(key(one), key(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn an_address_fits_its_template_in_any_spelling() {
+        for (template, uri, expected) in [
+            ("note://t/{id}", "note://t/5", true),
+            ("note://t/{id}", "NOTE://t//%35#x", true),
+            ("note://t/{id}", "note://u/5", false),
+            ("note://{id}/data", "note://7/data", true),
+            ("note://{id}/data", "note://7/other", false),
+        ] {
+            assert_eq!(fits(template, uri), expected, "{template} {uri}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Which lists of a server are to be read, and whether what is known of them is what it has now.
+//!
+//! A list is stale from the server's start, and from its word that the list changed, until it has been read and compared
+//! with what was approved. A call waits for that: what changed is not used before it was looked at. A server that says
+//! all the time that its lists changed does not keep its callers out: what was the same in several readings, one after the
+//! other, may be used.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, watch};
+
+/// So many readings in a row, all since a caller came, stand for one without a change announced meanwhile.
+const ENOUGH: u64 = 3;
+
+/// The state of one server's lists. Many changes in a short time are one.
+#[derive(Debug)]
+pub struct Dirty {
+    state: Mutex<State>,
+    wake: Notify,
+    moved: watch::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Which start of the server this is about; what is reported of an older one counts for nothing.
+    start: u64,
+    /// To be read.
+    marked: u8,
+    /// Those of which the server itself said so.
+    told: u8,
+    /// What is known of them may be older than what the server has.
+    stale: u8,
+    /// Stale ones that are being read.
+    reading: u8,
+    /// How often each was read.
+    reads: [u64; LISTS],
+    /// Those that could not be read, and why.
+    failed: (u8, Arc<str>),
+    /// Callers that wait.
+    waiting: usize,
+}
+
+const LISTS: usize = 3;
+
+/// Lists could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unread(Arc<str>);
+
+/// Lists that are being read.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    /// Which.
+    pub lists: u8,
+    start: u64,
+}
+
+impl Default for Dirty {
+    fn default() -> Self {
+        Self { state: Mutex::default(), wake: Notify::new(), moved: watch::Sender::new(()) }
+    }
+}
+
+impl Dirty {
+    /// All lists.
+    pub const ALL: u8 = 0b111;
+
+    /// The bit of one list; none for a list nobody knows.
+    pub fn bit(list: &str) -> u8 {
+        match list {
+            "tools" => 0b001,
+            "resources" => 0b010,
+            "prompts" => 0b100,
+            _ => 0,
+        }
+    }
+
+    /// The server was started: it may be another one now.
+    pub fn begin(&self) {
+        let mut state = self.state();
+        state.start += 1;
+        (state.marked, state.stale, state.reading) = (Self::ALL, Self::ALL, 0);
+        state.failed = (0, "".into());
+        drop(state);
+        self.wake.notify_one();
+    }
+
+    /// Marks lists as to be read.
+    pub fn mark(&self, lists: u8) {
+        if lists != 0 {
+            self.state().marked |= lists;
+            self.wake.notify_one();
+        }
+    }
+
+    /// The server says that a list changed. Clients are told when it has been read again.
+    pub fn tell(&self, lists: u8) {
+        if lists != 0 {
+            let mut state = self.state();
+            state.told |= lists;
+            state.stale |= lists;
+            state.marked |= lists;
+            drop(state);
+            self.wake.notify_one();
+        }
+    }
+
+    /// Waits until a list is marked.
+    pub async fn marked(&self) {
+        while self.state().marked == 0 {
+            self.wake.notified().await;
+        }
+    }
+
+    /// Waits until a caller waits.
+    pub async fn wanted(&self) {
+        while self.state().waiting == 0 {
+            self.wake.notified().await;
+        }
+    }
+
+    /// Takes what the server said of these lists.
+    pub fn take_told(&self, lists: u8) -> u8 {
+        let mut state = self.state();
+        let told = state.told & lists;
+        state.told &= !lists;
+        told
+    }
+
+    /// Takes the marks: these lists are read now.
+    pub fn take(&self) -> Reading {
+        let mut state = self.state();
+        let lists = std::mem::take(&mut state.marked);
+        state.reading |= state.stale & lists;
+        state.stale &= !lists;
+        state.failed.0 &= !lists;
+        Reading { lists, start: state.start }
+    }
+
+    /// These lists were read, and what differs is held back.
+    pub fn read(&self, reading: Reading, lists: u8) {
+        let mut state = self.state();
+        if state.start != reading.start {
+            return;
+        }
+        state.reading &= !lists;
+        state.failed.0 &= !lists;
+        for (at, reads) in state.reads.iter_mut().enumerate() {
+            *reads += u64::from(lists >> at & 1);
+        }
+        drop(state);
+        self.moved.send_replace(());
+    }
+
+    /// These lists could not be read.
+    pub fn fail(&self, reading: Reading, lists: u8, why: &str) {
+        let mut state = self.state();
+        if state.start != reading.start {
+            return;
+        }
+        let unread = state.reading & lists;
+        state.stale |= unread;
+        state.reading &= !unread;
+        state.failed = (state.failed.0 | unread, why.into());
+        drop(state);
+        self.moved.send_replace(());
+    }
+
+    /// Waits until what is known of these lists is what the server has. Has them read at once where they are stale.
+    ///
+    /// # Errors
+    /// Where they are stale and could not be read.
+    pub async fn fresh(&self, lists: u8) -> Result<(), Unread> {
+        let (mut moved, since) = (self.moved.subscribe(), self.state().reads);
+        let mut waits = None;
+        loop {
+            {
+                let state = self.state();
+                let often = |at: usize| lists >> at & 1 == 0 || state.reads[at] >= since[at] + ENOUGH;
+                if (state.stale | state.reading) & lists == 0 || (0..LISTS).all(often) {
+                    return Ok(());
+                }
+                if state.failed.0 & (state.stale | state.reading) & lists != 0 {
+                    return Err(Unread(state.failed.1.clone()));
+                }
+            }
+            waits.get_or_insert_with(|| Waiting::begin(self));
+            // The sender is our own.
+            let _ = moved.changed().await;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A caller that waits, until dropped.
+struct Waiting<'a>(&'a Dirty);
+
+impl<'a> Waiting<'a> {
+    fn begin(dirty: &'a Dirty) -> Self {
+        dirty.state().waiting += 1;
+        dirty.wake.notify_one();
+        Self(dirty)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.state().waiting -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOOLS: u8 = 0b001;
+    const OTHERS: u8 = 0b110;
+
+    /// What a caller gets at this moment; `None` while it waits.
+    fn now(
+        fresh: &mut std::pin::Pin<Box<impl Future<Output = Result<(), Unread>>>>,
+    ) -> Option<Result<(), Unread>> {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match fresh.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(fresh) => Some(fresh),
+            std::task::Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn a_call_waits_for_its_list_after_a_start_and_after_a_change_was_announced() {
+        let dirty = Dirty::default();
+        assert_eq!(now(&mut Box::pin(dirty.fresh(Dirty::ALL))), Some(Ok(())), "nothing runs yet");
+        dirty.begin();
+        let mut tools = Box::pin(dirty.fresh(TOOLS));
+        let mut others = Box::pin(dirty.fresh(OTHERS));
+        assert_eq!((now(&mut tools), now(&mut others)), (None, None));
+        let reading = dirty.take();
+        dirty.read(reading, TOOLS);
+        assert_eq!((now(&mut tools), now(&mut others)), (Some(Ok(())), None), "each waits for its own");
+        dirty.read(reading, OTHERS);
+        assert_eq!(now(&mut others), Some(Ok(())));
+
+        dirty.tell(TOOLS);
+        let mut tools = Box::pin(dirty.fresh(TOOLS));
+        assert_eq!(now(&mut tools), None);
+        let reading = dirty.take();
+        // It changed once more while it was read.
+        dirty.tell(TOOLS);
+        dirty.read(reading, TOOLS);
+        assert_eq!(now(&mut tools), None);
+        let reading = dirty.take();
+        // Another process answers for itself alone.
+        dirty.begin();
+        dirty.read(reading, TOOLS);
+        assert_eq!(now(&mut tools), None);
+        dirty.read(dirty.take(), Dirty::ALL);
+        assert_eq!(now(&mut tools), Some(Ok(())));
+    }
+
+    #[test]
+    fn a_server_that_announces_changes_all_the_time_does_not_keep_its_callers_out() {
+        let dirty = Dirty::default();
+        dirty.tell(TOOLS);
+        let mut tools = Box::pin(dirty.fresh(TOOLS));
+        for _ in 0..ENOUGH {
+            assert_eq!(now(&mut tools), None);
+            let reading = dirty.take();
+            dirty.tell(TOOLS);
+            dirty.read(reading, TOOLS);
+        }
+        assert_eq!(now(&mut tools), Some(Ok(())));
+        assert_eq!(now(&mut Box::pin(dirty.fresh(TOOLS))), None, "the next caller waits as well");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_and_only_until_it_was_read() {
+        let dirty = Dirty::default();
+        dirty.begin();
+        let mut tools = Box::pin(dirty.fresh(TOOLS));
+        assert_eq!(now(&mut tools), None);
+        dirty.fail(dirty.take(), TOOLS, "no answer");
+        assert_eq!(now(&mut tools), Some(Err(Unread("no answer".into()))));
+        assert_eq!(now(&mut Box::pin(dirty.fresh(OTHERS))), None);
+        dirty.mark(TOOLS);
+        dirty.read(dirty.take(), TOOLS);
+        assert_eq!(now(&mut Box::pin(dirty.fresh(TOOLS))), Some(Ok(())));
+    }
+
+    #[test]
+    fn a_reading_without_need_keeps_nobody_waiting() {
+        let dirty = Dirty::default();
+        dirty.mark(Dirty::ALL);
+        assert_eq!(now(&mut Box::pin(dirty.fresh(TOOLS))), Some(Ok(())));
+        dirty.fail(dirty.take(), TOOLS, "no answer");
+        assert_eq!(now(&mut Box::pin(dirty.fresh(TOOLS))), Some(Ok(())), "nothing says that it changed");
+    }
+}
