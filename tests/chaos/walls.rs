@@ -13,7 +13,7 @@ use crate::{
 
 const SECRET: &str = "canary-behind-the-walls";
 /// Attempts of the probing server.
-const PROBES: usize = 34;
+const PROBES: usize = 38;
 
 /// What there is to be read, changed and taken away.
 fn furnish(home: &Home) {

@@ -180,6 +180,35 @@ mod linux {
 
     use super::{VARIABLE, Walls};
 
+    /// What a process may read of itself. Neither its network, in which the sockets of all other programs are listed, nor
+    /// its tasks, which have the same; and no link, which would let it read what the link leads to.
+    const OWN: [&str; 24] = [
+        "auxv",
+        "cgroup",
+        "cmdline",
+        "comm",
+        "environ",
+        "fd",
+        "fdinfo",
+        "io",
+        "limits",
+        "maps",
+        "mountinfo",
+        "mounts",
+        "oom_score",
+        "oom_score_adj",
+        "personality",
+        "sched",
+        "schedstat",
+        "smaps",
+        "smaps_rollup",
+        "stat",
+        "statm",
+        "status",
+        "uid_map",
+        "gid_map",
+    ];
+
     /// Raises the walls around this process and turns into the server.
     pub fn main() -> ExitCode {
         let mut words = std::env::args_os().skip(2);
@@ -205,7 +234,7 @@ mod linux {
         let said = |error: &dyn std::fmt::Display| error.to_string();
         // What an older kernel knows (5.13) would let a file be emptied that may not be written.
         let abi = ABI::V3;
-        let own = PathBuf::from(format!("/proc/{}", std::process::id()));
+        let own = OWN.map(|name| PathBuf::from(format!("/proc/{}/{name}", std::process::id())));
         let status = Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_all(abi))
@@ -218,7 +247,7 @@ mod linux {
             .add_rules(path_beneath_rules(&walls.read, AccessFs::from_read(abi)))
             .map_err(|error| said(&error))?
             // It may know of itself.
-            .add_rules(path_beneath_rules([own], AccessFs::from_read(abi)))
+            .add_rules(path_beneath_rules(own, AccessFs::from_read(abi)))
             .map_err(|error| said(&error))?
             .add_rules(path_beneath_rules(&walls.write, AccessFs::from_all(abi)))
             .map_err(|error| said(&error))?
