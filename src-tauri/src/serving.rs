@@ -9,7 +9,10 @@ use std::{path::PathBuf, time::Duration};
 use satchel_core::{
     files::Places,
     hub::{Hub, HubOptions, OpenError},
-    model::control::{Change, Refusal, Wish},
+    model::{
+        Origin,
+        control::{Change, Refusal, Wish},
+    },
 };
 use satchel_endpoint::Endpoint;
 use serde_json::Value;
@@ -89,7 +92,7 @@ impl Serving {
                 "Wait until it serves, or start it again.",
             ));
         };
-        let done = hub.fulfil(wish).await;
+        let done = hub.fulfil(wish, &Origin::Window).await;
         if let Some(server) = switched {
             let refused = done.as_ref().err().map(|refusal| Refused { server, refusal: refusal.clone() });
             self.refused.send_replace(refused);

@@ -148,7 +148,7 @@ async fn what_a_person_accepted_is_not_started_after_another_hand_changed_it() {
     // A look shows what would run; a yes to exactly that starts it.
     let shown = home.satchel(&["approvals", "s03"]).await.stdout;
     assert!(shown.contains("launch s03") && shown.contains("sha256:013"), "{shown}");
-    home.satchel(&["approve", "s03", "--yes"]).await.succeeded();
+    home.satchel_agreeing(&["approve", "s03"]).await.succeeded();
     assert_eq!(client.execute("s03:echo", json!({ "text": "now" })).await.text(), "now");
     let trail = home.satchel(&["audit", "trail", "--json"]).await.json();
     let approved = trail.as_array().into_iter().flatten().filter(|record| record["kind"] == "approval");

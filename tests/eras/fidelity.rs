@@ -136,7 +136,7 @@ fn scripts() -> Vec<Script> {
 async fn look(home: &Home, scripts: &[Script]) {
     for script in scripts {
         eventually(&format!("{} is looked at", script.name), async || {
-            let ran = home.satchel(&["approve", &script.name, "--yes"]).await;
+            let ran = home.satchel_agreeing(&["approve", &script.name]).await;
             (ran.code == Some(0)).then_some(())
         })
         .await;

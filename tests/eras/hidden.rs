@@ -95,7 +95,7 @@ async fn a_server_that_is_hidden_from_a_client_does_not_exist_for_it() {
         let other = hub.client("other").await;
         assert!(other.execute("old:test_simple_text", json!({})).await.text().contains("simple"), "{era:?}");
 
-        home.satchel(&["show", &name, "old"]).await.succeeded();
+        home.satchel_agreeing(&["show", &name, "old"]).await.succeeded();
         stream.until("notifications/tools/list_changed").await;
         assert!(executed(&client, "old:test_simple_text").await.contains("simple"), "{era:?}");
     }

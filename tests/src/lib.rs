@@ -12,6 +12,7 @@ pub mod odd;
 pub mod process;
 mod programs;
 mod registry;
+mod terminal;
 mod tokens;
 mod wait;
 

@@ -13,7 +13,7 @@ const TELLTALE: &str = "sidenote";
 /// Approves everything that a server holds back, once this definition is among it.
 pub(crate) async fn approve_once_held(home: &Home, server: &str, name: &str) {
     held(home, server, name).await;
-    home.satchel(&["approve", server, name, "--yes"]).await.succeeded();
+    home.satchel_agreeing(&["approve", server, name]).await.succeeded();
 }
 
 /// What is said of a definition that is held back, as soon as it is.
@@ -106,12 +106,23 @@ async fn a_changed_tool_is_held_back_alone_and_everywhere_until_exactly_it_is_ap
     let file = home.file("data/approvals/fake.json");
     let record = std::fs::read(&file).unwrap();
     home.satchel(&["approve", "fake", "no_such", "--yes"]).await.failed_with(2);
-    let unasked = home.satchel(&["approve", "fake"]).await;
-    unasked.failed_with(2);
-    assert!(unasked.stderr.contains("--yes"), "nobody is there to be asked: {unasked:?}");
+    for words in [&["approve", "fake"][..], &["approve", "fake", "--yes"]] {
+        let unasked = home.satchel(words).await;
+        unasked.failed_with(1);
+        assert!(
+            unasked.stderr.contains("`satchel approve fake` in a terminal"),
+            "nobody was asked: {unasked:?}"
+        );
+    }
+    for (typed, said) in [("n\n", "Nothing was changed"), ("\n", "Nothing was changed")] {
+        let declined = home.satchel_typing(&["approve", "fake"], typed).await;
+        declined.succeeded();
+        assert!(declined.stdout.contains(said) && declined.stdout.contains(TELLTALE), "{declined:?}");
+    }
     assert_eq!(std::fs::read(&file).unwrap(), record);
 
-    home.satchel(&["approve", "fake", "echo", "--yes"]).await.succeeded();
+    let approved = home.satchel_agreeing(&["approve", "fake", "echo"]).await;
+    assert!(approved.succeeded().stdout.contains(TELLTALE), "what is approved is shown: {approved:?}");
     offered(&client, "fake:echo").await;
     assert_eq!(client.execute("fake:echo", json!({ "text": "after" })).await.text(), "after");
     let listed = at(&hub, "/mcp/server/fake").await.request("tools/list", json!({})).await.value();
@@ -184,10 +195,10 @@ async fn a_careful_user_sees_everything_first() {
     assert_eq!((&launch["kind"], &launch["held"]), (&json!("launch"), &json!("new")), "{launch}");
     let complaint = client.execute("fake:about", json!({})).await.complaint();
     assert!(complaint.contains("held back") && fake.ledger().starts().is_empty(), "{complaint}");
-    home.satchel(&["approve", "fake", "--yes"]).await.succeeded();
+    home.satchel_agreeing(&["approve", "fake"]).await.succeeded();
     held(&home, "fake", "about").await;
     assert!(client.paths("about").await.is_empty());
-    home.satchel(&["approve", "fake", "--yes"]).await.succeeded();
+    home.satchel_agreeing(&["approve", "fake"]).await.succeeded();
     offered(&client, "fake:about").await;
     assert_eq!(hub.server("fake").await["unseen"], Value::Null);
 }

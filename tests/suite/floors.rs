@@ -33,6 +33,8 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::warden", 3),
     ("satchel_core::leash", 3),
     ("satchel_core::walls", 3),
+    // Who asks, for programs and for whoever listens to them.
+    ("satchel_core::ancestry", 3),
     ("satchel_core::catalog", 4),
     // Likewise, for the process that counts.
     ("satchel_core::tokens", 4),
@@ -72,6 +74,7 @@ const DOORS: &[(&str, &[&str])] = &[
             "crates/satchel-core/src/files.rs",
             "crates/satchel-core/src/upstream/connect/stdio.rs",
             "crates/satchel-core/src/upstream/leash.rs",
+            "crates/satchel-core/src/upstream/reaper.rs",
             "crates/satchel-core/src/upstream/walls.rs",
             "crates/satchel-core/src/upstream/warden.rs",
         ],
@@ -112,7 +115,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("unicode_width", &["crates/satchel-cli/src/output.rs"]),
     ("url", &["crates/satchel-core/src/bridge/form.rs"]),
     ("uuid", &["crates/satchel-toolbox/src/tools/"]),
-    ("sysinfo", &["crates/satchel-core/src/stats/"]),
+    ("sysinfo", &["crates/satchel-core/src/stats/", "crates/satchel-core/src/upstream/ancestry.rs"]),
     ("windows", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),
     ("windows_native_keyring_store", &[CORE_KEYCHAIN]),
     ("zbus_secret_service_keyring_store", &[CORE_KEYCHAIN]),

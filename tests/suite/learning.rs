@@ -66,7 +66,7 @@ async fn what_was_used_is_found_sooner_until_it_is_forgotten() {
     eventually("it is written", async || home.file("data/habits.json").exists().then_some(())).await;
     let text = std::fs::read_to_string(home.file("data/habits.json")).expect("it can be read");
     assert!(!text.contains("say") && !text.contains("text"), "no words of a search are in it: {text}");
-    home.satchel(&["history", "clear"]).await.succeeded();
+    home.satchel_agreeing(&["history", "clear"]).await.succeeded();
     assert_eq!(first(&client, SEARCH).await, "alpha:echo", "the history is deleted with all that came of it");
     assert!(!home.file("data/habits.json").exists());
 }
@@ -110,7 +110,7 @@ async fn a_damaged_file_is_set_aside_and_said_so() {
     let client = hub.client("one").await;
     both(&client).await;
     assert_eq!(first(&client, SEARCH).await, "alpha:echo");
-    home.satchel(&["history", "clear"]).await.succeeded();
+    home.satchel_agreeing(&["history", "clear"]).await.succeeded();
     let left = home.files().into_iter().filter(|(path, _)| path.to_string_lossy().contains("habits.json"));
     assert_eq!(left.count(), 0, "what was set aside is deleted too");
 }

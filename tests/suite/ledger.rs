@@ -249,7 +249,7 @@ async fn what_is_kept_of_a_call_is_a_servers_switch_and_can_be_deleted_and_calle
         files.any(|(_, bytes)| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
     };
     assert!(holds("canary-kept") && !holds("canary-before") && !holds("canary-secret"));
-    home.satchel(&["history", "clear"]).await.succeeded();
+    home.satchel_agreeing(&["history", "clear"]).await.succeeded();
     assert!(!holds("canary-kept"));
     let report = home.satchel(&["stats", "--json"]).await.json();
     assert_eq!(report["totals"]["calls"], 3, "sums stay: {report}");

@@ -18,6 +18,7 @@ mod ledger;
 mod limits;
 mod meaning;
 mod mishaps;
+mod origin;
 mod paths;
 mod permissions;
 mod pinned;

@@ -75,7 +75,7 @@ async fn what_is_off_is_in_no_list_and_refused_with_the_rule_for_all_or_for_one_
     home.satchel(&["call", "fake:about"]).await.failed_with(1);
     home.satchel(&["call", "fake:echo", r#"{"text":"x"}"#]).await.succeeded();
     // Taken back, it is there at once.
-    home.satchel(&["rule", "fake:about", "usual"]).await.succeeded();
+    home.satchel_agreeing(&["rule", "fake:about", "usual"]).await.succeeded();
     offered(&hub.client("two").await, "fake:about").await;
 }
 
@@ -183,7 +183,7 @@ pub(crate) async fn asked(home: &Home, client: &Client, tool: &str) -> (JoinHand
 pub(crate) async fn said(home: &Home, ask: &Value, word: &str) {
     let id = ask["id"].to_string();
     eventually("the word is taken once the question could be read", async || {
-        (home.satchel(&["answer", &id, word]).await.code == Some(0)).then_some(())
+        (home.satchel_agreeing(&["answer", &id, word]).await.code == Some(0)).then_some(())
     })
     .await;
 }

@@ -160,7 +160,7 @@ async fn the_same_version_with_other_contents_does_not_run_before_a_person_has_l
     let shown = home.satchel(&["approvals", "fake"]).await.stdout;
     assert!(shown.contains("package @scope/server 1.2.3 (held back: it changed)"), "{shown}");
     assert!(shown.contains("sha512-first") && shown.contains("sha512-other"), "{shown}");
-    home.satchel(&["approve", "fake", "--yes"]).await.succeeded();
+    home.satchel_agreeing(&["approve", "fake"]).await.succeeded();
     works(&client).await;
 
     // Where it is fetched during the start, it ends before anybody can use it.

@@ -29,6 +29,10 @@ async fn verified(home: &Home) -> Value {
     ran.json()
 }
 
+fn is_at_a_terminal(who: &str) -> bool {
+    who.starts_with("person at a terminal (pid ")
+}
+
 #[tokio::test]
 async fn each_deed_has_one_record_and_a_killed_hub_loses_none() {
     let home = Home::empty();
@@ -72,7 +76,7 @@ async fn each_deed_has_one_record_and_a_killed_hub_loses_none() {
     std::fs::write(&words, "Says it back, twice.").expect("the home can be written to");
     client.execute("fake:grow", json!({})).await;
     approve_once_held(&home, "fake", "echo").await;
-    home.satchel(&["rule", "fake:about", "usual"]).await.succeeded();
+    home.satchel_agreeing(&["rule", "fake:about", "usual"]).await.succeeded();
 
     let records = records(&home).await;
     assert!(records.iter().zip(1u64..).all(|(record, seq)| record["seq"] == seq), "{records:#?}");
@@ -93,11 +97,17 @@ async fn each_deed_has_one_record_and_a_killed_hub_loses_none() {
     }));
     let approved = of(&records, "approval");
     assert!(
-        approved.len() == 1 && approved[0].0 == "person" && approved[0].2.starts_with("tool \"echo\""),
+        approved.len() == 1 && is_at_a_terminal(approved[0].0) && approved[0].2.starts_with("tool \"echo\""),
         "{approved:?}"
     );
-    assert_eq!(of(&records, "policy"), [("person", "fake:about", "rule: as usual")]);
-    assert_eq!(of(&records, "access"), [("person", "one", "a token")]);
+    let policy = of(&records, "policy");
+    assert!(policy.len() == 1 && is_at_a_terminal(policy[0].0), "{policy:?}");
+    assert_eq!((policy[0].1, policy[0].2), ("fake:about", "rule: as usual"));
+    // The test's own process ran a command, and nobody was asked.
+    let access = of(&records, "access");
+    assert!(access.len() == 1 && access[0].0.starts_with("program satchel (pid "), "{access:?}");
+    assert!(access[0].0.contains(", started by suite"), "{access:?}");
+    assert_eq!((access[0].1, access[0].2), ("one", "a token"));
     assert!(!format!("{records:?}").contains(SECRET));
 
     // It survives a kill, and goes on.

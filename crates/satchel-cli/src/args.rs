@@ -156,7 +156,7 @@ pub(crate) struct Approve {
     /// Keep them back instead, and ask no more
     #[arg(long)]
     pub(crate) keep: bool,
-    /// A person has looked already
+    /// Do not ask again. Shows what is approved all the same, and works only in a terminal
     #[arg(long, short)]
     pub(crate) yes: bool,
 }

@@ -11,7 +11,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use satchel_core::{
     files::Places,
     hub::RunningHub,
-    model::control::{Refusal, Wish},
+    model::control::{ASKED, Refusal, Wish},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -59,7 +59,7 @@ impl Control {
     pub(crate) async fn find(places: &Places) -> Result<Option<Self>, ControlError> {
         let Some(address) = RunningHub::read(places) else { return Ok(None) };
         let control = Self::at(address)?;
-        match control.ask(&Wish::Status, HELLO_TIME).await {
+        match control.ask(&Wish::Status, HELLO_TIME, false).await {
             Ok(_) | Err(ControlError::Refused(_)) => Ok(Some(control)),
             // Left behind by a hub that was killed.
             Err(ControlError::Unreachable(_)) => Ok(None),
@@ -75,15 +75,22 @@ impl Control {
 
     /// Sends a wish and waits for its answer.
     pub(crate) async fn fulfil(&self, wish: &Wish) -> Result<Value, ControlError> {
-        let time = if matches!(wish, Wish::Call { .. }) { CALL_TIME } else { WISH_TIME };
-        self.ask(wish, time).await
+        self.ask(wish, time_of(wish), false).await
     }
 
-    async fn ask(&self, wish: &Wish, time: Duration) -> Result<Value, ControlError> {
+    /// The same where a person at this terminal was asked, and said yes.
+    pub(crate) async fn fulfil_asked(&self, wish: &Wish) -> Result<Value, ControlError> {
+        self.ask(wish, time_of(wish), true).await
+    }
+
+    async fn ask(&self, wish: &Wish, time: Duration, asked: bool) -> Result<Value, ControlError> {
         let failed = |wrong: reqwest::Error| ControlError::Failed(chain(&wrong.without_url()));
         let body = serde_json::to_vec(wish).map_err(|wrong| ControlError::Failed(chain(&wrong)))?;
-        let request =
+        let mut request =
             self.http.post("http://hub/wish").header(CONTENT_TYPE, "application/json").timeout(time);
+        if asked {
+            request = request.header(ASKED, "terminal");
+        }
         let response = request.body(body).send().await.map_err(|wrong| match wrong.is_connect() {
             true => ControlError::Unreachable(self.address.socket.clone()),
             false => failed(wrong),
@@ -96,6 +103,10 @@ impl Control {
             Err(wrong) => Err(ControlError::Failed(format!("HTTP {status}: {wrong}"))),
         }
     }
+}
+
+fn time_of(wish: &Wish) -> Duration {
+    if matches!(wish, Wish::Call { .. }) { CALL_TIME } else { WISH_TIME }
 }
 
 #[cfg(unix)]

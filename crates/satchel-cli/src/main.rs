@@ -9,6 +9,7 @@ mod control;
 mod logging;
 mod output;
 mod reach;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,10 @@ fn main() -> ExitCode {
     satchel_core::files::keep_new_files_private();
     let args = Args::parse();
     let json = args.json;
+    // Whatever a server started has no business here: it could approve itself.
+    if let Err(refusal) = satchel_core::hub::origin_here(false) {
+        return complain(&refusal.into(), json);
+    }
     let done = tokio::runtime::Runtime::new().map_err(anyhow::Error::from).and_then(|runtime| {
         let done = runtime.block_on(Box::pin(run(args)));
         // A read of standard input that nobody waits for any more must not keep us.

@@ -5,13 +5,16 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use satchel_core::{
     files::Places,
-    hub::{Hub, HubOptions, OpenError},
+    hub::{Hub, HubOptions, NEEDS_PERSON, OpenError, origin_here},
     model::control::{Refusal, Wish},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::control::{Control, ControlError};
+use crate::{
+    control::{Control, ControlError},
+    terminal,
+};
 
 /// How long to wait for a hub that has the data directory but does not answer yet.
 const STARTING_TIME: Duration = Duration::from_secs(10);
@@ -55,14 +58,39 @@ pub(crate) fn options(places: &Places, passive: bool) -> anyhow::Result<HubOptio
 }
 
 impl Reached {
-    /// Fulfils a wish.
+    /// Fulfils a wish. Where it needs a person's yes and one is at the terminal, that person is asked.
     ///
     /// # Errors
-    /// A [`Refusal`] where the hub says no, anything else where it cannot be talked to.
+    /// A [`Refusal`] where the hub or the person says no, anything else where it cannot be talked to.
     pub(crate) async fn fulfil(&self, wish: Wish) -> anyhow::Result<Value> {
-        match self {
-            Reached::Running(control) => Ok(control.fulfil(&wish).await.map_err(plain)?),
-            Reached::Here(hub) => Ok(hub.fulfil(wish).await?),
+        match self.send(wish.clone(), false).await {
+            Err(error) if needs_person(&error) && terminal::is_there() => {
+                let what = error.to_string();
+                let mut letters = what.chars();
+                let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+                let sentence: String = first.chain(letters).collect();
+                match terminal::agrees(&format!("{sentence}. Go on?"))? {
+                    true => self.send(wish, true).await,
+                    false => Err(anyhow!("nothing was changed")),
+                }
+            }
+            done => done,
+        }
+    }
+
+    /// Fulfils a wish that a person at this terminal was asked about.
+    ///
+    /// # Errors
+    /// As [`Self::fulfil`].
+    pub(crate) async fn fulfil_asked(&self, wish: Wish) -> anyhow::Result<Value> {
+        self.send(wish, terminal::is_there()).await
+    }
+
+    async fn send(&self, wish: Wish, asked: bool) -> anyhow::Result<Value> {
+        match (self, asked) {
+            (Reached::Running(control), false) => Ok(control.fulfil(&wish).await.map_err(plain)?),
+            (Reached::Running(control), true) => Ok(control.fulfil_asked(&wish).await.map_err(plain)?),
+            (Reached::Here(hub), asked) => Ok(hub.fulfil(wish, &origin_here(asked)?).await?),
         }
     }
 
@@ -103,6 +131,10 @@ pub(crate) async fn once_as<T: DeserializeOwned>(places: &Places, wish: Wish) ->
     let answer = hub.fulfil_as(wish).await;
     hub.leave().await;
     answer
+}
+
+fn needs_person(error: &anyhow::Error) -> bool {
+    refusal(error).is_some_and(|refusal| refusal.code == NEEDS_PERSON)
 }
 
 /// Is this error the hub's own "no" for that reason?

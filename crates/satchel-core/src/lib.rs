@@ -25,4 +25,4 @@ pub mod trust;
 pub mod upstream;
 
 pub use catalog::tokens;
-pub use upstream::{leash, walls, warden};
+pub use upstream::{ancestry, leash, walls, warden};

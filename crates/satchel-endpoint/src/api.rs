@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use axum::{
-    Json, Router,
+    Extension, Json, Router,
     body::{Body, Bytes},
     extract::{RawQuery, State},
     http::{StatusCode, header},
@@ -13,6 +13,7 @@ use axum::{
 };
 use futures_util::stream;
 use satchel_core::model::{
+    Origin,
     control::{Refusal, Wish},
     ledger::{By, ReportAsk},
 };
@@ -37,8 +38,8 @@ fn refused(refusal: &Refusal) -> Response {
 }
 
 /// The snapshot, and the report by server over everything there is.
-async fn status(State(channel): State<Channel>) -> Response {
-    let snapshot = match channel.hub.fulfil(Wish::Status).await {
+async fn status(State(channel): State<Channel>, Extension(origin): Extension<Origin>) -> Response {
+    let snapshot = match channel.hub.fulfil(Wish::Status, &origin).await {
         Ok(snapshot) => snapshot,
         Err(refusal) => return refused(&refusal),
     };

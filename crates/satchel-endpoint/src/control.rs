@@ -1,24 +1,35 @@
 //! The control channel: what the command line, and nobody else, asks of a running hub. HTTP over a Unix socket that
 //! only this user can open, or over a named pipe.
+//!
+//! Who connects is told by the system, not by the request. Whatever a server started gets no answer at all; what it asks
+//! for is decided by the hub, which is told where it comes from ([`Origin`]). A connection belongs to the process that
+//! opened it: each request is looked at anew, and refused where that process has ended.
 
 use std::{
     convert::Infallible,
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use axum::{
-    Json, Router,
+    Extension, Json, Router,
     body::{Body, Bytes},
-    extract::{DefaultBodyLimit, State},
+    extract::{ConnectInfo, DefaultBodyLimit, Request, State, connect_info::Connected},
     http::StatusCode,
+    middleware::{self, Next},
     response::IntoResponse,
     routing::{get, post},
+    serve::IncomingStream,
 };
 use futures_util::stream;
 use satchel_core::{
+    ancestry::Caller,
     hub::Hub,
-    model::control::Wish,
+    model::{
+        Origin,
+        control::{ASKED, Refusal, Wish},
+    },
     tasks::{caught, may_fail_here},
 };
 use satchel_mcp::sse;
@@ -32,6 +43,28 @@ use crate::{ServeError, api, reply};
 /// Arguments of a call as large as over the endpoint, escaped into a wish.
 const WISH_BYTES: usize = 2 * satchel_mcp::limits::BODY_BYTES;
 
+/// To find out who asks takes no longer, unless whoever asks wants it to.
+const LOOKING: Duration = Duration::from_secs(5);
+
+/// Who opened a connection.
+#[derive(Debug, Clone, Copy)]
+struct Peer(Caller);
+
+#[cfg(unix)]
+impl Connected<IncomingStream<'_, tokio::net::UnixListener>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, tokio::net::UnixListener>) -> Self {
+        Self(Caller::of(stream.io().peer_cred().ok().and_then(|peer| peer.pid())))
+    }
+}
+
+/// The id of the process behind a pipe takes an unsafe call to ask for.
+#[cfg(windows)]
+impl Connected<IncomingStream<'_, pipe::Pipes>> for Peer {
+    fn connect_info(_: IncomingStream<'_, pipe::Pipes>) -> Self {
+        Self(Caller::Unknown)
+    }
+}
+
 #[derive(Clone)]
 pub(crate) struct Channel {
     pub(crate) hub: Hub,
@@ -44,10 +77,39 @@ fn router(hub: &Hub, stop: &CancellationToken) -> Router {
         .route("/events", get(events))
         .merge(api::routes())
         .layer(DefaultBodyLimit::max(WISH_BYTES))
+        .layer(middleware::from_fn_with_state(hub.clone(), admit))
         .with_state(Channel { hub: hub.clone(), stop: stop.clone() })
 }
 
-async fn wish(State(channel): State<Channel>, body: Bytes) -> axum::response::Response {
+/// Finds out where a request comes from, and refuses what a server started.
+async fn admit(
+    State(hub): State<Hub>,
+    ConnectInfo(Peer(caller)): ConnectInfo<Peer>,
+    mut request: Request,
+    next: Next,
+) -> axum::response::Response {
+    let asked = request.headers().contains_key(ASKED);
+    // Reading about a process may take as long as that process wants.
+    let looked = tokio::task::spawn_blocking(move || hub.origin_of(caller, asked));
+    let unseen = || Refusal::new("unknown_origin", "it could not be told in time who asks", "Try again.");
+    let origin = match tokio::time::timeout(LOOKING, looked).await {
+        Ok(Ok(origin)) => origin,
+        Ok(Err(_)) | Err(_) => Err(unseen()),
+    };
+    match origin {
+        Ok(origin) => {
+            request.extensions_mut().insert(origin);
+            next.run(request).await
+        }
+        Err(refusal) => (StatusCode::FORBIDDEN, Json(json!({ "refusal": refusal }))).into_response(),
+    }
+}
+
+async fn wish(
+    State(channel): State<Channel>,
+    Extension(origin): Extension<Origin>,
+    body: Bytes,
+) -> axum::response::Response {
     let wish: Wish = match serde_json::from_slice(&body) {
         Ok(wish) => wish,
         Err(error) => {
@@ -59,7 +121,7 @@ async fn wish(State(channel): State<Channel>, body: Bytes) -> axum::response::Re
     };
     let fulfilled = caught(async {
         may_fail_here("wish");
-        channel.hub.fulfil(wish).await
+        channel.hub.fulfil(wish, &origin).await
     });
     match fulfilled.await {
         Err(panicked) => {
@@ -109,8 +171,8 @@ pub(crate) fn open(
     let (router, stopped) = (router(hub, stop), stop.clone());
     let (socket, data) = (path.clone(), hub.places().data.clone());
     tracker.spawn(async move {
-        let serving =
-            axum::serve(listener, router).with_graceful_shutdown(async move { stopped.cancelled().await });
+        let serving = axum::serve(listener, router.into_make_service_with_connect_info::<Peer>())
+            .with_graceful_shutdown(async move { stopped.cancelled().await });
         if let Err(error) = serving.await {
             tracing::error!(%error, "the control channel ended");
         }
@@ -168,8 +230,8 @@ pub(crate) fn open(
     let pipes = pipe::Pipes::new(&path).map_err(|error| control_error(Path::new(&path), error))?;
     let (router, stopped) = (router(hub, stop), stop.clone());
     tracker.spawn(async move {
-        let serving =
-            axum::serve(pipes, router).with_graceful_shutdown(async move { stopped.cancelled().await });
+        let serving = axum::serve(pipes, router.into_make_service_with_connect_info::<Peer>())
+            .with_graceful_shutdown(async move { stopped.cancelled().await });
         if let Err(error) = serving.await {
             tracing::error!(%error, "the control channel ended");
         }

@@ -1,11 +1,7 @@
 //! `approvals` and `approve`: what there is to look at before clients may use it, and a person's word about it.
 
-use std::{
-    io::{BufRead, IsTerminal, Write, stdin, stdout},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
-use anyhow::Context;
 use satchel_core::{
     files::Places,
     model::{
@@ -19,8 +15,9 @@ use super::done;
 use crate::{
     Usage,
     args::Approve,
-    output::{harmless, say, say_json},
+    output::{harmless, say, say_aside, say_json},
     reach::{once_as, reach},
+    terminal,
 };
 
 /// Of what is the same in both, so many characters are shown beside a change.
@@ -65,12 +62,14 @@ async fn decide(hub: &crate::reach::Reached, approve: Approve, json: bool) -> an
     if meant.is_empty() && !looked {
         return done(&format!("There is nothing to look at of \"{}\".", approve.server), &json!({}), json);
     }
-    if !approve.yes {
+    // Where nobody is there to be asked, the hub decides whether it needs a person.
+    if terminal::is_there() {
         for item in &meant {
-            say(described(item));
+            say_aside(&described(item));
         }
         let verb = if approve.keep { "Keep back" } else { "Approve" };
-        if !agrees(&format!("{verb} {} of \"{}\"?", counted(meant.len()), approve.server))? {
+        let question = format!("{verb} {} of \"{}\"?", counted(meant.len()), approve.server);
+        if !approve.yes && !terminal::agrees(&question)? {
             return done("Nothing was changed.", &json!({}), json);
         }
     }
@@ -84,25 +83,13 @@ async fn decide(hub: &crate::reach::Reached, approve: Approve, json: bool) -> an
             true => Wish::KeepHeld { server: server.clone(), items },
             false => Wish::Approve { server: server.clone(), items },
         };
-        hub.fulfil(wish).await?;
+        hub.fulfil_asked(wish).await?;
     }
     if looked && !approve.keep {
-        hub.fulfil(Wish::LookedAt { server }).await?;
+        hub.fulfil_asked(Wish::LookedAt { server }).await?;
     }
     let verb = if approve.keep { "Kept back" } else { "Approved" };
     done(&format!("{verb}: {}.", counted(meant.len())), &json!({}), json)
-}
-
-/// A person's yes. Only a word is one: not a line end, not silence, not a program.
-fn agrees(question: &str) -> anyhow::Result<bool> {
-    if !stdin().is_terminal() || !stdout().is_terminal() {
-        return Err(Usage("nobody is there to be asked; say --yes where a person has looked".into()).into());
-    }
-    print!("{question} [y/N] ");
-    stdout().flush().context("cannot write to the terminal")?;
-    let mut answer = String::new();
-    stdin().lock().read_line(&mut answer).context("cannot read from the terminal")?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 fn counted(count: usize) -> String {

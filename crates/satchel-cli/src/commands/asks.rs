@@ -1,7 +1,7 @@
 //! `asks` and `answer`: calls that wait for a person's word, and what servers ask ([`super::questions`]).
 
 use std::{
-    io::{BufRead, IsTerminal, Write, stdin, stdout},
+    io::{BufRead, Write, stdin, stdout},
     process::ExitCode,
 };
 
@@ -19,13 +19,14 @@ use super::{done, questions};
 use crate::{
     Usage,
     args::Word,
-    output::{harmless, say, say_json},
+    output::{harmless, say, say_aside, say_json},
     reach::running,
+    terminal,
 };
 
 pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Result<ExitCode> {
     let hub = running(places).await?;
-    if watch && (json || !stdin().is_terminal()) {
+    if watch && (json || !terminal::is_there()) {
         return Err(Usage("--watch needs a person at a terminal".into()).into());
     }
     loop {
@@ -50,7 +51,7 @@ pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Res
                 Some(question) => questions::wish(ask.id, question, questions::asked(question)?)?,
                 None => Wish::AnswerAsk { id: ask.id, answer: asked()? },
             };
-            if let Err(refused) = hub.fulfil(wish).await {
+            if let Err(refused) = hub.fulfil_asked(wish).await {
                 say(format!("{refused:#}"));
             }
         }
@@ -66,7 +67,12 @@ pub(crate) async fn answer(
 ) -> anyhow::Result<ExitCode> {
     let hub = running(places).await?;
     let list: AskList = hub.fulfil_as(Wish::Asks { wait: false }).await?;
-    if let Some(question) = list.asks.iter().find(|ask| ask.id == id).and_then(|ask| ask.question.as_ref()) {
+    let ask = list.asks.iter().find(|ask| ask.id == id);
+    // Whoever is asked for a yes has to see what it is for.
+    if let Some(ask) = ask.filter(|_| terminal::is_there()) {
+        say_aside(&shown(ask));
+    }
+    if let Some(question) = ask.and_then(|ask| ask.question.as_ref()) {
         let answer = questions::meant(question, word, fields)?;
         let said = hub.fulfil(questions::wish(id, question, answer.clone())?).await?;
         return done(&questions::done(question, &answer), &said, json);

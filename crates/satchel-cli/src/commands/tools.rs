@@ -4,7 +4,7 @@ use std::{process::ExitCode, time::Duration};
 
 use satchel_core::{
     files::Places,
-    hub::Hub,
+    hub::{Hub, origin_here},
     model::{
         ServerView, Snapshot, Startup,
         control::{Change, ToolLine, ToolList, Wish},
@@ -104,7 +104,8 @@ async fn learn(hub: &Hub, only: Option<&str>) {
 
 async fn ask(hub: Hub, name: String) {
     let mut watch = hub.watch();
-    if hub.fulfil(Wish::Restart { server: name.clone() }).await.is_err() {
+    let Ok(origin) = origin_here(false) else { return };
+    if hub.fulfil(Wish::Restart { server: name.clone() }, &origin).await.is_err() {
         return;
     }
     let known = watch.wait_for(|snapshot| {

@@ -63,6 +63,12 @@ impl ToolRule {
         rules.into_iter().flat_map(both).collect()
     }
 
+    /// Could it be for a tool and a client that another rule, with these patterns, is for as well?
+    pub fn meets(&self, tool: &str, client: Option<&str>) -> bool {
+        let clients = self.client.as_deref().zip(client);
+        overlap(&self.tool, tool) && clients.is_none_or(|(ours, other)| overlap(ours, other))
+    }
+
     /// Is it for every tool that this server could have?
     pub fn is_for_all_of(&self, server: &str) -> bool {
         let server = &in_path(server);
@@ -148,9 +154,71 @@ fn matches(pattern: &str, text: &str) -> bool {
     pattern[at..].iter().all(|c| *c == '*')
 }
 
+/// Patterns that together are longer than this are taken to overlap.
+const COMPARED: usize = 4_096;
+
+/// Is there a text that fits both patterns?
+fn overlap(one: &str, other: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    if one.len() + other.len() > COMPARED {
+        return true;
+    }
+    // Which places of the other pattern can be reached when so much of the one is read.
+    let mut reached = vec![false; other.len() + 1];
+    reached[0] = true;
+    for at in 0..=one.len() {
+        let mut next = vec![false; other.len() + 1];
+        for place in 0..=other.len() {
+            if !reached[place] {
+                continue;
+            }
+            let (ours, theirs) = (one.get(at), other.get(place));
+            // A star may stand for nothing, or for whatever the other pattern has next.
+            if theirs == Some(&'*') || ours == Some(&'*') && theirs.is_some() {
+                reached[place + 1] = true;
+            }
+            if ours == Some(&'*') || ours.is_some() && theirs == Some(&'*') {
+                next[place] = true;
+            }
+            let both = ours.zip(theirs);
+            if both.is_some_and(|(a, b)| a == b || *a == '?' && *b != '*' || *b == '?' && *a != '*') {
+                next[place + 1] = true;
+            }
+        }
+        if at == one.len() {
+            return reached[other.len()];
+        }
+        reached = next;
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_patterns_overlap_where_a_text_fits_both() {
+        for (one, other, overlaps) in [
+            ("git:push", "git:push", true),
+            ("git:push", "git:pull", false),
+            ("git:*", "git:push", true),
+            ("git:pu*", "git:*sh", true),
+            ("a*", "*b", true),
+            ("a*", "b*", false),
+            ("*", "", true),
+            ("?", "", false),
+            ("a:?", "a:bc", false),
+            ("a:??", "a:b*", true),
+            ("*:delete_*", "github:*", true),
+            ("*x", "*y", false),
+            ("**", "?", true),
+        ] {
+            assert_eq!(overlap(one, other), overlaps, "{one} {other}");
+            assert_eq!(overlap(other, one), overlaps, "{other} {one}");
+        }
+        assert!(overlap(&"a".repeat(COMPARED), "b"));
+    }
 
     #[test]
     fn patterns_fit_whole_paths() {

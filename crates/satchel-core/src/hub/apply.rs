@@ -47,12 +47,17 @@ pub enum ApplyError {
 #[derive(Debug)]
 pub(super) struct Asked {
     change: Change,
+    /// The handle through which it was asked for.
+    by: Hub,
+    /// Whoever asks has accepted what runs from then on.
+    accepts: bool,
     answer: oneshot::Sender<Result<(), ApplyError>>,
 }
 
-pub(super) async fn ask(hub: &Hub, change: Change) -> Result<(), ApplyError> {
+pub(super) async fn ask(hub: &Hub, change: Change, accepts: bool) -> Result<(), ApplyError> {
     let (answer, done) = oneshot::channel();
-    hub.inner.changes.send(Asked { change, answer }).await.map_err(|_| ApplyError::Closing)?;
+    let asked = Asked { change, by: hub.clone(), accepts, answer };
+    hub.inner.changes.send(asked).await.map_err(|_| ApplyError::Closing)?;
     done.await.map_err(|_| ApplyError::Closing)?
 }
 
@@ -61,8 +66,8 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
     loop {
         tokio::select! {
             next = asked.recv() => match next {
-                Some(Asked { change, answer }) => {
-                    let made = caught(async { make(&hub, &change) }).await;
+                Some(Asked { change, by, accepts, answer }) => {
+                    let made = caught(async { make(&by, &change, accepts) }).await;
                     let _ = answer.send(made.unwrap_or_else(|error| Err(error.into())));
                 }
                 None => return,
@@ -139,7 +144,7 @@ fn reload(hub: &Hub) {
     }
 }
 
-fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
+fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyError> {
     may_fail_here("change");
     let path = &hub.places().config_file;
     // The file is the truth: it may have been edited by hand a moment ago.
@@ -150,7 +155,9 @@ fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
         Err(trouble @ Trouble::Unreadable(_)) => return Err(ApplyError::Files(trouble.to_string())),
     };
     let config = change::apply(&current, change)?;
+    let mut waits = false;
     if let Change::Remove { name } = change {
+        waits = hub.holds_any(name);
         hub.remember_removed(name, current.entry(name));
     }
     files::replace(path, config.to_text().as_bytes())
@@ -158,9 +165,16 @@ fn make(hub: &Hub, change: &Change) -> Result<(), ApplyError> {
     hub.clear_notice(Code::ConfigInvalid);
     remember(hub, &config);
     hub.did_change(change);
-    hub.reconcile(config, accepted(hub, &current, change));
+    // What a program adds is a new server; what it makes of one that a person accepted waits for a look.
+    let is_new = |name: &&str| current.entry(name).is_none() && !hub.has_approvals(name);
+    let writes = matches!(change, Change::Add { .. } | Change::Put { .. } | Change::Edit { .. });
+    let accepted = accepted(hub, &current, change).filter(|name| accepts || !writes || is_new(name));
+    hub.reconcile(config, accepted);
     if let Change::Remove { name } = change {
-        hub.forget_approvals(name);
+        // What waits for a look goes on waiting where a program takes it out and puts it in again.
+        if accepts || !waits {
+            hub.forget_approvals(name);
+        }
         hub.forget_habits_of(name);
     }
     Ok(())

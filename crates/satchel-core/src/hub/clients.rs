@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use super::{Hub, USUAL_PORT, trail::PERSON};
+use super::{Hub, USUAL_PORT};
 use crate::{
     clients::{
         connect::{self, ConnectError, Plan, Without, Written},
@@ -360,7 +360,7 @@ impl Hub {
     fn token_for(&self, client: &Client) -> Result<String, Refusal> {
         let made = self.inner.tokens.make(&client.id, false);
         let made = made.map_err(|error| Refusal::new("bad_client", error.to_string(), ""))?;
-        self.did(DeedKind::Access, PERSON, &client.id, "a token");
+        self.did_here(DeedKind::Access, &client.id, "a token");
         Ok(made)
     }
 
@@ -383,7 +383,7 @@ impl Hub {
     /// Whoever comes with one of them is turned away, and what is open with one of them ends.
     fn revoke_tokens(&self, client: &str) -> Result<(), Refusal> {
         self.inner.tokens.revoke(client).map_err(|error| unwritable(error.to_string()))?;
-        self.did(DeedKind::Access, PERSON, client, "its tokens were revoked");
+        self.did_here(DeedKind::Access, client, "its tokens were revoked");
         self.inner.choices.send_modify(|made| *made += 1);
         self.inner.compose.notify_one();
         Ok(())
@@ -487,7 +487,7 @@ impl Hub {
                     }
                 }
                 for name in secrets {
-                    self.did(DeedKind::SecretChanged, PERSON, name, "removed");
+                    self.did_here(DeedKind::SecretChanged, name, "removed");
                     if let Err(error) = self.inner.around.secrets.remove(name).await {
                         remarks.push(error.to_string());
                     }

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Hub, asking::Said, question::ask_of, registry::Registered, trail::PERSON, view::variables};
+use super::{Hub, asking::Said, question::ask_of, registry::Registered, view::variables};
 use crate::{
     model::{
         Code, ServerName, ToolPath,
@@ -97,7 +97,7 @@ impl Hub {
     /// Where it cannot be stored.
     pub(super) async fn store_secret(&self, name: &str, value: Secret) -> Result<(), Refusal> {
         self.inner.around.secrets.set(name, value).await?;
-        self.did(DeedKind::SecretChanged, PERSON, name, "stored");
+        self.did_here(DeedKind::SecretChanged, name, "stored");
         self.renew();
         self.secret_came(name);
         Ok(())

@@ -3,11 +3,12 @@
 use satchel_mcp::Raw;
 use serde_json::{Value, json};
 
-use super::{ApplyError, CallFailure, Failed, Hub, USUAL_PORT, trail::PERSON};
+use super::{ApplyError, CallFailure, Failed, Hub, USUAL_PORT};
 use crate::{
     catalog::Aids,
     config::change::ChangeError,
     model::{
+        Origin,
         control::{Connection, Refusal, ToolLine, ToolList, Wish},
         trail::DeedKind,
     },
@@ -19,11 +20,17 @@ use crate::{
 const DESCRIPTION: usize = 200;
 
 impl Hub {
-    /// Carries out one wish.
+    /// Carries out one wish of whoever is at its origin.
     ///
     /// # Errors
     /// A [`Refusal`] with a stable code, what happened, and what to do about it.
-    pub async fn fulfil(&self, wish: Wish) -> Result<Value, Refusal> {
+    pub async fn fulfil(&self, wish: Wish, origin: &Origin) -> Result<Value, Refusal> {
+        let hub = self.on_behalf_of(origin);
+        hub.refuse_to_loosen(&wish)?;
+        hub.carry_out(wish).await
+    }
+
+    async fn carry_out(&self, wish: Wish) -> Result<Value, Refusal> {
         match wish {
             Wish::Status => {
                 self.measure().await;
@@ -83,20 +90,20 @@ impl Hub {
             }
             Wish::RemoveSecret { name } => match self.inner.around.secrets.remove(&name).await? {
                 true => {
-                    self.did(DeedKind::SecretChanged, PERSON, &name, "removed");
+                    self.did_here(DeedKind::SecretChanged, &name, "removed");
                     Ok(json!({}))
                 }
                 false => Err(Refusal::new("unknown_secret", format!("there is no secret \"{name}\""), "")),
             },
             Wish::UseVault { passphrase } => {
                 self.inner.around.secrets.use_vault(Secret::new(passphrase)).await?;
-                self.did(DeedKind::SecretChanged, PERSON, "", "the encrypted file was chosen");
+                self.did_here(DeedKind::SecretChanged, "", "the encrypted file was chosen");
                 self.renew();
                 Ok(json!({}))
             }
             Wish::UnlockVault { passphrase } => {
                 self.inner.around.secrets.unlock(Secret::new(passphrase)).await?;
-                self.did(DeedKind::SecretChanged, PERSON, "", "the encrypted file was opened");
+                self.did_here(DeedKind::SecretChanged, "", "the encrypted file was opened");
                 self.clear_notice(crate::model::Code::VaultLocked);
                 self.renew();
                 Ok(json!({}))
@@ -215,7 +222,7 @@ impl Hub {
             .make(client, ephemeral)
             .map_err(|error| Refusal::new("bad_client", error.to_string(), ""))?;
         let what = if ephemeral { "a token until the hub ends" } else { "a token" };
-        self.did(DeedKind::Access, PERSON, client, what);
+        self.did_here(DeedKind::Access, client, what);
         // Where nothing listens yet it will be here, unless something else takes the port first.
         let usual = || format!("http://127.0.0.1:{USUAL_PORT}/mcp");
         let url = self.view().endpoint.clone().unwrap_or_else(usual);

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{Hub, clients::unwritable, trail::PERSON};
+use super::{Hub, clients::unwritable};
 use crate::{
     clients::{
         connect::{format_of, write},
@@ -401,7 +401,7 @@ impl Hub {
         for number in 2.. {
             let there = secrets.get(&name).await?;
             if there.is_some() {
-                self.did(DeedKind::SecretRead, PERSON, &name, "compared with what is imported");
+                self.did_here(DeedKind::SecretRead, &name, "compared with what is imported");
             }
             match there {
                 None => break,
@@ -410,7 +410,7 @@ impl Hub {
             }
         }
         secrets.set(&name, Secret::new(value)).await?;
-        self.did(DeedKind::SecretChanged, PERSON, &name, "stored, from an import");
+        self.did_here(DeedKind::SecretChanged, &name, "stored, from an import");
         Ok(name)
     }
 

@@ -7,6 +7,7 @@
 mod apply;
 mod asking;
 mod audience;
+mod authorize;
 mod call;
 mod clients;
 mod credential;
@@ -57,13 +58,14 @@ use crate::{
     clients::{ledger::Ledger as Edits, token::Tokens},
     config::Config,
     files::Places,
-    model::{Notice, ServerName, Snapshot, control::Change},
+    model::{Notice, Origin, ServerName, Snapshot, control::Change},
     secrets::Secrets,
     tasks::kept,
     upstream::{Ending, Surroundings, breaker::Breaker, environment::SearchPath},
 };
 
 pub use apply::ApplyError;
+pub use authorize::{FROM_A_SERVER, NEEDS_PERSON, origin_here};
 pub use call::{CallFailure, Failed, Running, Step};
 pub use keep::{OpenError, RunningHub};
 pub use ledger::{Program, Tally};
@@ -103,6 +105,8 @@ pub struct Hub {
     viewer: Option<Arc<str>>,
     /// A person calls through it, and need not be asked.
     by_hand: bool,
+    /// Where the request comes from that is carried out through it; `None` where the hub acts by itself.
+    origin: Option<Arc<Origin>>,
 }
 
 #[derive(Debug)]
@@ -175,6 +179,9 @@ impl Hub {
         let environment: HashMap<String, String> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
+        if !options.passive {
+            crate::upstream::reaper::start(&tracker, end.clone());
+        }
         let (tokens, trouble) = Tokens::open(&options.places.data);
         let (edits, edits_trouble) = Edits::open(&options.places.data);
         keep::clear_leftovers_of_others(edits.files());
@@ -234,7 +241,7 @@ impl Hub {
             lock: Mutex::new(Some(lock)),
             options,
         });
-        let hub = Self { inner, tally: None, viewer: None, by_hand: false };
+        let hub = Self { inner, tally: None, viewer: None, by_hand: false, origin: None };
         for trouble in [trouble, edits_trouble, learned_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
@@ -367,7 +374,8 @@ impl Hub {
     /// # Errors
     /// [`ApplyError`] where it makes no sense or cannot be written; nothing has changed then.
     pub async fn apply(&self, change: Change) -> Result<(), ApplyError> {
-        apply::ask(self, change).await
+        let accepts = self.is_for_a_person();
+        apply::ask(self, change, accepts).await
     }
 
     fn view(&self) -> MutexGuard<'_, view::Live> {

@@ -160,6 +160,8 @@ impl Hub {
         })?;
         // Who pins it has not looked at what another hand made of the rest.
         self.refuse_held_entry(&name)?;
+        // What was fetched last is what ran. Any other version is what whoever names it accepts.
+        let accepts = version.is_none() || self.is_for_a_person();
         let version = match version {
             Some(version) => version,
             None => one_of(&self.versions(transport.clone()).await, &package, server)?,
@@ -170,7 +172,7 @@ impl Hub {
         })?;
         let mut entry = self.entry_to_edit(server)?;
         entry["args"] = json!(args);
-        self.apply(Change::Edit { name: server.to_owned(), entry }).await?;
+        super::apply::ask(self, Change::Edit { name: server.to_owned(), entry }, accepts).await?;
         Ok(Pinned { package, version })
     }
 

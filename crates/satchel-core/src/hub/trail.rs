@@ -18,8 +18,6 @@ use crate::{
     trust::clean,
 };
 
-/// Who acts at one of Satchel's own faces.
-pub(super) const PERSON: &str = "person";
 /// So many requests that are turned away within [`MINUTE`] have a record each; the others are counted.
 const TURNED_AWAY: u32 = 60;
 const MINUTE: Duration = Duration::from_secs(60);
@@ -65,8 +63,23 @@ impl Hub {
         self.inner.ledger.did(Deed { at_ms: now_ms(), kind, who, subject, detail });
     }
 
+    /// Something for the trail that whoever makes the request did that this handle carries out.
+    pub(super) fn did_here(&self, kind: DeedKind, subject: &str, detail: impl Into<String>) {
+        self.did(kind, &self.actor(), subject, detail);
+    }
+
+    /// Who makes the request that this handle carries out, as the trail says it.
+    pub(super) fn actor(&self) -> String {
+        self.origin.as_ref().map_or_else(|| "satchel".to_owned(), |origin| origin.to_string())
+    }
+
     /// A request was turned away at the door, before it was anybody's. Of a flood the first ones have a record each.
     pub fn turned_away(&self, why: &str, path: &str) {
+        self.turned_away_from("", why, path);
+    }
+
+    /// The same of somebody who is known.
+    pub(super) fn turned_away_from(&self, who: &str, why: &str, path: &str) {
         let (told, more) = self.inner.door.one_more(Instant::now());
         if more > 0 {
             self.did(
@@ -77,7 +90,7 @@ impl Hub {
             );
         }
         if told {
-            self.did(DeedKind::Denied, "", path, why);
+            self.did(DeedKind::Denied, who, path, why);
         }
     }
 
@@ -93,8 +106,9 @@ impl Hub {
     pub(super) fn did_deny(&self, failure: &CallFailure) {
         if matches!(failure.code, Some(Code::Denied | Code::HeldBack)) {
             let server = failure.server.as_deref().unwrap_or_default();
-            let who = if self.by_hand { PERSON } else { self.viewer.as_deref().unwrap_or(PERSON) };
-            self.did(DeedKind::Denied, who, server, &failure.message);
+            let client = self.viewer.as_deref().filter(|_| !self.by_hand);
+            let who = client.map_or_else(|| self.actor(), ToOwned::to_owned);
+            self.did(DeedKind::Denied, &who, server, &failure.message);
         }
     }
 
@@ -125,7 +139,7 @@ impl Hub {
             }
             Change::SetLearning { learn } => (String::new(), format!("learning from searches: {learn}")),
         };
-        self.did(DeedKind::Policy, PERSON, &subject, detail);
+        self.did_here(DeedKind::Policy, &subject, detail);
     }
 
     /// A page of the trail.

@@ -10,7 +10,7 @@ use std::{
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json};
 
-use super::{CallFailure, Hub, fulfil::unknown_server, launch, packages, trail::PERSON};
+use super::{CallFailure, Hub, fulfil::unknown_server, launch, packages};
 use crate::{
     catalog::{Offer, ResourceEntry, Said, ToolEntry},
     config::file::OWN_COMMAND,
@@ -274,6 +274,20 @@ impl Hub {
         let _ = std::fs::remove_file(self.approvals_file(&name));
     }
 
+    /// Is anything of this server held back, or the server itself?
+    pub(super) fn holds_any(&self, name: &str) -> bool {
+        let trusted = self.trusted();
+        let entry = name.parse::<ServerName>().ok().and_then(|name| trusted.get(&name));
+        entry.is_some_and(|entry| {
+            entry.held().next().is_some() || entry.judged.iter().any(|judged| !judged.held.is_empty())
+        })
+    }
+
+    /// Is it known what was approved of a server of this name?
+    pub(super) fn has_approvals(&self, name: &str) -> bool {
+        name.parse::<ServerName>().is_ok_and(|name| self.approvals_file(&name).exists())
+    }
+
     /// What clients may see of an offer: without what is held back, and without hidden characters.
     pub(super) fn trusted_offer(&self, name: &ServerName, offer: &Arc<Offer>) -> Arc<Offer> {
         let first = if self.inner.config.borrow().holds_new_servers() { First::Held } else { First::Offered };
@@ -451,7 +465,7 @@ impl Hub {
         })?;
         self.follow_launch(&name);
         let kind = if approve { DeedKind::Approval } else { DeedKind::Held };
-        deeds.into_iter().for_each(|deed| self.did(kind, PERSON, server, deed));
+        deeds.into_iter().for_each(|deed| self.did_here(kind, server, deed));
         Ok(json!({}))
     }
 
@@ -468,7 +482,7 @@ impl Hub {
             }
         })?;
         let looked = format!("looked at all {} definitions", items.len());
-        self.did(DeedKind::Approval, PERSON, server, looked);
+        self.did_here(DeedKind::Approval, server, looked);
         Ok(json!({}))
     }
 

@@ -10,6 +10,10 @@ use super::{
     server::Era,
 };
 
+/// The header of a request for which a person was asked at the terminal of whoever sends it. Says nothing by itself: the
+/// hub looks whether there is such a terminal.
+pub const ASKED: &str = "satchel-asked";
+
 /// One wish of a face. Sent as JSON with the wish's name under `"do"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]

@@ -12,6 +12,7 @@ pub mod ledger;
 pub mod listing;
 pub mod name;
 pub mod nature;
+pub mod origin;
 pub mod package;
 pub mod secret;
 pub mod server;
@@ -21,5 +22,6 @@ pub(crate) mod words;
 
 pub use code::Code;
 pub use name::{NameError, ResourcePath, ServerName, ToolPath};
+pub use origin::Origin;
 pub use server::{ServerConfig, Startup, TransportConfig};
 pub use snapshot::{Avoided, Notice, Paused, Place, ServerState, ServerView, Snapshot, Usage};

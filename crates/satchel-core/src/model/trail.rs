@@ -98,7 +98,8 @@ pub struct TrailRecord {
     pub time_ms: u64,
     /// What it is about: a [`DeedKind`] as it is written.
     pub kind: String,
-    /// Who: a client, a server, `person` at one of Satchel's own faces, or `satchel`.
+    /// Who: a client, a server, `satchel`, or the [`super::Origin`] of a request (`person in the window`, `person at a
+    /// terminal (pid 7)`, `program node (pid 7)`). Records of earlier versions say `person` for all of these.
     pub who: String,
     /// What it was done to: a tool, a server, a secret's name.
     pub subject: String,

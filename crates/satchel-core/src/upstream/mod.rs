@@ -1,6 +1,7 @@
 //! One MCP server that we are a client of: when it runs, how it is reached, how a call goes to it.
 
 mod actor;
+pub mod ancestry;
 pub mod breaker;
 pub mod connect;
 mod credentials;
@@ -17,6 +18,7 @@ mod lifecycle_model;
 pub mod link;
 mod listen;
 pub mod log;
+pub(crate) mod reaper;
 mod setup;
 pub mod walls;
 pub mod warden;

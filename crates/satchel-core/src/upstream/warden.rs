@@ -71,6 +71,11 @@ impl Warden {
         }
     }
 
+    /// Is this the process group of a server that runs?
+    pub fn holds(&self, group: u32) -> bool {
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner).contains(&group)
+    }
+
     /// A process group began.
     pub fn begins(&self, group: u32) {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner).insert(group);

@@ -1,0 +1,79 @@
+//! Where a request comes from: made once at the border, where it can be seen, and handed to the hub with the request.
+
+use std::fmt;
+
+/// Who makes a request of the hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A person in Satchel's own window or tray.
+    Window,
+    /// A person who was asked at a terminal, and answered there.
+    Terminal {
+        /// The process that asked.
+        pid: u32,
+    },
+    /// A program, or a command that asked nobody.
+    Program {
+        /// Its process, where the system tells.
+        pid: Option<u32>,
+        /// Its program's name; empty where the system does not tell.
+        name: String,
+        /// Who started it, where it is our own command line: a program's name.
+        parent: Option<String>,
+    },
+}
+
+impl Origin {
+    /// Was a person asked?
+    pub fn is_person(&self) -> bool {
+        match self {
+            Origin::Window | Origin::Terminal { .. } => true,
+            Origin::Program { .. } => false,
+        }
+    }
+}
+
+/// As it stands in the audit log.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Window => f.write_str("person in the window"),
+            Origin::Terminal { pid } => write!(f, "person at a terminal (pid {pid})"),
+            Origin::Program { pid, name, parent } => {
+                f.write_str(if name.is_empty() { "unknown program" } else { "program " })?;
+                f.write_str(name)?;
+                if let Some(pid) = pid {
+                    write!(f, " (pid {pid})")?;
+                }
+                parent.as_ref().map_or(Ok(()), |parent| write!(f, ", started by {parent}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_and_a_program_are_told_apart() {
+        let program = |pid, name: &str, parent: Option<&str>| Origin::Program {
+            pid,
+            name: name.into(),
+            parent: parent.map(Into::into),
+        };
+        for (origin, is_person, text) in [
+            (Origin::Window, true, "person in the window"),
+            (Origin::Terminal { pid: 7 }, true, "person at a terminal (pid 7)"),
+            (program(Some(7), "curl", None), false, "program curl (pid 7)"),
+            (
+                program(Some(7), "satchel", Some("node (pid 3)")),
+                false,
+                "program satchel (pid 7), started by node (pid 3)",
+            ),
+            (program(None, "", None), false, "unknown program"),
+        ] {
+            assert_eq!((origin.is_person(), origin.to_string().as_str()), (is_person, text));
+        }
+    }
+}

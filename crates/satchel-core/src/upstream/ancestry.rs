@@ -1,0 +1,284 @@
+//! Which process asks something of the hub, and whether a server started it.
+//!
+//! Theory of operation: the hub is the reaper of everything that loses its parent below it ([`super::reaper`]), and the
+//! leash beside each server ([`super::leash`]) of everything below that server. So on Linux whatever a server started
+//! stays below the hub, wherever it moves to and whatever it takes out of its environment, also when it ends its leash.
+//! Elsewhere a process that left its parent behind is known by the mark in its environment alone ([`super::warden`]).
+//! A process is named by its id and the time of its start: an id is given to another process later.
+
+use super::warden::MARK;
+
+/// One process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Process {
+    pid: u32,
+    started: u64,
+}
+
+/// Who is at the other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// A process that lives.
+    Process(Process),
+    /// One that was gone before it could be looked at.
+    Gone,
+    /// The system does not tell: it is in another container, or this is Windows.
+    Unknown,
+}
+
+/// More ancestors than any process has.
+const DEEPEST: usize = 1_000;
+
+impl Caller {
+    /// The process that opened a connection, as the system names it.
+    pub fn of(pid: Option<i32>) -> Self {
+        match pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0) {
+            None => Caller::Unknown,
+            Some(pid) => Process::of(pid).map_or(Caller::Gone, Caller::Process),
+        }
+    }
+}
+
+impl Process {
+    /// The process of this id, where it lives.
+    pub fn of(pid: u32) -> Option<Self> {
+        system::look_at(pid).filter(|seen| !seen.dead).map(|seen| Self { pid, started: seen.started })
+    }
+
+    /// This one.
+    pub fn own() -> Option<Self> {
+        Self::of(std::process::id())
+    }
+
+    /// Its id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    fn lives(&self) -> bool {
+        Self::of(self.pid).as_ref() == Some(self)
+    }
+
+    /// Was it started by a server of Satchel, however indirectly? Whatever is below `hub` counts as such, and `is_server`
+    /// knows the processes that this hub started as servers. `None` where it is gone: then nobody knows. Blocks.
+    pub fn is_of_a_server(&self, hub: Option<u32>, is_server: impl Fn(u32) -> bool) -> Option<bool> {
+        let lineage = self.lineage()?;
+        let is_one = |pid: &u32| Some(*pid) == hub || is_server(*pid) || system::is_marked(*pid, MARK);
+        let found = lineage.iter().any(is_one) || system::groups(self.pid).into_iter().any(&is_server);
+        (found || self.lives()).then_some(found)
+    }
+
+    /// It and its ancestors, nearest first.
+    fn lineage(&self) -> Option<Vec<u32>> {
+        let mut lineage = vec![self.pid];
+        while lineage.len() < DEEPEST {
+            let child = *lineage.last()?;
+            match system::look_at(child).map(|seen| seen.parent) {
+                None if lineage.len() == 1 => return None,
+                // It ended while we looked: its child has another parent now.
+                None => drop(lineage.pop()),
+                Some(0) => return Some(lineage),
+                Some(parent) if lineage.contains(&parent) => return Some(lineage),
+                Some(parent) => lineage.push(parent),
+            }
+        }
+        // Nobody has so many, unless we were led in circles.
+        None
+    }
+
+    /// The file name of its program; empty where the system does not tell. Blocks.
+    pub fn name(&self) -> String {
+        system::name(self.pid)
+    }
+
+    /// The nearest ancestor that is another program, by name and id. Blocks.
+    pub fn starter(&self) -> Option<(String, u32)> {
+        let own = self.name();
+        let lineage = self.lineage()?;
+        let mut others = lineage.iter().skip(1).map(|pid| (system::name(*pid), *pid));
+        others.find(|(name, _)| !name.is_empty() && *name != own)
+    }
+
+    /// Does it stand at a terminal: reads from one, complains to it, and is what is in its foreground? Systems that do not
+    /// tell are believed to. Blocks.
+    pub fn is_at_a_terminal(&self) -> bool {
+        system::is_at_a_terminal(self.pid) && self.lives()
+    }
+}
+
+/// What matters of a process.
+struct Seen {
+    parent: u32,
+    /// In the system's own unit.
+    started: u64,
+    dead: bool,
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::{fs, path::Path};
+
+    use super::Seen;
+
+    /// The fields of `/proc/PID/stat` behind the name, which stands in parentheses and may hold anything.
+    fn stat(pid: u32) -> Option<Vec<String>> {
+        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let stat = String::from_utf8_lossy(&stat);
+        Some(stat.rsplit_once(") ")?.1.split_whitespace().map(ToOwned::to_owned).collect())
+    }
+
+    pub(super) fn look_at(pid: u32) -> Option<Seen> {
+        let fields = stat(pid)?;
+        Some(Seen {
+            dead: matches!(fields.first()?.as_str(), "Z" | "X"),
+            parent: fields.get(1)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    /// Its process group and its session, whose leaders may be gone.
+    pub(super) fn groups(pid: u32) -> Vec<u32> {
+        stat(pid).iter().flat_map(|fields| fields.iter().skip(2).take(2)).flat_map(|id| id.parse()).collect()
+    }
+
+    /// Was it started with this variable in its environment?
+    pub(super) fn is_marked(pid: u32, mark: &str) -> bool {
+        fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+            environment.split(|byte| *byte == 0).any(|variable| {
+                variable.strip_prefix(mark.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+            })
+        })
+    }
+
+    pub(super) fn name(pid: u32) -> String {
+        let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
+        let name = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        let name = name.or_else(|| fs::read_to_string(format!("/proc/{pid}/comm")).ok());
+        // What the kernel says of a program that was replaced by a newer one while it runs.
+        name.map(|name| name.trim().trim_end_matches(" (deleted)").to_owned()).unwrap_or_default()
+    }
+
+    pub(super) fn is_at_a_terminal(pid: u32) -> bool {
+        let is_terminal = |descriptor: u32| {
+            let open = fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).unwrap_or_default();
+            open.starts_with("/dev/pts")
+                || open.parent() == Some(Path::new("/dev"))
+                    && open.file_name().is_some_and(|name| {
+                        ["tty", "console", "hvc", "lxc"]
+                            .iter()
+                            .any(|kind| name.to_string_lossy().starts_with(kind))
+                    })
+        };
+        stat(pid).is_some_and(|fields| {
+            let field = |at: usize| fields.get(at).and_then(|field| field.parse::<i64>().ok());
+            let (group, terminal, foreground) = (field(2), field(4), field(5));
+            terminal.is_some_and(|terminal| terminal != 0) && group.is_some() && group == foreground
+        }) && is_terminal(0)
+            && is_terminal(2)
+    }
+}
+
+/// What other systems tell of processes. They do not say which of them stands at a terminal.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
+
+    use super::Seen;
+
+    fn with<T>(pid: u32, wanted: ProcessRefreshKind, look: impl FnOnce(&sysinfo::Process) -> T) -> Option<T> {
+        let mut system = System::new().ok()?;
+        let pid = Pid::from_u32(pid);
+        system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, wanted);
+        system.process(pid).map(look)
+    }
+
+    pub(super) fn look_at(pid: u32) -> Option<Seen> {
+        with(pid, ProcessRefreshKind::nothing(), |process| Seen {
+            parent: process.parent().map_or(0, Pid::as_u32),
+            started: process.start_time(),
+            dead: matches!(process.status(), sysinfo::ProcessStatus::Zombie | sysinfo::ProcessStatus::Dead),
+        })
+    }
+
+    pub(super) fn groups(_pid: u32) -> Vec<u32> {
+        vec![]
+    }
+
+    pub(super) fn is_marked(pid: u32, mark: &str) -> bool {
+        let wanted = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always);
+        let is_mark = |variable: &std::ffi::OsString| {
+            variable.to_string_lossy().strip_prefix(mark).is_some_and(|rest| rest.starts_with('='))
+        };
+        with(pid, wanted, |process| process.environ().iter().any(is_mark)).unwrap_or_default()
+    }
+
+    pub(super) fn name(pid: u32) -> String {
+        with(pid, ProcessRefreshKind::nothing(), |process| process.name().to_string_lossy().into_owned())
+            .unwrap_or_default()
+    }
+
+    pub(super) fn is_at_a_terminal(_pid: u32) -> bool {
+        true
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    fn start(command: &mut Command) -> (Child, Process) {
+        let child = command.stdin(Stdio::null()).spawn().unwrap();
+        let process = Process::of(child.id()).unwrap();
+        (child, process)
+    }
+
+    fn end(mut child: Child) {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn what_a_server_started_is_known_by_its_ancestors_or_by_the_mark_and_nothing_else_is() {
+        let nobody = |_: u32| false;
+        let (child, plain) = start(Command::new("sleep").arg("60"));
+        assert_eq!(plain.is_of_a_server(None, nobody), Some(false));
+        assert_eq!(plain.is_of_a_server(Some(std::process::id()), nobody), Some(true), "an ancestor");
+        assert_eq!(plain.is_of_a_server(None, |pid| pid == plain.pid()), Some(true), "itself");
+        end(child);
+        assert_eq!(plain.is_of_a_server(None, nobody), None, "it is gone, and nobody knows");
+        let (child, marked) = start(Command::new("sleep").arg("60").env(MARK, "1.2.3"));
+        let started = (0..10_000).any(|_| marked.is_of_a_server(None, nobody) == Some(true));
+        assert!(started, "the mark");
+        end(child);
+        let other = format!("{MARK}S");
+        let (child, unmarked) = start(Command::new("sleep").arg("60").env(other, "1.2.3").env_remove(MARK));
+        assert_eq!(unmarked.is_of_a_server(None, nobody), Some(false), "another variable");
+        end(child);
+    }
+
+    #[test]
+    fn an_id_that_another_process_has_by_now_is_not_the_one_that_asked() {
+        let own = Process::own().unwrap();
+        let before = Process { started: own.started - 1, ..own };
+        assert!(own.lives() && !before.lives());
+        assert_eq!(before.is_of_a_server(None, |_| false), None);
+        assert!(!before.is_at_a_terminal());
+    }
+
+    #[test]
+    fn a_caller_whom_the_system_does_not_name_is_unknown() {
+        assert_eq!([None, Some(0), Some(-1)].map(Caller::of), [Caller::Unknown; 3]);
+        assert!(matches!(Caller::of(i32::try_from(std::process::id()).ok()), Caller::Process(_)));
+        assert_eq!(Caller::of(Some(i32::MAX)), Caller::Gone);
+    }
+
+    #[test]
+    fn a_process_without_a_terminal_has_none() {
+        let (child, process) = start(Command::new("sleep").arg("60"));
+        assert!(!process.is_at_a_terminal());
+        assert_eq!(process.starter().map(|(_, pid)| pid), Some(std::process::id()));
+        end(child);
+    }
+}
