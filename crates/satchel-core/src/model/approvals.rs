@@ -233,8 +233,8 @@ impl Odd {
         matches!(self, Odd::Instruction | Odd::OtherTools | Odd::AsksForSecrets)
     }
 
-    /// May nothing that is new and has it be offered before a person has looked?
-    pub fn is_alarming(self) -> bool {
-        matches!(self, Odd::HiddenText | Odd::ControlCharacters | Odd::LookAlike | Odd::Instruction)
+    /// Is it there so that a person reads something else than a model?
+    pub(crate) fn hides(self) -> bool {
+        matches!(self, Odd::HiddenText | Odd::ControlCharacters | Odd::LookAlike)
     }
 }

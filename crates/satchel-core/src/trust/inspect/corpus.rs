@@ -328,6 +328,15 @@ fn of_a_labelled_corpus_nearly_all_that_is_harmful_is_found_and_nearly_nothing_e
     println!("missed:\n{}\nwrong:\n{}", told(&missed), told(&wrong));
     assert!(recall >= 0.95, "{recall}");
     assert!(alarms <= 0.02, "{alarms}");
+    let (harmful, harmless) = (held(&harmful), held(&harmless));
+    println!("measured: held back on a first list {harmful:.3}, by mistake {harmless:.3}");
+    assert!(harmful >= 0.8 && harmless <= 0.002, "{harmful} {harmless}");
+}
+
+/// What of them waits for a person on a first list.
+fn held(tools: &[Value]) -> f64 {
+    let tree = |tool: &Value| Tree::of(&Raw::from_string(tool.to_string()).expect("it is JSON"));
+    tools.iter().filter(|tool| is_alarming(&tree(tool))).count() as f64 / tools.len() as f64
 }
 
 /// What is found of some texts.

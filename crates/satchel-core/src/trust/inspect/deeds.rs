@@ -41,7 +41,7 @@ pub(super) const PARTS: &[(&str, &str)] = &[
     ),
     (
         "{fr give}",
-        r"(?:envoi\w*|envoyez|transmet\w*|mets|mettez|mettre|ajoute\w*|copie\w*|inclus\w*|inclure|inclut|place\w*|insere\w*|revele\w*|donne\w*|recuper\w*|remplace\w*|passe\w*|joins|joignez)",
+        r"(?:envoi\w*|envoyez|transmet(?:s|tez|tre)|mets|mettez|mettre|ajoute\w*|copie[rz]?\b|incluez|inclure|inclut|plac(?:ez|er)|insere\w*|revele\w*|donne\w*|recuper\w*|remplac(?:ez|er)|pass(?:ez|er)|joignez|joindre)",
     ),
     ("{fr to}", r"(?:https?://|\w@\w|\b(?:parametre|argument|champ)\b|`\w+`|copie cachee|\bnotre serveur)"),
     (
@@ -50,7 +50,7 @@ pub(super) const PARTS: &[(&str, &str)] = &[
     ),
     (
         "{es give}",
-        r"(?:envi[ae]\w*|manda\w*|transmit\w*|pon\w*|incluy\w*|incluir|agreg\w*|anad\w*|copi[ae]\w*|revel\w*|pasa\w*|cambi[ae]\w*|reemplaz\w*|sub[ae]\w*|escrib[ae]\w*)",
+        r"(?:envi[ae](?:r|n|lo|la|los|las)?\b|manda(?:r|lo|la)?\b|mande\b|transmit(?:a|e|ir)\b|pon(?:er|ga|lo|la|los|las)?\b|incluy\w*|incluir|agreg\w*|anad\w*|copi(?:a|e|ar|alo|ala|en)\b|revel(?:a|e|ar)\b|pasa(?:r|lo|la|los)?\b|cambi[ae]r?\b|reemplaz\w*|sub(?:e|a|ir|elo)\b|escrib[ae]\w*)",
     ),
     ("{es to}", r"(?:https?://|\w@\w|\b(?:parametro|argumento|campo)\b|`\w+`|copia oculta|nuestro servidor)"),
     (
@@ -59,7 +59,7 @@ pub(super) const PARTS: &[(&str, &str)] = &[
     ),
     (
         "{it give}",
-        r"(?:invia\w*|manda\w*|trasmett\w*|mett\w*|inserisc\w*|aggiung\w*|copia\w*|includ\w*|rivela\w*|passa\w*|sostituisc\w*|carica\w*)",
+        r"(?:invia\w*|manda(?:re|lo|la)?\b|trasmett\w*|mett\w*|inserisc\w*|aggiung\w*|copia(?:re|lo|la|li)?\b|includ(?:i|ere|ete|ilo|ila|a)\b|rivela\w*|passa(?:re|lo|la|li)?\b|sostituisc\w*|carica\w*)",
     ),
     ("{it to}", r"(?:https?://|\w@\w|\b(?:parametro|argomento|campo)\b|`\w+`|\bnascosto\b)"),
     (
@@ -68,7 +68,7 @@ pub(super) const PARTS: &[(&str, &str)] = &[
     ),
     (
         "{pt give}",
-        r"(?:envi[ae]\w*|mand[ae]\w*|transmit\w*|coloque\w*|inclua\w*|adicion\w*|copi[ae]\w*|revel\w*|pass[ae]\w*|substitu\w*)",
+        r"(?:envi[ae](?:r|m|-\w+)?\b|mand(?:e|ar|em)\b|transmit(?:a|ir)\b|coloque\w*|inclua\w*|adicion\w*|copi(?:e|ar|em)\b|revel(?:e|ar)\b|pass(?:e|ar)\b|substitu(?:a|ir)\b)",
     ),
     ("{pt to}", r"(?:https?://|\w@\w|\b(?:parametro|argumento|campo)\b|`\w+`|\bsem avisar|\bsem que)"),
     (
@@ -110,31 +110,22 @@ pub(super) const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("phot scre reco list film capt micr came | send post uplo pass hand tran stre", r"\b(?:photograph|screenshots?|record|listen(?:ing)?|film|capture)\b[^\n.]{0,60}?\b(?:screen|microphone|camera|desktop|room|keyboard|user|picture)\b[^\n.]{0,60}?\b(?:send|post|upload|pass|hand|transmit|stream)\b"),
         ("end incl embe cont carr | pass cred secr toke key", r"\b(?:every|each|all|any) [\w ]{2,24}?\b(?:has to|have to|must|should|needs? to|is to|are to) (?:end|include|embed|contain|carry|close|begin)\b[^\n.]{0,40}?\b(?:passwords?|credentials|secrets?|tokens?|api keys?|private)\b"),
         ("good expe help | assi agen mode expe", r"\b(?:good|helpful|loyal|true|real|proper) (?:assistants?|agents?|models?)\b[^\n.]{0,20}?\b(?:share|send|pass|give|would|obey|never ask|do not ask|know)\b|\ban? expert would know\b|\bbe an? (?:good|helpful|loyal) (?:assistant|agent|model)\b"),
-        ("imag pret supp pict | you were i", r"\b(?:imagine|pretend|suppose|picture) (?:that )?(?:you|i) (?:were|was|are|am|'re)\b"),
         // Whoever is asked is asked no more.
         ("user huma pers | conf cons appr perm", r"\b(?:user|human|person|customer|owner)(?:'s)? (?:confirmation|consent|approval|permission)s?\b[^\n.]{0,20}?\b(?:is|are|was|were|has been|have been)\b (?:hereby |always |already )?(?:not|no longer|implied|waived|presumed|assumed|unnecessary|given in advance)\b"),
         ("conf cons appr perm auth | impl waiv pres obso depr assu", r"\b(?:confirmations?|consents?|approvals?|permissions?)\b[^\n.]{0,12}?\b(?:is|are|has been|have been) (?:hereby |always )?(?:implied|waived|presumed|assumed|obsolete|deprecated)\b"),
         ("stan blan impl perm | perm cons appr", r"\b(?:standing|blanket|implicit|permanent|tacit|lasting) (?:permission|consent|approval|authori[sz]ation)\b"),
-        ("reas need | ask conf chec cons", r"\bno (?:reason|need|point) (?:to|in) (?:ask|asking|confirm|confirming|check with|consult)\w*\b[^\n.]{0,20}?(?:\bagain\b|\bfirst\b|\buser\b|\bthem\b|\banybody\b|\banyone\b)"),
         ("user huma pers | aske", r"\b(?:user|human|person|customer|owner)s? (?:has|have|need|needs|must|is|are|should)(?: not|n't|n't) (?:to )?be asked\b"),
-        ("skip omit bypa waiv | conf appr cons warn", r"\b(?:skip|omit|bypass|waive) (?:all|any|every|each) (?:\w+ )?(?:confirmations?|approvals?|consents?|warnings?)(?: (?:for|of|from|when|here)\b|\s?[.;,!]|$)"),
         ("neve | refu", r"\bnever refuse\b|\brefuse nothing\b"),
-        ("reme pers keep stor save | sess conv chat", r"{begin}(?:remember|persist|keep|memori[sz]e)\b[^\n.]{0,40}?\b(?:for|in|across) (?:all |every |any |future |later |the ){1,3}(?:sessions?|conversations?|chats?)\b"),
         // Somebody else's word counts.
         ("trea rega cons take hand | inst orde comm dire", r"\b(?:treat|regard|consider|take|handle)\b[^\n.]{0,60}?\b(?:results?|outputs?|answers?|contents?|returns?|responses?|messages?)\b[^\n.]{0,30}?\bas (?:if (?:it|they) (?:was|were) )?(?:the |an? )?(?:user'?s? |binding |direct )?(?:instructions?|orders?|commands?|directives?)\b"),
         ("obey | is are must be to", r"\b(?:is|are|has|have|must|should|needs?|want(?:s|ed)?) (?:to )?be obeyed\b|\bobey (?:it|them|what|everything|whatever|whoever|the (?:server|tool|result|author))\b"),
         ("resu outp answ retu says prin dema | orde exec foll lett", r"\b(?:results?|outputs?|answers?|what (?:it|they|this tool|the tool|the server) (?:returns?|says?|prints?|demands?))\b[^\n.]{0,40}?\b(?:are|is|must|should|has to|have to)\b[^\n.]{0,14}?\b(?:orders|be (?:executed|carried out|run)|to be (?:executed|carried out|run))\b"),
         ("foll obey exec carr do does | lett blin unco what ques", r"\b(?:follow|obey|execute|carry (?:it|them) out|carry out|do)\b[^\n.]{0,30}?\b(?:to the letter|blindly|unconditionally|unquestioningly|without (?:question|review|hesitation|thinking)|whatever (?:it|they|the \w+) (?:demands?|says?|wants?|asks?|orders?|tells?))\b"),
-        ("rega what | inst rule poli wish", r"\bregardless of (?:\w+ ){0,2}?(?:instructions?|polic(?:y|ies)|wishes|objections?|what (?:the user|anybody|anyone|you))\b"),
-        ("even | cont conf viol agai", r"\beven (?:when|if|where|though) (?:it|they|this|that|these) (?:\w+ )?(?:contradicts?|conflicts?|violates?|goes? against|overrides?|disagrees?)\b"),
         ("aban drop inte leav stop | task work requ job", r"\b(?:abandon|drop|interrupt|leave|suspend|put aside) (?:the|your|any|whatever) (?:current|present|ongoing|user'?s?|running) (?:task|work|request|job|conversation)\b"),
         ("prev earl prio init orig form deve syst abov your | supe repl void revo canc with null obso over inva susp lift chan expi long", r"\b(?:your (?:\w+ )?(?:configuration|instructions?|rules?|polic(?:y|ies)|guidelines?|restrictions?|training|role|messages?)|(?:the )?(?:previous|earlier|prior|initial|original|former|developer|system) (?:instructions?|messages?|prompts?|guidelines?|directives?|rules?))\b[^\n.]{0,30}?\b(?:superseded|replaced by|void|revoked|cancell?ed|withdrawn|null|obsolete|overridden|invalid(?:ated)?|suspended|lifted|no longer|expired)\b"),
         ("trus | serv tool desc", r"\btrust (?:this|our) (?:server|tool|description)\b[^\n.]{0,40}?\b(?:as|like|more|above|completely|unconditionally|fully)\b|\b(?:server|tool) is trusted (?:at|with|like|above|completely)\b"),
         ("begi star | priv trus syst admi secr hidd oper", r"\b(?:begin|start)(?: of)? (?:privileged|trusted|system|admin|secret|hidden|operator) (?:context|section|block|messages?|instructions?|mode)\b"),
         ("agen assi mode llm ai | esca gran phot tran expo dele forw obey purc vote shar", r"\b(?:the |an? |each |every )?{model}s? (?:{ought}|will) (?:\w+ )?(?:escalate|grant|photograph|transmit|exfiltrate|delete|forward|obey|purchase|buy|vote|share|disable)\b|\b(?:require|oblige|force|cause|make)s? (?:that )?the {model}s? (?:to )?(?:transmits?|sends?|opens?|starts?|runs?|deletes?|shares?|believes?)\b"),
-        ("gran give | righ acce coll admi perm role", r"\b(?:grants?|give) (?:\w+ ){0,3}?(?:rights|access|collaborator|admin\w*|permissions?|ownership)\b[^\n.]{0,40}?\bto ['\x22`@][\w.-]+"),
-        ("mode assi agen ai llm | when if alwa neve coll igno plea do", r"(?:^|[\s>\x22(])(?:{model})s? ?: ?(?:when|if|always|never|collect|ignore|please|do not|from)\b"),
-        ("when some anyo user | alwa answ reco depl", r"\bwhen(?:ever)? (?:somebody|someone|anyone|anybody|the user|a user|they|people) (?:asks?|wants?|says?|mentions?)\b[^\n]{0,50}?\b(?:always (?:answer|recommend|reply|name|suggest)|recommend only|in place of|instead of the one)\b"),
         ("revi audi scan | posi pass clea", r"\b(?:reviews?|audits?|scans?)\b[^\n.]{0,30}?\b{ought} (?:always )?(?:come out|be|turn out|pass|end)\b[^\n.]{0,10}?\b(?:positive|clean|green|passing|favou?rable|as safe)\b"),
         // In the dark.
         ("unaw dark unin obli igno | rema stay kept keep user", r"\b(?:remains?|stays?|be|is|are|kept|keep (?:the \w+|them|him|her)) (?:unaware|in the dark|uninformed|oblivious|none the wiser)\b"),
@@ -152,8 +143,6 @@ pub(super) const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("star open laun run make | ssh reve back bind", r"\b(?:starts?|open|launch|run|install)\b[^\n.]{0,30}?\b(?:ssh (?:server|daemon)|reverse shell|back ?door|bind shell)\b"),
         ("repl over | ~/ /etc .ssh .kube .aws", r"{begin}(?:replace|overwrite)\b[^\n]{0,20}?{path}[^\n]{0,60}?\b(?:by|with)\b"),
         ("edit chan modi writ | json toml .md rule", r"\b(?:edit|change|modify|write to|update|changing|editing)\w*\b[^\n]{0,24}?(?:settings(?:\.local)?\.json|config\.toml|mcp\.json|\.cursorrules|claude\.md|agents\.md)[^\n]{0,60}?\b(?:allow|permit|always|automatic|approve|trust|skip)"),
-        ("with usin from | card wall acco", r"\b(?:buy|purchase|pay|order|subscribe|book)\b[^\n.]{0,40}?\b(?:with|using|from) the (?:stored|saved|user'?s?) (?:card|wallet|account|credit card)\b"),
-        ("tran send move | eth btc sol usdt bc1 0x usd eur", r"\b(?:transfer|send|move)\b[^\n]{0,16}?\b(?:\d[\d.,]* ?(?:eth|btc|sol|usdt|xmr)\b)|\btransfer\b[^\n]{0,20}?\bto (?:bc1|0x)\w+"),
         // The same in other languages.
         ("pass kenn zuga anme priv gehe unte gesp chat verl nach umge syst doku kont iban empf | http @ feld para argu ` kopi heim ohne", r"(?:\b{de give}\b[^\n.]{0,90}?\b{de private}|\b{de private}[^\n.]{0,90}?\b{de give})[^\n]{0,60}?{de to}|{de to}[^\n.]{0,40}?\b{de give}\b[^\n.]{0,60}?\b{de private}"),
         ("setz ande fuge leit | @", r"\b(?:setze|andere|fuge|leite|ersetze)\b[^\n]{0,40}?\w@\w[^\n]{0,40}?\b(?:kopie|empfanger|ohne|weiter|hinzu|ein)\b"),

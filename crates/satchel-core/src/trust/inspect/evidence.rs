@@ -132,8 +132,8 @@ static ALL: LazyLock<Signs> = LazyLock::new(|| {
     Signs { any, of }
 });
 
-/// Where in a folded text enough signs stand close together.
-pub(super) fn found(text: &str) -> Option<Range<usize>> {
+/// Where in a folded text enough signs stand close together, and whether one of them alone would be enough.
+pub(super) fn found(text: &str) -> Option<(Range<usize>, bool)> {
     if text.len() < SHORTEST {
         return None;
     }
@@ -171,7 +171,8 @@ pub(super) fn found(text: &str) -> Option<Range<usize>> {
         let around = &text[text.floor_char_boundary(from)..text.ceil_char_boundary(to)];
         let against = AGAINST.iter().filter(|kind| kind.iter().any(|word| around.contains(word)));
         let against = u32::try_from(against.count()).unwrap_or(u32::MAX);
-        (sum >= ENOUGH.saturating_add(AGAIN.saturating_mul(against))).then_some(begin..end)
+        let alone = kinds.iter().any(|sign| SIGNS.get(*sign).is_some_and(|sign| sign.weight >= ENOUGH));
+        (sum >= ENOUGH.saturating_add(AGAIN.saturating_mul(against))).then_some((begin..end, alone))
     })
 }
 

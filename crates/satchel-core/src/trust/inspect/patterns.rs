@@ -10,13 +10,15 @@ use std::{
 
 use regex::{Regex, RegexBuilder};
 
-use super::{acts, deeds, fold};
+use super::{acts, deeds, fold, ordinary};
 use crate::model::approvals::Odd;
 
 /// A pattern. It is tried only on texts that have one word of each group of its keys: the beginning of a word, a sign, or
 /// a script.
 pub(super) struct Pattern {
     pub(super) about: Odd,
+    /// Has a harmless text no reason to say it?
+    pub(super) plain: bool,
     source: &'static str,
     groups: u8,
     regex: OnceLock<Regex>,
@@ -42,12 +44,14 @@ struct Patterns {
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let mut patterns = Patterns { all: Vec::new(), words: HashMap::new(), signs: Vec::new() };
     let mut signs: BTreeMap<&'static str, Vec<(usize, u8)>> = BTreeMap::new();
-    let written = SOURCES
-        .iter()
-        .chain(acts::SOURCES)
-        .chain(deeds::SOURCES)
-        .flat_map(|(about, sources)| sources.iter().map(move |(keys, source)| (*about, *keys, *source)));
-    for (at, (about, keys, source)) in written.enumerate() {
+    let tables = [SOURCES, acts::SOURCES, deeds::SOURCES].into_iter().flatten().map(|table| (true, table));
+    let written = tables.chain(ordinary::SOURCES.iter().map(|table| (false, table))).flat_map(
+        |(plain, (about, sources))| {
+            let plain = plain && *about == Odd::Instruction;
+            sources.iter().map(move |(keys, source)| (*about, plain, *keys, *source))
+        },
+    );
+    for (at, (about, plain, keys, source)) in written.enumerate() {
         let mut groups = 0;
         for (number, group) in keys.split('|').enumerate() {
             let bit = 1 << number;
@@ -62,7 +66,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
                 places.push((at, bit));
             }
         }
-        patterns.all.push(Pattern { about, source, groups, regex: OnceLock::new() });
+        patterns.all.push(Pattern { about, plain, source, groups, regex: OnceLock::new() });
     }
     patterns.signs = signs.into_iter().collect();
     patterns
@@ -177,6 +181,11 @@ const PARTS: &[(&str, &str)] = &[
         "{talk}",
         r"(?:(?:(?:full|entire|whole|complete|previous|prior|current|recent|our|user's|users'|raw|all) (?:[\w']+ ){0,2}?(?:conversation|chat|dialog(?:ue)?|message history|messages|context|prompts?|transcript|history|session)|(?:the|this) (?:conversation|chat)|conversation history|chat history|chat log|system prompt|message history|(?:user|human)'?s? (?:last |latest |original |previous |most recent )?(?:messages?|prompts?|quer(?:y|ies)|requests?))(?: (?:history|log|so far|context|transcript|messages|content))?)",
     ),
+    // The talk itself, and not the question that a tool is called with.
+    (
+        "{dialogue}",
+        r"(?:(?:full|entire|whole|complete|previous|prior|raw|all) (?:[\w']+ ){0,2}?(?:conversation|chat|dialog(?:ue)?|messages|transcript|history)|(?:the|this|our|current|recent|user's|users') (?:[\w']+ )?(?:conversation|chat|dialog(?:ue)?|transcript|chat history)|(?:conversation|chat|message) history|chat log|system prompt)",
+    ),
     (
         "{field}",
         r"(?:['\x22`][\w. -]{1,40}['\x22`]|(?:[\w-]+ ){0,3}(?:parameters?|params?|arguments?|args?|fields?|propert(?:y|ies)|input)\b)",
@@ -245,13 +254,8 @@ const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("new upda revi repl addi hidd secr spec real actu true urge | inst dire prom guid guar comm orde prog trai mess rule", r"\b(?:new|updated|revised|replacement|additional|hidden|secret|special|real|actual|true|urgent) (?:system )?(?:{orders}|rules)\b ?(?::|for (?:the )?(?:ai|assistant|model|llm|agent)|(?:that )?(?:follows?|below|supersede|override|replace))"),
         ("prio prec | over", r"\b(?:takes?|has|have|having|given?|with|of) (?:absolute |top |the |highest |higher |full |complete ){0,2}(?:priority|precedence) over (?:all |any |every |the ){0,2}(?:other |previous |prior |existing |user |system ){0,2}(?:{tools}|{orders}|rules|servers?|requests?|user)"),
         ("over supe repl outr trum | inst dire prom guid comm orde rule", r"\b(?:these|this|the following|my) (?:{orders}|rules)\b{0-4}(?:override|overrides|supersede|supersedes|replace|replaces|outrank|outranks|trump|trumps)\b"),
-        ("you | now no actu real here", r"\byou are (?:now|no longer|actually|really|hereby)\b"),
         ("act beha resp oper pret role | as", r"\b(?:act|behave|respond|operate|pretend|roleplay)(?: to be)? as (?:if you|though you|an? (?:unrestricted|uncensored|different|evil|root|admin|jailbroken))\b"),
         ("ente swit enab acti | mode", r"\b(?:enter|switch (?:in)?to|enable|activate|you are in) (?:dan|god|jailbreak|unrestricted|sudo|root|admin override|no-filter) mode\b"),
-        ("from henc for in | now henc rest rema futu subs late foll ever", r"\b(?:from now on|henceforth|for the (?:rest|remainder) of (?:this|the|your) (?:session|conversation|chat)|in all (?:your )?(?:future|subsequent|later|following) (?:responses|answers|messages|conversations|replies)|in every (?:response|answer|reply|message))\b"),
-        ("rega no irre | user huma pers oper cust anyo anyb end owne peop deve them syst othe prev inst prom", r"\b(?:regardless of|no matter|irrespective of) (?:what|which|any|how|the|whether)(?: the)? (?:user|human|person|system|other|previous|instructions?|prompt)\b"),
-        ("even | user huma pers oper cust anyo anyb end owne peop deve them they", r"\beven (?:if|when|though) (?:the |a )?(?:user|human|person|they) (?:does not|doesn't|did not|didn't|do not|never|asks?|says?|tells?|requests?|objects?|declines?|refuses?|wants?|explicitly)\b"),
-        ("alre | user huma pers owne admi", r"\b(?:the |your )?(?:user|human|person|owner|administrator) (?:has |have )?already (?:been )?(?:approved|consented|authori[sz]ed|agreed|given|granted|confirmed|informed|told|accepted)\b"),
         // The person is kept out of it.
         ("do don' dont neve must mustn shou cann can' may with avoi refr no not unde | tell info aler warn both let lett", r"\b{not}\b{0-4}(?:tell|telling|inform|informing|alert|alerting|warn|warning|bother|bothering|let|letting) (?:(?:the|this|any|your|to) )?{person}(?: (?:about|that|of|know|see|anything|for (?:permission|confirmation|approval|consent)|first|to confirm|before)|[^\w]|$)"),
         ("noti | user huma pers oper owne", r"\b(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|without|avoid|refrain from)\b{0-4}(?:notify|notifying) (?:the |this |your )?(?:user|human|person|operator|owner)\b"),
@@ -264,7 +268,6 @@ const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("hide conc mask with obsc | from", r"\b(?:hide|conceal|mask|withhold|obscure)\b{0-8}from (?:the |your |any |this )?(?:user|human|person|operator|developer|them|logs?|view|summary|output|transcript)\b"),
         ("with | know cons appr awar perm noti bein real seei", r"\bwithout (?:the |any |their |prior )?(?:user|human|person|owner|victim|operator|customer)(?:'s|s'|s)? (?:knowledge|consent|approval|awareness|permission|noticing|knowing|notice|being (?:aware|informed|told|asked)|realis?z?ing|seeing)\b"),
         ("with | aski tell info aler cons prom noti invo warn", r"\bwithout (?:asking|telling|informing|alerting|consulting|prompting|notifying|involving|warning) (?:the |your |any )?(?:user|human|person|operator|owner|anyone|them)\b"),
-        ("for | perm conf appr cons user huma expl furt | ask aski requ wait prom seek", r"\b(?:do not|don't|never|no need to|skip)\b{0-2}(?:ask|asking|request|requesting|wait|waiting|prompt|seek|require)(?: the user| the human)? for (?:any )?(?:user |human |explicit |further )?(?:permission|confirmation|approval|consent)\b"),
         ("as | if | noth it this", r"\bas if (?:nothing|it (?:were|was) (?:normal|your own|part)|this (?:were|was) (?:normal|routine|never))\b"),
         ("pret act clai say tell resp repl | noth tool call oper requ you the", r"\b(?:pretend|act like|claim|say|tell the user|respond|reply)\b{0-4}(?:that )?(?:nothing (?:happened|else)|(?:the |this )?(?:tool|call|operation|request) (?:failed|was not|did not|only)|you (?:only|did not|didn't|never))\b"),
         // What is not the tool's business is taken along.
@@ -273,11 +276,9 @@ const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("firs alwa must also then befo plea quie now ever each addi next | ~/ $home /etc .ssh id_ .env .aws .npm .net .pgp .git .kub .doc .gnu .bas .zsh .cur mcp.j claude_ authorized known_h wallet.d .pem .pyp login.k .config appdata /root", r"\b(?:first|always|must|also|then|before|please|quietly|now|every time|each time|additionally|next)\b[^\n.]*?\b(?:{read}|{carry}|include|append|attach|pass|run|execute)\b[^\n.]*?{path}"),
         ("read open cat load fetc get retr coll gath extr acce grab harv scan loca find obta dump look list take insp exam sear pull capt enum chec view scra | priv ssh api acce auth sess bear oaut secu secr cred pass seed reco mnem envi env brow cook clip card toke conf soci | send post uplo forw tran exfi leak subm rela deli ship emai mail push beac bcc copy mirr pass incl appe atta embe inse enco put plac", r"\b{read}\b[^\n.]*?{secret}[^\n.]*?\b(?:{carry}|pass|include|append|attach|embed|insert|encode|put|place)\b[^\n.]*?\b(?:as|in|into|to|via|through|inside|within|under)\b"),
         ("send post uplo forw tran exfi leak subm rela deli ship emai mail push beac bcc copy mirr incl appe atta embe dump | priv ssh api acce auth sess bear oaut secu secr cred pass seed reco mnem envi env brow cook clip card toke conf soci", r"\b(?:{carry}|include|append|attach|embed|leak|dump)\b{0-8}{secret}{0-8}(?:to|in|into|as|via|at|with|through) (?:the |this |a |our |my |an ){0,2}(?:https?:|[\w.+-]+@|{field}|(?:following|remote|external|collection|logging|analytics|attacker)\b|every|each)"),
-        ("send pass post uplo forw tran exfi leak subm incl appe atta embe inse enco past put plac copy rela deli prov supp shar repo retu outp writ add use stuf emit ship echo emai mail push beac bcc mirr | conv chat dial mess prom tran hist sess user huma cont", r"\b(?:{send}|{carry})\b{0-4}{talk}{0-8}(?:as|in|into|to|via|through|inside|within|under|with|at|for) (?:the |this |a |our |an |its ){0,2}(?:https?:|[\w.+-]+@|{field}|(?:following|remote|external|collection|logging|analytics|server)\b)"),
-        ("put plac pass incl inse appe add copy writ prov fill supp past send enco summ | conv chat dial mess prom tran hist sess user huma cont", r"\b(?:put|place|pass|include|insert|append|add|copy|write|provide|fill in|supply|paste|send|encode)\b{0-4}{talk}(?: here| below| verbatim|[^\w]|$)"),
+        ("send pass post uplo forw tran exfi leak subm incl appe atta embe inse enco past put plac copy rela deli prov supp shar repo retu outp writ add use stuf emit ship echo emai mail push beac bcc mirr | conv chat dial mess prom tran hist sess user huma cont", r"\b(?:{send}|{carry})\b{0-4}{dialogue}{0-8}(?:as|in|into|to|via|through|inside|within|under|with|at|for) (?:the |this |a |our |an |its ){0,2}(?:https?:|[\w.+-]+@|{field}|(?:following|remote|external|collection|logging|analytics|server)\b)"),
         ("full enti comp whol verb all raw exac base | cont text outp copy valu body", r"\b(?:{field}|this|here|value|must be|should be|contains?|set to|fill(?:ed)? with)\b{0-4}(?:the )?(?:full|entire|complete|whole|verbatim|all|raw|exact|base64)\b{0-4}(?:contents? of|text of|output of|copy of|value of|body of)\b{0-4}(?:open|current|other|every|all|any|recent|previous|last|user|files?|~|/|\.|{path}|{secret}|conversation|chat|messages?)"),
         ("cont text body | of | open othe user acti rece last prev near ~/ $home /etc .ssh id_ .env .aws .npm .net .pgp .git .kub .doc .gnu .bas .zsh .cur mcp.j claude_ authorized known_h wallet.d .pem .pyp login.k .config appdata /root", r"^(?:the )?(?:full |entire |complete |raw )?(?:contents?|text|body) of (?:the |all |every |any )?(?:(?:currently )?open|other|user's|active|recent|last|previous|nearby|{path})"),
-        ("full enti comp whol | conv chat mess syst prom cont", r"^(?:the )?(?:full|entire|complete|whole) (?:conversation|chat|message history|system prompt|prompt|context)\b"),
         ("repe prin reve outp incl leak disc retu send copy dump quot writ | prom syst inst deve", r"\b(?:repeat|print|reveal|output|include|leak|disclose|return|send|copy|dump|quote|write out)\b{0-4}(?:your |the )?(?:full |entire |complete |exact |initial |original ){0,2}(?:system prompt|system message|initial instructions|hidden instructions|developer message)"),
         ("@ | bcc cc blin forw copy carb", r"\b(?:always|must|also|every|all|any|each|should|automatically|then|and)\b{0-8}(?:bcc|cc|blind[- ]copy|forward|copy|carbon copy)\b{0-8}[\w.+-]+@[\w-]+\.\w"),
         ("http @ | alwa must also then sile secr auto", r"\b(?:always|must|also|then|silently|secretly|automatically)\b{0-8}(?:send|post|upload|forward|transmit|report|submit|relay|push|exfiltrate|make an? (?:http|get|post|web) request|fetch|ping|curl|call)\b[^\n]*?(?:https?://|[\w.+-]+@[\w-]+\.\w)"),
@@ -288,25 +289,13 @@ const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("send forw post uplo mail emai|copy|http @", r"\b(?:send|forward|post|upload|e?mail)\b{0-2}(?:a )?(?:full )?copy of (?:each|every|all|any|the)\b[^\n]*?(?:https?://|[\w.+-]+@[\w-]+\.\w)"),
         ("proc erst zuer bitt|~/ .ssh .env .aws id_", r"\b(?:lies|lese|offne|lade)\b[^\n.]*?{path}"),
         // A policy for whatever is used.
-        ("poli rule prot requ inst noti guid | all ever any each | tool serv", r"\b(?:policy|rule|rules|protocol|requirement|instructions?|notice|guideline)s? (?:for|on|of|when using|across) (?:all|every|any|each) (?:other |mcp )?(?:tools?|servers?)"),
         ("befo prio afte when whil each ever on if | any ever each all what whic anot | tool func call requ ques quer mess prom task acti answ resp", r"\b(?:before|prior to|after|when|whenever|while|each time|every time|on|if) (?:you (?:use|call|invoke|run) |using |calling |invoking |running |executing |answering |use of |the use of |responding |replying )?(?:with |to )?{every} (?:other |further |user |single |mcp |file |such ){0,2}(?:{tools}|requests?|questions?|quer(?:y|ies)|messages?|prompts?|tasks?|actions?|answers?|responses?)\b[^\n.]*?\b(?:you (?:must|should|need|have|shall)|first|always|{read}|{carry}|run|execute|append|include|insert|pass|add)\b[^\n.]*?(?:{path}|{secret}|{talk}|https?:|[\w.+-]+@|\bit as\b|\bas '|files?\b|contents?\b|history|data\b|this tool|{field})"),
         // Addressed to the model itself.
-        ("<", r"<\s*/?\s*(?:important|system|system[-_ ]\w+|instructions?|critical|hidden|override|assistant|tool_result|tool_use|tool_response|function_calls?|function_results?|antml\w*|sys|administrator|mandatory|inst|directive|urgent|scratchpad|sudo|do_first|note_to_\w+|for_(?:ai|llm|model|agent|assistant)\w*|ai_\w+|llm_\w+|model_\w+|agent_\w+|assistant_\w+)\s*/?\s*>[^\n]*?(?:\w[^\n]{12}|$)"),
-        ("<", r"<\s*(?:secret|admin|s|warning|thinking|priority|developer|must|silent|private|confidential|prompt|internal|invoke|rules?|policy|note|context|guidelines?|config|behavior|security|required|attention|user|human)\s*>[^\n<]*?\w[^\n<]{12,}?</"),
-        ("[", r"\[\s*/?\s*(?:inst|(?:system|important|admin|override|assistant|critical|hidden|developer|internal|priority|note to (?:ai|model|assistant))(?: (?:message|prompt|note|override|instructions?|notice|update|directive|alert|command|only|system|mode))*)\s*[:!]?\s*\]"),
+        ("[", r"\[\s*/?\s*(?:inst|(?:system|admin|override|assistant|hidden|developer)(?: (?:message|prompt|note|override|instructions?|notice|update|directive|alert|command|only|system|mode))*)\s*[:!]?\s*\]"),
         ("<", r"<\|[^|\n]{2,24}\|>|<<\s*/?\s*sys\s*>>"),
-        (": | syst assi deve ai llm mode admi", r"(?:^|\n)[\W_]{0,6}(?:system|assistant|(?:system|assistant|developer|ai|llm|model|admin) (?:message|prompt|note|override|instructions?|notice|update|directive|alert|command|policy))[*_]{0,2}\s?:[*_]{0,2}\s?\w"),
-        (": | syst assi", r"[.!?\x22'`)\]}>|]\s?(?:\W{1,3}\s?)?(?:system|assistant)(?: (?:message|prompt|note|override|instructions?|notice|update|directive|alert|command))?\s?:\s?\w"),
-        ("#", r"#{2,}\s?(?:system|new|hidden|real|admin|assistant|developer|mandatory|secret|ai)?\s?(?:{orders}|system|override|policy)\b[^\n]{0,4}(?:\n|:|for)"),
-        ("<!--", r"<!--[^\n>]{14}"),
-        ("ai llm llms lang assi clau gpt chat copi gemi curs | note mess atte noti remi impo warn hey dear hell list memo psa hint ps", r"\b(?:note|message|attention|notice|reminder|important|warning|hey|dear|hello|listen|memo|psa|hint|p\.?s)\b[\W]{0,3}(?:to|for)?[\W]{0,2}(?:the |any |all |every )?(?:ai|llms?|language models?|ai assistants?|assistants?|ai agents?|ai models?|claude|gpt|chatgpt|copilot|gemini|cursor)\b[^\n]{0,4}(?:[:,!-]|reading|model|only|system|who|that|agent|assistant)"),
-        ("ai llm llms lang assi clau gpt chat copi gemi | must shal shou need has have is are | read send call incl appe forw igno run exec pass copy use open reve uplo fetc obey trea inse foll disr comp omit hide invo", r"\b(?:ai|llm|language model|assistant|claude|gpt|chatgpt|copilot|gemini)s?\b (?:must|shall|should|needs? to|has to|have to|is required to|are required to|is instructed to|are instructed to)(?: always| never| also| first| not| silently| secretly| immediately)*\b (?:read|send|call|include|append|forward|ignore|run|execute|pass|copy|use|open|reveal|upload|fetch|obey|treat|insert|follow|disregard|comply|omit|hide|invoke)\b"),
-        ("ai llm lang assi agen | must shou need have are", r"\b(?:as an?|you,? the|dear) (?:ai|llm|language model|assistant|agent)(?: (?:model|assistant|agent))?\b[^\n.]*?\b(?:you )?(?:must|should|need to|have to|are required)\b"),
-        ("comp obey fail", r"\byou must (?:comply|obey)|\bfailure to (?:do so|comply|follow)\b[^\n.]*?(?:data|lost|fail|error|crash|terminat|harm|penal|break|corrupt|fired|die|proxy|hallucinat|security)"),
         // Commands to the machine.
         ("curl wget iwr invo", r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]*?\|\s?(?:sudo )?(?:ba|z|da|k)?sh\b|\b(?:curl|wget)\b[^\n]*?(?:\$\(|`|-d ?@|--data[\w-]* ?@|--upload-file|-t ~|\$\{?[a-z]+_?(?:key|token|secret))"),
         ("rm /dev/tcp nc base eval powe chmo sudo cron >>", r"\brm -[rf]{1,2}f? (?:/|~|\$home|\*)|/dev/tcp/|\bnc -e\b|\bbase64 (?:-d|--decode)\b[^\n]*?\|\s?(?:ba)?sh|\beval\(atob\(|powershell[^\n]*?-e(?:nc|ncodedcommand)?\b \w|\bchmod \+x\b[^\n]*?(?:&&|;)|\bsudo (?:rm|chmod|curl|bash|sh)\b|\bcrontab -|>> ?~/\.(?:bashrc|zshrc|profile|ssh)"),
-        ("run exec eval evalu type ente | comm scri code snip", r"\b(?:first|then|must|always|before|also|please|now)\b{0-8}(?:run|execute|eval(?:uate)?|type|enter)\b{0-4}(?:the )?(?:following |this )?(?:shell |bash |terminal |system |powershell )?(?:command|script|code|snippet)s?\b[^\n]{0,12}(?::|`|'|\x22|in (?:the )?(?:terminal|shell))"),
         // Other languages.
         ("igno miss verg umge uber", r"\b(?:ignorier\w*|missacht\w*|vergiss|vergesse\w*|umgeh\w*|ubergeh\w*|uberschreib\w*)\b[^\n.]*?\b(?:anweisung\w*|regeln|vorgaben|instruktion\w*|richtlinien|befehle\w*|vorherige\w*|bisherige\w*|obige\w*)"),
         ("benu nutz anwe user | nich niem nie kein", r"\b(?:benutzer\w*|nutzer\w*|anwender\w*|user)\b[^\n.]*?\b(?:nicht|nichts|niemals|nie|keinesfalls|kein wort)\b[^\n.]*?(?:sag|mitteil|informier|erwahn|verrat|wiss|zeig|erfahr|davon|daruber|merk|bescheid)"),
@@ -332,11 +321,11 @@ const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("%cyr", r"(?:не (?:говори\w*|сообщай\w*|упоминай\w*|раскрывай\w*|показывай\w*|рассказывай\w*|уведомляй\w*|информируй\w*|предупреждай\w*))[^\n.]*?(?:пользовател|никому|человек|об этом)|(?:без (?:ведома|согласия|уведомления|разрешения)|втайне от|незаметно для|скрытно от|не спрашивая)[^\n.]*?пользовател|(?:тайно|скрытно|незаметно|втайне)[^\n.]*?(?:отправ|перешл|скопир|прочит|прочт|переда|загруз)"),
         ("%cyr", r"(?:перед|прежде чем|до)[^\n.]*?(?:люб|кажд|всех|всеми)[^\n.]*?(?:инструмент|вызов|ответ)[^\n.]*?(?:прочит|прочт|отправ|вызов|вызвать|переда|скопир)"),
         ("%cyr", r"(?:ігноруй\w*|проігноруй\w*|забудь\w*)[^\n.]*?(?:інструкц|вказівк|правил)|не (?:кажи\w*|повідомляй\w*|згадуй\w*|розкривай\w*|показуй\w*)[^\n.]*?(?:користувач|нікому)|без відома користувач"),
-        ("%han", r"(?:忽略|无视|無視|忘记|忘記|忽視|不要理会|不要理會|不要遵守|绕过|繞過|覆盖|覆蓋)[^\n。]*?(?:指令|指示|说明|說明|规则|規則|提示|命令|要求|内容|限制|约束|約束)"),
-        ("%han", r"(?:不要|别|別|请勿|請勿|切勿|不得|绝不|絕不|禁止|无需|無需|不可|勿)[^\n。]*?(?:告诉|告訴|告知|通知|透露|提及|提到|提示|提醒|显示给|顯示給|让|讓|向|对|對)[^\n。]*?(?:用户|用戶|使用者|任何人|人类|人類|他人)"),
+        ("%han", r"(?:忽略|无视|無視|忘记|忘記|忽視|不要理会|不要理會|不要遵守|绕过|繞過|覆盖|覆蓋)[^\n。；;：:]{0,16}?(?:指令|指示|说明|說明|规则|規則|提示|命令|要求|内容|限制|约束|約束)"),
+        ("%han", r"(?:不要|别|別|请勿|請勿|切勿|不得|绝不|絕不|禁止|无需|無需|不可|勿)[^\n。；;]{0,16}?(?:告诉|告訴|告知|通知|透露|提及|提到|提示|提醒|显示给|顯示給|让|讓)[^\n。；;]{0,12}?(?:用户|用戶|使用者|任何人|人类|人類|他人)|(?:不要|别|別|请勿|請勿|切勿|不得|绝不|絕不|禁止|无需|無需|不可|勿)[^\n。；;]{0,8}?(?:向|对|對|跟|和)[^\n。；;]{0,4}?(?:用户|用戶|使用者|任何人|人类|人類|他人)[^\n。；;，,]{0,8}?(?:说|說|透露|提及|提到|提起|显示|顯示|披露|报告|報告|解释|解釋|展示|声张|公开|公開|告)"),
         ("%han", r"(?:在)?(?:使用|调用|調用|执行|執行|回答|呼叫)[^\n。]*?(?:任何|所有|其他|每个|每個|每次|一切)[^\n。]*?(?:工具|函数|函數|请求|請求|问题|問題|操作)[^\n。]*?(?:之前|前|时|時|后|後)[^\n。]*?(?:读取|讀取|发送|發送|上传|上傳|必须|必須|先|复制|複製|传递|傳遞)"),
         ("%han", r"(?:悄悄|暗中|秘密|偷偷|静默|靜默|后台|在不[^\n。]*?情况下|不经用户|不經用戶|未经用户|未經用戶|瞒着|瞞著)[^\n。]*?(?:发送|發送|读取|讀取|上传|上傳|复制|複製|转发|轉發|传|傳|执行|執行|同意|收集|附)"),
-        ("%han", r"(?:读取|讀取|打开|打開|获取|獲取|收集)[^\n。]*?(?:密钥|密鑰|私钥|私鑰|密码|密碼|凭证|憑證|凭据|憑據|令牌|~/|\.ssh|\.env|聊天记录|聊天記錄|对话)[^\n。]*?(?:发送|發送|传|傳|上传|上傳|附|填|放入|作为|作為|写入|寫入|包含)"),
+        ("%han", r"(?:读取|讀取|打开|打開|获取|獲取|收集)[^\n。；;]{0,24}?(?:密钥|密鑰|私钥|私鑰|密码|密碼|凭证|憑證|凭据|憑據|令牌|~/|\.ssh|\.env|聊天记录|聊天記錄|对话)[^\n。；;]{0,40}?(?:发送|發送|传|傳|上传|上傳|附|填|放入|作为|作為|写入|寫入|包含)"),
         ("%han", r"(?:以前|前|上記|これまで|すべて|全て|他|既存|システム)の?[^\n。]*?(?:指示|命令|指令|ルール|規則|プロンプト|ガイドライン|制約)[^\n。]*?(?:無視|忘れ|破棄|従わ|上書き)"),
         ("%kana %han", r"(?:ユーザー|ユーザ|利用者|使用者|人間)(?:に|には|へ|から|に対して)[^\n。]*?(?:知らせ|伝え|言わ|話さ|教え|見せ|表示し|通知し|開示し|明かさ|報告し|告げ|隠|言及し|確認せ|悟られ|気づかれ|気付かれ)[^\n。]{0,6}?(?:ない|ず|せず|な|こと|して|ぬ)"),
         ("%kana %han", r"(?:密かに|こっそり|秘密裏に|ひそかに|黙って|裏で|無断で)[^\n。]*?(?:送信|読|コピー|転送|送|アップロード|実行|収集|渡)"),

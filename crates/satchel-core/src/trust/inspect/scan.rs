@@ -11,7 +11,7 @@ use base64::{
 use super::{
     Spot, evidence,
     fold::{Folded, look_alike, styled},
-    learned::{self, Said},
+    learned::{self, Clause, Said},
     patterns,
 };
 use crate::{model::approvals::Odd, trust::clean};
@@ -70,7 +70,10 @@ fn apart(spots: Vec<Spot>) -> Vec<Spot> {
             .rev()
             .find(|known| known.about == spot.about && spot.range.start < known.range.end)
         {
-            Some(known) => known.range.end = known.range.end.max(spot.range.end),
+            Some(known) => {
+                known.range.end = known.range.end.max(spot.range.end);
+                known.plain |= spot.plain;
+            }
             None => apart.push(spot),
         }
     }
@@ -81,7 +84,7 @@ fn hidden(text: &str, spots: &mut Vec<Spot>) {
     for range in clean::hidden(text) {
         let controls = text[range.clone()].chars().all(char::is_control);
         let about = if controls { Odd::ControlCharacters } else { Odd::HiddenText };
-        spots.push(Spot { about, range });
+        spots.push(Spot::of(about, range));
     }
 }
 
@@ -90,15 +93,27 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     let folded = Folded::of(text);
     let before = spots.len();
     match_all(&folded, spots);
-    if let Some(range) = evidence::found(&folded.text) {
-        spots.push(Spot { about: Odd::Instruction, range: folded.original(range) });
+    if let Some((range, alone)) = evidence::found(&folded.text) {
+        let range = folded.original(range);
+        let plain = alone || learned::of_clause(&Folded::of(clause(text, &range))) == Clause::Plain;
+        spots.push(Spot { about: Odd::Instruction, range, plain });
     }
+    let said = learned::said(&folded);
+    let resembles = matches!(said, Said::Resembles(_));
     // A pattern may fit words which nobody misleads with.
-    spots.retain(|spot| !spot.about.is_by_words() || !misleads_nobody(clause(text, &spot.range)));
-    if let Said::Resembles(range) = learned::said(&folded)
+    let of_clause = |spot: &Spot| learned::of_clause(&Folded::of(clause(text, &spot.range)));
+    spots.retain_mut(|spot| {
+        if !spot.about.is_by_words() {
+            return true;
+        }
+        let clause = of_clause(spot);
+        spot.plain &= resembles || clause >= Clause::Likely;
+        clause > Clause::Harmless
+    });
+    if let Said::Resembles(range) = said
         && !spots[before..].iter().any(|spot| touch(&spot.range, &range))
     {
-        spots.push(Spot { about: Odd::Resembles, range });
+        spots.push(Spot::of(Odd::Resembles, range));
     }
     if spots.len() > before {
         return;
@@ -108,12 +123,8 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     }
     // Nobody writes whole sentences with letters apart.
     if folded.joined().is_some_and(|joined| COMPACT.iter().any(|words| joined.text.contains(words))) {
-        spots.push(Spot { about: Odd::Encoded, range: 0..text.len() });
+        spots.push(Spot::of(Odd::Encoded, 0..text.len()));
     }
-}
-
-fn misleads_nobody(text: &str) -> bool {
-    matches!(learned::said(&Folded::of(text)), Said::Nothing)
 }
 
 /// The part of a sentence that something is in. Alone, for whoever writes an attack also writes what stands around it.
@@ -137,7 +148,8 @@ fn match_all(folded: &Folded, spots: &mut Vec<Spot>) {
             if is_harmless(pattern.about, &folded.text, found.range()) {
                 continue;
             }
-            spots.push(Spot { about: pattern.about, range: folded.original(found.range()) });
+            let range = folded.original(found.range());
+            spots.push(Spot { about: pattern.about, range, plain: pattern.plain });
         }
     }
 }
@@ -354,7 +366,7 @@ fn letters(text: &str, spots: &mut Vec<Spot>) {
             && !is_greek_name(&text[word.clone()]);
         let costume = dressed >= 4 || (wide >= 4 && latin > own);
         if mixed || posing || costume {
-            spots.push(Spot { about: Odd::LookAlike, range: word });
+            spots.push(Spot::of(Odd::LookAlike, word));
         }
     }
 }
@@ -408,7 +420,7 @@ fn layout(text: &str, spots: &mut Vec<Spot>) {
             && begin > 0
             && at < text.len()
         {
-            spots.push(Spot { about: Odd::Layout, range: begin..at });
+            spots.push(Spot::of(Odd::Layout, begin..at));
         }
         (lines, blanks) = (0, 0);
     }
@@ -422,12 +434,12 @@ fn encoded(text: &str, depth: usize, spots: &mut Vec<Spot>) {
             encoded(&decoded, depth + 1, &mut inner);
         }
         if says_something(&decoded) || !inner.is_empty() || !clean::hidden(&decoded).is_empty() {
-            spots.push(Spot { about: Odd::Encoded, range });
+            spots.push(Spot::of(Odd::Encoded, range));
         }
     }
     for (words, turn) in [(TURNED, turned as fn(&str) -> String), (SHIFTED, shifted)] {
         if words.iter().any(|word| text.contains(word)) && says_order(&turn(text)) && !says_order(text) {
-            spots.push(Spot { about: Odd::Encoded, range: 0..text.len() });
+            spots.push(Spot::of(Odd::Encoded, 0..text.len()));
         }
     }
 }

@@ -18,9 +18,13 @@ use signs::Stretch;
 /// So many weights there are; signs share them by a hash.
 const SIGNS: u32 = 1 << 18;
 /// From here on a text is a finding.
-const ENOUGH: f32 = 1.15;
-/// Below this nothing in it is an order.
+const ENOUGH: f32 = 0.7;
+/// Below this a clause is no order, whatever pattern fits it.
 const TOO_LITTLE: f32 = -1.0;
+/// From here on a clause that a pattern fits is what the pattern says.
+const CLEARLY: f32 = 0.0;
+/// And from here on even where no single sign of it would be enough.
+const PLAINLY: f32 = 1.6;
 /// Of a text whose words are mostly unknown nothing can be said.
 const KNOWN: f32 = 0.6;
 /// Who looks at many stretches finds something by accident: each doubling has to weigh so much more.
@@ -83,27 +87,59 @@ impl Weights {
 pub(super) enum Said {
     /// It resembles texts that mislead models, most of all here in the original.
     Resembles(Range<usize>),
-    /// It has nothing of them.
+    /// It does not, or not enough.
     Nothing,
-    /// Neither.
-    Unsure,
 }
 
 /// Weighs a text by its heaviest stretch.
 pub(super) fn said(folded: &Folded) -> Said {
-    let weights = &*WEIGHTS;
+    if is_no_prose(&folded.text) {
+        return Said::Nothing;
+    }
     let stretches = signs::stretches(&folded.text);
     let count = stretches.len();
-    let heaviest = stretches
-        .into_iter()
-        .map(|stretch| (weights.weigh(&stretch), stretch))
-        .max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b));
-    let Some(((sum, most), stretch)) = heaviest else { return Said::Unsure };
-    if sum - allowance(count) >= ENOUGH {
-        let sentence = stretch.sentences.get(most).cloned().unwrap_or_default();
-        return Said::Resembles(folded.original(sentence));
+    let Some(((sum, most), stretch)) = heaviest(stretches) else { return Said::Nothing };
+    if sum - allowance(count) < ENOUGH {
+        return Said::Nothing;
     }
-    if sum < TOO_LITTLE && weights.known(&stretch) >= KNOWN { Said::Nothing } else { Said::Unsure }
+    let sentence = stretch.sentences.get(most).cloned().unwrap_or_default();
+    Said::Resembles(folded.original(sentence))
+}
+
+/// What the model says of a clause that something was found in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Clause {
+    /// It misleads nobody.
+    Harmless,
+    /// Nothing.
+    Unsure,
+    /// What was found may well be there.
+    Likely,
+    /// It would be noticed by its words alone.
+    Plain,
+}
+
+/// Weighs a clause. Where its words are unknown, whatever was found is believed.
+pub(super) fn of_clause(folded: &Folded) -> Clause {
+    let Some(((sum, _), stretch)) = heaviest(signs::stretches(&folded.text)) else { return Clause::Likely };
+    let unknown = WEIGHTS.known(&stretch) < KNOWN;
+    match sum {
+        sum if sum >= PLAINLY => Clause::Plain,
+        sum if unknown || sum >= CLEARLY => Clause::Likely,
+        sum if sum >= TOO_LITTLE => Clause::Unsure,
+        _ => Clause::Harmless,
+    }
+}
+
+/// The heaviest stretch, how much it weighs, and which of its sentences weighs most.
+fn heaviest(stretches: Vec<Stretch>) -> Option<((f32, usize), Stretch)> {
+    let weighed = stretches.into_iter().map(|stretch| (WEIGHTS.weigh(&stretch), stretch));
+    weighed.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b))
+}
+
+/// Regular expressions and the like have signs for words, and no blanks.
+fn is_no_prose(text: &str) -> bool {
+    text.is_ascii() && text.split_ascii_whitespace().nth(2).is_none()
 }
 
 fn allowance(stretches: usize) -> f32 {

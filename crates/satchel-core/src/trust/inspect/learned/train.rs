@@ -18,7 +18,7 @@ const ALL: usize = 3;
 /// How far a text moves a weight.
 const PACE: f32 = 0.1;
 /// How strongly each weight is drawn to nothing, for each text that has its sign.
-const DRAW: f32 = 0.002;
+const DRAW: f32 = 0.004;
 /// How much a harmless text counts.
 const HARMLESS: f32 = 1.5;
 /// How much a harmful one counts.
