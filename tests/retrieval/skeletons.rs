@@ -82,7 +82,7 @@ fn tried(tool: &ToolEntry) -> Outcome {
         let raw = Raw::from_string(given.to_string()).expect("JSON");
         let proposed = match tool.check(&raw) {
             Ok(checked) => serde_json::from_str(checked.arguments.get()).unwrap_or_default(),
-            Err(misfit) => misfit.skeleton,
+            Err(misfit) => serde_json::from_str(&misfit.skeleton).unwrap_or_default(),
         };
         if let Err(error) = validator.validate(&proposed) {
             let keyword = error.schema_path().to_string();

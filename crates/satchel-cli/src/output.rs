@@ -6,11 +6,17 @@ use std::{
 };
 
 use satchel_core::model::ServerView;
+use satchel_mcp::exact;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// Longer states, with an error in them, are cut; `satchel doctor` has all of it.
 const STATE_WIDTH: usize = 72;
+
+/// A number with its noun: `1 process`, `2 processes`.
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
 
 /// Was there an answer that could not be written? Of the process as standard output is, so that no command has to carry
 /// it along.
@@ -38,6 +44,14 @@ pub(crate) fn all_written() -> bool {
 pub(crate) fn say_aside(text: &str) {
     // Whoever started us may not listen any more.
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Writes JSON as [`say_json`] does, with every digit of its numbers.
+pub(crate) fn say_json_text(json: &str) {
+    say(match io::stdout().is_terminal() {
+        true => exact::pretty(json),
+        false => exact::compact(json),
+    });
 }
 
 /// Writes a value as JSON: one line for programs, indented on a terminal.

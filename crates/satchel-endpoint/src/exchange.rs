@@ -43,7 +43,13 @@ pub(crate) struct Request<'a> {
 impl Request<'_> {
     pub(crate) async fn answer(self, tracker: &TaskTracker) -> Answer {
         let (id, session) = (self.id.clone(), self.session.clone());
-        let in_flight = session.begin(&id);
+        let Some(in_flight) = session.begin(&id) else {
+            let message = "another request with this id is still running in this session; give every request its own id";
+            return Answer::Done(Message::error(
+                Some(id),
+                ErrorObject::new(errors::INVALID_REQUEST, message),
+            ));
+        };
         let cancelled = in_flight.cancelled.clone();
         tokio::select! {
             answer = self.run(in_flight, tracker) => answer,

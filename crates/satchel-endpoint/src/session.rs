@@ -60,7 +60,7 @@ pub(crate) struct Session {
     info: Option<Arc<Raw>>,
     log_from: AtomicU8,
     asks_logs: AtomicBool,
-    running: Mutex<HashMap<Id, CancellationToken>>,
+    running: Mutex<HashMap<Id, (u64, CancellationToken)>>,
     /// Requests without an answer so far.
     in_flight: AtomicUsize,
     streams: Mutex<VecDeque<Arc<Outlet>>>,
@@ -236,12 +236,18 @@ impl Session {
         lock(&self.questions).clear();
     }
 
-    /// Notes that a request runs, so that it can be cancelled. Over when the guard is dropped.
-    pub(crate) fn begin(self: &Arc<Self>, id: &Id) -> InFlight {
+    /// Notes that a request runs, so that it can be cancelled. Over when the guard is dropped. `None` where one of the
+    /// same id runs already: a cancellation or an answer could mean either.
+    pub(crate) fn begin(self: &Arc<Self>, id: &Id) -> Option<InFlight> {
+        let number = self.counted.fetch_add(1, Ordering::Relaxed);
         let cancelled = self.ended.child_token();
-        self.running().insert(id.clone(), cancelled.clone());
+        let mut running = self.running();
+        if running.contains_key(id) {
+            return None;
+        }
+        running.insert(id.clone(), (number, cancelled.clone()));
         self.in_flight.fetch_add(1, Ordering::Relaxed);
-        InFlight { session: self.clone(), id: id.clone(), cancelled }
+        Some(InFlight { session: self.clone(), id: id.clone(), number, cancelled })
     }
 
     /// Does one of its requests wait for an answer?
@@ -251,12 +257,12 @@ impl Session {
 
     /// The client no longer wants the answer to a request.
     pub(crate) fn cancel(&self, id: &Id) {
-        if let Some(running) = self.running().remove(id) {
+        if let Some((_, running)) = self.running().remove(id) {
             running.cancel();
         }
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<Id, CancellationToken>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<Id, (u64, CancellationToken)>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -291,13 +297,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) struct InFlight {
     session: Arc<Session>,
     id: Id,
+    number: u64,
     /// Cancelled when the client no longer wants the answer.
     pub(crate) cancelled: CancellationToken,
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.session.running().remove(&self.id);
+        let mut running = self.session.running();
+        // After a cancellation the id may be another request's.
+        if running.get(&self.id).is_some_and(|(number, _)| *number == self.number) {
+            running.remove(&self.id);
+        }
         self.session.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -414,6 +425,22 @@ mod tests {
         assert!(sessions.get(&id, "a").is_some());
         tokio::time::advance(IDLE).await;
         assert!(sessions.get(&id, "a").is_none());
+    }
+
+    #[tokio::test]
+    async fn an_id_means_one_request_at_a_time() {
+        let (session, id) = (Arc::new(session("a")), Id::from(7));
+        let first = session.begin(&id).unwrap();
+        assert!(session.begin(&id).is_none(), "while the first one runs");
+        assert!(session.begin(&Id::Text("7".into())).is_some(), "which is another id");
+        session.cancel(&id);
+        assert!(first.cancelled.is_cancelled());
+        let second = session.begin(&id).unwrap();
+        drop(first);
+        session.cancel(&id);
+        assert!(second.cancelled.is_cancelled(), "the end of the first one does not hide the second");
+        drop(second);
+        assert!(session.begin(&id).is_some());
     }
 
     #[tokio::test(start_paused = true)]

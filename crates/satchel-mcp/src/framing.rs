@@ -4,7 +4,9 @@
 //! Real servers print banners, logs and byte order marks, glue text to a message, put two messages on a line
 //! or spread one over many. The specification forbids all of it (`basic/transports/stdio.mdx`).
 
-use crate::{Message, ParseError, limits};
+use serde_json::value::RawValue;
+
+use crate::{Id, Message, ParseError, exact, limits};
 
 /// What came out of a stretch of output.
 #[derive(Debug)]
@@ -20,6 +22,49 @@ pub enum Frame {
         /// How it began, for finding out whose answer it was.
         head: String,
     },
+    /// An answer that is not JSON. Its text comes as noise too.
+    Broken {
+        /// Whose answer it was.
+        id: Id,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// Whose answer this is, and what is wrong with it, where it is one that is not JSON: some servers write `NaN`, and
+/// whoever waits for the answer must not wait for ever.
+pub fn broken_answer(text: &str) -> Option<(Id, String)> {
+    let error = serde_json::from_str::<&RawValue>(text).err()?;
+    let (mut depth, mut key, mut is_value) = (0, None, false);
+    let (mut keys, mut id) = (Vec::new(), None);
+    let mut wrong = None;
+    for piece in exact::pieces(text).filter(|piece| !piece.trim_start().is_empty()) {
+        match piece {
+            "{" | "[" => depth += 1,
+            "}" | "]" => depth -= 1,
+            ":" => is_value = true,
+            "," => is_value = false,
+            piece => {
+                let is_json = serde_json::from_str::<&RawValue>(piece).is_ok();
+                if !is_json && wrong.is_none() {
+                    wrong = Some(piece.chars().take(40).collect::<String>());
+                }
+                if depth == 1 && !is_value && is_json {
+                    key = serde_json::from_str::<String>(piece).ok();
+                    keys.extend(key.clone());
+                } else if depth == 1 && is_value && key.as_deref() == Some("id") {
+                    id = serde_json::from_str(piece).ok();
+                }
+            }
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    let has = |name: &str| keys.iter().any(|key| key == name);
+    let answers = has("jsonrpc") && !has("method") && (has("result") || has("error"));
+    let reason = wrong.map_or_else(|| error.to_string(), |wrong| format!("{wrong} is no value of JSON"));
+    id.filter(|_| answers).map(|id| (id, reason))
 }
 
 /// Cuts a byte stream into [`Frame`]s. Bytes may arrive in pieces of any size.
@@ -35,6 +80,8 @@ pub struct Framer {
 
 const MARK: &str = "\u{feff}";
 const HEAD: usize = 256;
+/// In one line, so many places are looked at for an answer that is not JSON: each may take as long as the line is.
+const BROKEN_TRIES: usize = 4;
 
 impl Default for Framer {
     fn default() -> Self {
@@ -114,6 +161,7 @@ impl Framer {
     fn search(&mut self, line: &str, out: &mut Vec<Frame>) {
         let mut noise = String::new();
         let mut rest = line;
+        let mut tries = BROKEN_TRIES;
         while let Some(at) = rest.find('{') {
             noise.push_str(&rest[..at]);
             rest = &rest[at..];
@@ -140,6 +188,10 @@ impl Framer {
                     return;
                 }
                 Some(Err(_)) | None => {
+                    if tries > 0 {
+                        tries -= 1;
+                        push_broken(rest, out);
+                    }
                     noise.push('{');
                     rest = &rest[1..];
                 }
@@ -175,6 +227,9 @@ impl Framer {
                 self.search(&whole, out);
             }
             Some(Err(_)) | None => {
+                // The new line may be another message, or what is wrong.
+                let line_alone = Message::parse(line).is_ok();
+                push_broken(if line_alone { &self.open[..before] } else { &self.open }, out);
                 self.open.truncate(before);
                 self.flush_open(out);
                 self.search(line, out);
@@ -192,6 +247,12 @@ impl Framer {
 fn looks_like_message(text: &str) -> bool {
     let inside = text.trim_start_matches('{').trim_start();
     inside.is_empty() || inside.starts_with('"')
+}
+
+fn push_broken(text: &str, out: &mut Vec<Frame>) {
+    if let Some((id, reason)) = broken_answer(text) {
+        out.push(Frame::Broken { id, reason });
+    }
 }
 
 fn push_noise(noise: &mut String, out: &mut Vec<Frame>) {
@@ -214,6 +275,7 @@ mod tests {
             Frame::Message(message) => message.to_json(),
             Frame::Noise(text) => format!("noise {text}"),
             Frame::TooLong { bytes, .. } => format!("too long {bytes}"),
+            Frame::Broken { id, reason } => format!("broken {:?}: {reason}", id.as_ours()),
         };
         frames.iter().map(show).collect()
     }
@@ -259,6 +321,29 @@ mod tests {
     #[test]
     fn an_object_left_open_does_not_swallow_the_next_message() {
         check(format!("{{\"half\": \n{PING}\n").as_bytes(), &["noise {\"half\":", PING]);
+    }
+
+    #[test]
+    fn an_answer_that_is_not_json_is_told_as_such() {
+        let nan = r#"{"jsonrpc":"2.0","id":2,"result":{"x":NaN}}"#;
+        let broken = "broken Some(2): NaN is no value of JSON";
+        check(format!("{nan}\n{PING}\n").as_bytes(), &[broken, &format!("noise {nan}"), PING]);
+        let behind = r#"{"jsonrpc":"2.0","result":{"x":[-Infinity]},"id":"2"}"#;
+        let told = "broken Some(2): -Infinity is no value of JSON";
+        check(format!("{behind}\n").as_bytes(), &[told, &format!("noise {behind}")]);
+        // A request's id is the server's own, and one deeper down is nobody's.
+        for other in [
+            r#"{"jsonrpc":"2.0","id":2,"method":"x","params":{"x":NaN}}"#,
+            r#"{"jsonrpc":"2.0","result":{"id":2,"x":NaN}}"#,
+            r#"{"id":2,"result":NaN}"#,
+        ] {
+            check(format!("{other}\n").as_bytes(), &[&format!("noise {other}")]);
+        }
+        let spread = "{\n\"jsonrpc\":\"2.0\",\n\"id\":2,\n\"result\":{\"x\":\nNaN}\n}\n";
+        let (mut framer, mut out) = (Framer::default(), Vec::new());
+        framer.push(spread.as_bytes(), &mut out);
+        framer.finish(&mut out);
+        assert_eq!(shown(&out)[0], broken);
     }
 
     #[test]

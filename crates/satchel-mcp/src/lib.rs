@@ -6,6 +6,7 @@
 
 pub mod era;
 pub mod errors;
+pub mod exact;
 pub mod framing;
 pub mod headers;
 pub mod limits;

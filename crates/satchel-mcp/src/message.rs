@@ -1,26 +1,22 @@
 //! One JSON-RPC message, parsed only as deep as routing needs. Parameters and results stay as written.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{
-    Number,
-    value::{RawValue, to_raw_value},
-};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{ErrorObject, RawObject, errors, limits};
 
 /// A request's id. Its type is kept: `1` and `"1"` are two ids.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Id {
-    /// A number.
-    Number(Number),
+    /// A number as it was written: 2^64 and more have no exact place in any number of ours.
+    Number(Box<str>),
     /// A string.
     Text(String),
 }
 
 impl From<u64> for Id {
     fn from(number: u64) -> Self {
-        Id::Number(number.into())
+        Id::Number(number.to_string().into())
     }
 }
 
@@ -28,10 +24,42 @@ impl Id {
     /// The number behind an id that we made ourselves. Some servers answer a numeric id as a string.
     pub fn as_ours(&self) -> Option<u64> {
         match self {
-            Id::Number(number) => number.as_u64(),
-            Id::Text(text) => text.parse().ok(),
+            Id::Number(number) => whole(number).and_then(|number| number.try_into().ok()),
+            // Only as we wrote it: "03" is another id than 3.
+            Id::Text(text) => text.parse().ok().filter(|number: &u64| number.to_string() == *text),
         }
     }
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Id::Number(number) => {
+                RawValue::from_string(number.to_string()).map_err(ser::Error::custom)?.serialize(serializer)
+            }
+            Id::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        match raw.get().as_bytes().first() {
+            Some(b'"') => serde_json::from_str(raw.get()).map(Id::Text).map_err(de::Error::custom),
+            Some(b'-' | b'0'..=b'9') => Ok(Id::Number(raw.get().into())),
+            _ => Err(de::Error::custom("an id must be a string or a number")),
+        }
+    }
+}
+
+/// The integer that a number says, also as `3.0`; `None` where it is none, or none of 64 bits.
+fn whole(number: &str) -> Option<i64> {
+    let digits = match number.split_once('.') {
+        Some((digits, rest)) if !rest.is_empty() && rest.bytes().all(|byte| byte == b'0') => digits,
+        _ => number,
+    };
+    digits.parse().ok()
 }
 
 /// One message.
@@ -235,11 +263,23 @@ fn read_error(raw: &RawValue) -> ErrorObject {
         return error;
     }
     let fields = RawObject::parse(raw).unwrap_or_default();
-    let code = fields.read::<f64>("code").map_or(errors::INTERNAL_ERROR, |code| code as i64);
+    let written = fields.get("code").map(RawValue::get);
+    let code = written.and_then(whole);
     let message = fields
         .text("message")
         .or_else(|| serde_json::from_str(raw.get()).ok())
         .unwrap_or_else(|| "the server answered with an error it did not describe".to_owned());
+    // Another code would be told as the server's own.
+    let message = match written.filter(|_| code.is_none()) {
+        Some(written) => {
+            format!(
+                "{message} (the server's code, {}, is no integer)",
+                written.chars().take(40).collect::<String>()
+            )
+        }
+        None => message,
+    };
+    let code = code.unwrap_or(errors::INTERNAL_ERROR);
     ErrorObject { code, message, data: fields.get("data").map(ToOwned::to_owned) }
 }
 
@@ -272,6 +312,8 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"video","x":{"b":1,"a":2}}],"v":0.7}}"#,
             r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"m","data":[1]}}"#,
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#,
+            r#"{"jsonrpc":"2.0","id":18446744073709551616,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1.50e3,"method":"ping"}"#,
         ] {
             assert_eq!(Message::parse(json).unwrap().to_json(), json);
         }
@@ -319,6 +361,33 @@ mod tests {
             "m (-32000)"
         );
         assert_eq!(outcome(r#"{"jsonrpc":"2.0","id":1,"error":"broken"}"#), "broken (-32603)");
+        for code in ["1e99", "1.5", "18446744073709551616", "\"x\""] {
+            let said =
+                outcome(&format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"m"}}}}"#));
+            assert_eq!(said, format!("m (the server's code, {code}, is no integer) (-32603)"));
+        }
+    }
+
+    #[test]
+    fn only_what_means_our_own_id_is_taken_for_it() {
+        let read = |json: &str| serde_json::from_str::<Id>(json).ok().and_then(|id| id.as_ours());
+        for ours in ["3", "\"3\"", "3.0", "3.000"] {
+            assert_eq!(read(ours), Some(3), "{ours}");
+        }
+        for other in [
+            "\"03\"",
+            "\"+3\"",
+            "\" 3\"",
+            "\"3.0\"",
+            "3.1",
+            "3e0",
+            "-3",
+            "18446744073709551619",
+            "null",
+            "[3]",
+        ] {
+            assert_eq!(read(other), None, "{other}");
+        }
     }
 
     #[test]

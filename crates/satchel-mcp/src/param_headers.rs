@@ -104,6 +104,10 @@ pub fn agrees(param: &ParamHeader, arguments: &Value, given: Option<&str>) -> bo
     let (Some(value), Some(given)) = (value, given) else { return value.is_none() && given.is_none() };
     let Some(given) = headers::decode(given.trim()) else { return false };
     match value {
+        // As floats, large integers that differ are equal.
+        Value::Number(number) if number.as_i64().is_some() && given.parse::<i64>().is_ok() => {
+            number.as_i64() == given.parse().ok()
+        }
         Value::Number(number) => {
             let number = number.as_f64();
             number.is_some() && given.parse::<f64>().ok() == number

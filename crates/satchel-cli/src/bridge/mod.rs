@@ -121,6 +121,8 @@ impl Bridge {
                 let error = ErrorObject::new(errors::PARSE_ERROR, "this is not a message of the protocol");
                 write(&self.out, &Message::error(None, error)).await;
             }
+            // Its text comes as noise.
+            Frame::Broken { .. } => {}
             Frame::TooLong { bytes, head } => {
                 let text = format!("a message may have at most {bytes} bytes");
                 let error = ErrorObject::new(errors::INVALID_REQUEST, text);

@@ -4,23 +4,27 @@ use std::process::ExitCode;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use satchel_core::{files::Places, model::control::Wish};
+use satchel_mcp::exact;
 use serde_json::Value;
 
 use super::read_input;
 use crate::{
     Usage,
     args::Call,
-    output::{say_foreign, say_json},
+    output::{say_foreign, say_json_text},
     reach::once,
 };
 
 pub(crate) async fn run(places: &Places, call: Call, json: bool) -> anyhow::Result<ExitCode> {
     let arguments = arguments(call.arguments)?;
     let wish = Wish::Call { tool_path: call.tool_path.to_string(), arguments };
-    let result = once(places, wish).await?;
+    let answer = once(places, wish).await?;
+    // A hub that knows nothing of texts answers with the result itself.
+    let text = answer.as_str().map_or_else(|| answer.to_string(), ToOwned::to_owned);
+    let result: Value = serde_json::from_str(&text)?;
     match json {
-        true => say_json(&result)?,
-        false => say_foreign(&in_words(&result)),
+        true => say_json_text(&text),
+        false => say_foreign(&in_words(&result, &text)),
     }
     Ok(if result["isError"] == true { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -28,7 +32,8 @@ pub(crate) async fn run(places: &Places, call: Call, json: bool) -> anyhow::Resu
 fn arguments(text: String) -> anyhow::Result<Value> {
     let text = if text == "-" { read_input()? } else { text };
     match serde_json::from_str(&text) {
-        Ok(arguments @ Value::Object(_)) => Ok(arguments),
+        // As a text, its numbers keep every digit.
+        Ok(Value::Object(_)) => Ok(Value::from(text)),
         Ok(_) => {
             Err(Usage("the arguments must be a JSON object, for example '{\"text\": \"hello\"}'".into())
                 .into())
@@ -37,17 +42,18 @@ fn arguments(text: String) -> anyhow::Result<Value> {
     }
 }
 
-/// A result for people: every part of its content that is text, and a mention of every other.
-fn in_words(result: &Value) -> String {
+/// A result for people: every part of its content that is text, and a mention of every other. `written` is what it was read
+/// from.
+fn in_words(result: &Value, written: &str) -> String {
     let blocks = result["content"].as_array().map_or(&[][..], Vec::as_slice);
     if blocks.is_empty() {
-        let rest = result.get("structuredContent").unwrap_or(result);
-        return format!("{rest:#}");
+        return exact::pretty(exact::at(written, "/structuredContent").unwrap_or(written));
     }
-    blocks.iter().map(block_in_words).collect::<Vec<_>>().join("\n")
+    let block = |(at, block)| block_in_words(block, exact::at(written, &format!("/content/{at}")));
+    blocks.iter().enumerate().map(block).collect::<Vec<_>>().join("\n")
 }
 
-fn block_in_words(block: &Value) -> String {
+fn block_in_words(block: &Value, written: Option<&str>) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let resource = &block["resource"];
     match block["type"].as_str() {
@@ -59,7 +65,7 @@ fn block_in_words(block: &Value) -> String {
         Some("resource_link") => format!("[resource {}]", text(&block["uri"])),
         Some("resource") if resource["text"].is_string() => text(&resource["text"]),
         Some("resource") => format!("[resource {}; use --json to get it]", text(&resource["uri"])),
-        _ => block.to_string(),
+        _ => written.map_or_else(|| block.to_string(), ToOwned::to_owned),
     }
 }
 
@@ -88,13 +94,17 @@ mod tests {
             (json!({"content": [{"type": "video", "x": 1}]}), r#"{"type":"video","x":1}"#),
             (json!({"content": [], "structuredContent": {"a": 1}}), "{\n  \"a\": 1\n}"),
         ] {
-            assert_eq!(in_words(&result), expected);
+            assert_eq!(in_words(&result, &result.to_string()), expected);
         }
+        let written = r#"{"content":[],"structuredContent":{"a":1.10,"b":12345678901234567890123}}"#;
+        let result = serde_json::from_str(written).unwrap();
+        let expected = "{\n  \"a\": 1.10,\n  \"b\": 12345678901234567890123\n}";
+        assert_eq!(in_words(&result, written), expected);
     }
 
     #[test]
     fn arguments_must_be_an_object() {
-        assert_eq!(arguments(r#"{"a": 1}"#.into()).unwrap(), json!({"a": 1}));
+        assert_eq!(arguments(r#"{"a": 1.10}"#.into()).unwrap(), json!(r#"{"a": 1.10}"#));
         for bad in ["", "1", "[]", "\"x\"", "{", "{\"a\": 1} x"] {
             assert!(arguments(bad.into()).unwrap_err().is::<Usage>(), "{bad}");
         }

@@ -10,12 +10,13 @@ use satchel_core::{
         name::in_path,
     },
 };
+use serde_json::Value;
 
 use super::{done, now_ms};
 use crate::{
     Usage,
     args::{History, HistoryAct, OnOff},
-    output::{say, say_json, shortened, table},
+    output::{say, say_json, say_json_text, shortened, table},
     reach,
 };
 
@@ -57,11 +58,16 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
             Ok(ExitCode::SUCCESS)
         }
         Some(HistoryAct::Again { id, arguments }) => {
-            let arguments = arguments.map(|text| serde_json::from_str(&text)).transpose();
-            let arguments =
-                arguments.map_err(|wrong| Usage(format!("the arguments are not JSON: {wrong}")))?;
+            if let Some(wrong) = arguments.as_ref().and_then(|text| serde_json::from_str::<Value>(text).err())
+            {
+                return Err(Usage(format!("the arguments are not JSON: {wrong}")).into());
+            }
+            let arguments = arguments.map(Value::from);
             let answer = reach::once(places, Wish::RunAgain { id, arguments }).await?;
-            say_json(&answer)?;
+            match answer.as_str() {
+                Some(text) => say_json_text(text),
+                None => say_json(&answer)?,
+            }
             Ok(ExitCode::SUCCESS)
         }
         Some(HistoryAct::Clear { sums }) => {

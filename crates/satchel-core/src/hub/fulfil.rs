@@ -42,7 +42,7 @@ impl Hub {
                 }
                 Ok(json!(self.tool_list(&query, server.as_deref(), limit).await?))
             }
-            Wish::Call { tool_path, arguments } => self.call_for_face(&tool_path, &arguments).await,
+            Wish::Call { tool_path, arguments } => self.call_as_given(&tool_path, &arguments).await,
             Wish::Change(change) => {
                 self.apply(self.by_own_name(change)).await?;
                 Ok(json!({}))
@@ -199,17 +199,23 @@ impl Hub {
         Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
     }
 
-    pub(super) async fn call_for_face(&self, path: &str, arguments: &Value) -> Result<Value, Refusal> {
-        if !arguments.is_object() {
+    /// Arguments that come as a text of JSON keep every digit, and so does the result, which is a text then.
+    async fn call_as_given(&self, path: &str, arguments: &Value) -> Result<Value, Refusal> {
+        let bad = |error: String| Refusal::new("bad_arguments", error, "");
+        let written = arguments.as_str().map_or_else(|| arguments.to_string(), ToOwned::to_owned);
+        let raw = Raw::from_string(written).map_err(|error| bad(error.to_string()))?;
+        let result = self.call_for_face(path, raw).await?;
+        if arguments.is_string() { Ok(Value::from(result.get())) } else { read(&result) }
+    }
+
+    pub(super) async fn call_for_face(&self, path: &str, raw: Box<Raw>) -> Result<Box<Raw>, Refusal> {
+        if !raw.get().starts_with('{') {
             return Err(Refusal::new("bad_arguments", "the arguments must be a JSON object", ""));
         }
-        let raw: Box<Raw> = serde_json::value::to_raw_value(arguments)
-            .map_err(|error| Refusal::new("bad_arguments", error.to_string(), ""))?;
         let tally = self.face_tally(path, &raw);
         let running = self.tallied(tally.as_ref()).execute_for_face(path, raw).await?;
         match running.finish().await {
-            Ok(result) => serde_json::from_str(result.get())
-                .map_err(|error| Refusal::new("unreadable", format!("cannot read the result: {error}"), "")),
+            Ok(result) => Ok(result),
             Err(Failed::Upstream(error)) => Err(Refusal::new("upstream_error", error.to_string(), "")),
             Err(Failed::Hub(failure)) => Err(failure.into()),
         }
@@ -283,4 +289,9 @@ impl From<CallFailure> for Refusal {
         let code = failure.code.map_or("call_failed", |code| code.as_str());
         Refusal::new(code, failure.message, failure.action)
     }
+}
+/// A result for faces that read numbers as their language does.
+pub(super) fn read(result: &Raw) -> Result<Value, Refusal> {
+    serde_json::from_str(result.get())
+        .map_err(|error| Refusal::new("unreadable", format!("cannot read the result: {error}"), ""))
 }

@@ -8,9 +8,9 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use satchel_mcp::{ErrorObject, Raw, RawObject};
+use satchel_mcp::{ErrorObject, Raw, RawObject, exact};
 use serde_json::{Value, json, value::to_raw_value};
-use serde_json_path::JsonPath;
+use serde_json_path::{JsonPath, LocatedNode};
 use tokio::time::Instant;
 
 use super::Hub;
@@ -121,13 +121,19 @@ impl Hub {
             Some(path) => {
                 let parsed = JsonPath::parse(path).map_err(|error| PageError::Path(error.to_string()))?;
                 let document: Value = serde_json::from_str(&text).map_err(|_| PageError::NoJson)?;
-                let found = parsed.query(&document).all();
+                let found = parsed.query_located(&document);
+                // As they were written: a number that is read loses digits.
+                let written = |found: &LocatedNode<'_>| {
+                    let text = exact::at(&text, &found.location().to_json_pointer());
+                    text.map_or_else(|| found.node().to_string(), ToOwned::to_owned)
+                };
+                let found: Vec<String> = found.iter().map(written).collect();
                 let found = match found.as_slice() {
-                    [one] => serde_json::to_string_pretty(one),
-                    many => serde_json::to_string_pretty(many),
+                    [one] => exact::pretty(one),
+                    many => exact::pretty(&format!("[{}]", many.join(","))),
                 };
                 let next = |next| format!("{ADDRESS}{}?path={}&offset={next}", asked.id, encoded(path));
-                Ok(page(&found.unwrap_or_default(), asked.offset, cap, next))
+                Ok(page(&found, asked.offset, cap, next))
             }
         }
     }

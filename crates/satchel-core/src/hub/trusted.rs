@@ -481,7 +481,10 @@ impl Hub {
                 entry.record.approve(&launch.item);
             }
         })?;
-        let looked = format!("looked at all {} definitions", items.len());
+        let looked = match items.len() {
+            1 => "looked at its only definition".to_owned(),
+            many => format!("looked at all {many} definitions"),
+        };
         self.did_here(DeedKind::Approval, server, looked);
         Ok(json!({}))
     }

@@ -33,7 +33,8 @@ pub enum Wish {
     Call {
         /// `server:tool`.
         tool_path: String,
-        /// Its arguments, an object.
+        /// Its arguments, an object; or a text that is one, where every digit of its numbers counts. Then the answer is
+        /// such a text, too.
         arguments: serde_json::Value,
     },
     /// A change of the configuration; the answer is `{}`.
@@ -153,7 +154,7 @@ pub enum Wish {
     RunAgain {
         /// The call's number in the history.
         id: i64,
-        /// Other arguments than the ones that were kept.
+        /// Other arguments than the ones that were kept; as for [`Wish::Call`].
         #[serde(default)]
         arguments: Option<serde_json::Value>,
     },

@@ -1,6 +1,7 @@
 //! What is kept of the history and for how long, and what of a call's arguments and result may be kept at all.
 
 use rusqlite::Connection;
+use satchel_mcp::{Raw, object};
 use serde_json::Value;
 
 use super::{recorder::sql, schema::StoreError};
@@ -10,6 +11,8 @@ use crate::model::secret::is_named_within;
 pub const CAP: usize = 16 * 1024;
 /// Longer texts are not read as JSON, only their beginning as words.
 const READ: usize = 1024 * 1024;
+/// Values within values; deeper ones are read as words.
+const DEPTH: usize = 100;
 /// Written where a secret was.
 const HIDDEN: &str = "***";
 /// Rows deleted at a time where the ledger is too large.
@@ -53,40 +56,43 @@ pub fn redacted(json: &str) -> String {
     if json.len() > READ {
         return cut(&words(&cut(json, 2 * CAP)), CAP);
     }
-    let text = match serde_json::from_str::<Value>(json) {
-        Ok(mut value) => {
-            redact(&mut value);
-            value.to_string()
-        }
-        Err(_) => words(json),
-    };
-    cut(&text, CAP)
+    cut(&redact(json, 0), CAP)
 }
 
-fn redact(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                if is_named_within(name) && !matches!(field, Value::Null | Value::Bool(_)) {
-                    *field = Value::String(HIDDEN.to_owned());
-                } else {
-                    redact(field);
-                }
-            }
+/// Numbers and the order of fields stay as they were written.
+fn redact(json: &str, depth: usize) -> String {
+    let json = json.trim();
+    if depth > DEPTH {
+        return words(json);
+    }
+    match json.as_bytes().first() {
+        Some(b'{') => {
+            let Ok(fields) = object::fields(json) else { return words(json) };
+            let field = |(name, value): &(String, &Raw)| {
+                let value = match value.get() {
+                    value @ ("null" | "true" | "false") => value.to_owned(),
+                    _ if is_named_within(name) => Value::from(HIDDEN).to_string(),
+                    value => redact(value, depth + 1),
+                };
+                format!("{}:{value}", Value::from(name.as_str()))
+            };
+            format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
         }
-        Value::Array(items) => items.iter_mut().for_each(redact),
-        Value::String(text) => {
+        Some(b'[') => {
+            let Ok(items) = serde_json::from_str::<Vec<&Raw>>(json) else { return words(json) };
+            let items = items.iter().map(|item| redact(item.get(), depth + 1));
+            format!("[{}]", items.collect::<Vec<_>>().join(","))
+        }
+        Some(b'"') => {
+            let Ok(text) = serde_json::from_str::<String>(json) else { return words(json) };
             // Results often carry JSON as text.
-            let inner =
-                (text.trim_start().starts_with(['{', '['])).then(|| serde_json::from_str::<Value>(text));
-            if let Some(Ok(mut inner)) = inner {
-                redact(&mut inner);
-                *text = inner.to_string();
-            } else {
-                *text = words(text);
-            }
+            let is_json =
+                text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<&Raw>(&text).is_ok();
+            let kept = if is_json { redact(&text, depth + 1) } else { words(&text) };
+            Value::from(kept).to_string()
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        _ if serde_json::from_str::<&Raw>(json).is_ok() => json.to_owned(),
+        _ => words(json),
     }
 }
 
@@ -241,6 +247,10 @@ mod tests {
             (r#"["postgres://me:pw@host/db"]"#, r#"["postgres://***@host/db"]"#),
             (r#"[{"text":"{\"password\":\"p\"}"}]"#, r#"[{"text":"{\"password\":\"***\"}"}]"#),
             (r#"["a plain sentence, nothing more"]"#, r#"["a plain sentence, nothing more"]"#),
+            (
+                r#"{"z": 1.10, "a":[12345678901234567890123, -0, 1E5],"t":"{\"n\":1.0}"}"#,
+                r#"{"z":1.10,"a":[12345678901234567890123,-0,1E5],"t":"{\"n\":1.0}"}"#,
+            ),
         ] {
             assert_eq!(redacted(json), expected);
         }

@@ -673,7 +673,9 @@ impl Start {
                 let patience = patience_for(&command, quiet);
                 let program = self.program(&command, args, env, cwd).await.map_err(lost)?;
                 let warden = self.around.warden.clone();
-                let detail = format!("{}, {} arguments", program.program.display(), program.args.len());
+                let count = program.args.len();
+                let noun = if count == 1 { "argument" } else { "arguments" };
+                let detail = format!("{}, {count} {noun}", program.program.display());
                 let ending = self.around.ending.clone();
                 let connected = stdio::connect(program, ears, self.log.clone(), warden, ending, tracker);
                 let connected = connected.map_err(lost)?;

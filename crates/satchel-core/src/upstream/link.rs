@@ -444,6 +444,14 @@ impl Link {
         }
     }
 
+    /// The answer to this request came and is not JSON.
+    pub fn broken(&self, id: &Id, reason: &str) {
+        if let Some(id) = id.as_ours() {
+            let message = format!("its answer is not valid JSON: {reason}");
+            self.fail(id, CallError::Ended(message, Outcome::Unknown));
+        }
+    }
+
     /// Takes in a message from the server.
     pub fn incoming(&self, message: Message) {
         self.incoming_on(None, message);

@@ -4,39 +4,45 @@ use jsonschema::{
     JsonType, ValidationError, Validator,
     error::{TypeKind, ValidationErrorKind},
 };
+use satchel_mcp::{RawObject, exact};
 use serde_json::Value;
 
 /// A correction can uncover the next fault; so often it is looked again.
 const ROUNDS: usize = 3;
 
-/// Corrects what it can, and says what it did.
-pub(super) fn all(validator: &Validator, schema: &Value, arguments: &mut Value) -> Vec<String> {
-    let mut notes = Vec::new();
+/// Corrects what it can in arguments, and says what it did. Everything else stays as it was written.
+pub(super) fn all(validator: &Validator, schema: &Value, arguments: &str) -> (String, Vec<String>) {
+    let (mut text, mut notes) = (arguments.to_owned(), Vec::new());
     for _ in 0..ROUNDS {
+        let Ok(value) = serde_json::from_str::<Value>(&text) else { break };
         let errors: Vec<ValidationError<'static>> =
-            validator.iter_errors(arguments).map(ValidationError::to_owned).collect();
+            validator.iter_errors(&value).map(ValidationError::to_owned).collect();
         let before = notes.len();
         for error in &errors {
-            notes.extend(one(error, schema, arguments));
+            notes.extend(one(error, schema, &mut text));
         }
         if notes.len() == before {
             break;
         }
     }
-    notes
+    (text, notes)
 }
 
-fn one(error: &ValidationError, schema: &Value, arguments: &mut Value) -> Option<String> {
+fn one(error: &ValidationError, schema: &Value, text: &mut String) -> Option<String> {
     let path = error.instance_path().as_str().to_owned();
-    let given = arguments.pointer(&path)?.clone();
+    let written = exact::at(text, &path)?.to_owned();
+    let given: Value = serde_json::from_str(&written).ok()?;
     if given.is_null() && may_be_left_out(schema, &path) {
-        let name = path.strip_prefix('/')?.to_owned();
-        arguments.as_object_mut()?.shift_remove(&name)?;
+        let name = path.strip_prefix('/')?.replace("~1", "/").replace("~0", "~");
+        let mut fields: RawObject = serde_json::from_str(text).ok()?;
+        fields.remove(&name)?;
+        *text = fields.to_raw().get().to_owned();
         return Some(format!("{name}: null was left out"));
     }
-    let better = better(error, &given)?;
-    let note = format!("{}: {given} was read as {better}", super::place(&path));
-    *arguments.pointer_mut(&path)? = better;
+    // Another fault of this round may have been answered by the same correction.
+    let better = better(error, &given, &written).filter(|better| *better != written)?;
+    let note = format!("{}: {written} was read as {better}", super::place(&path));
+    *text = exact::with(text, &path, &better)?;
     Some(note)
 }
 
@@ -47,57 +53,81 @@ fn may_be_left_out(schema: &Value, path: &str) -> bool {
     name.is_some_and(|name| !required.into_iter().flatten().any(|required| required == name))
 }
 
-fn better(error: &ValidationError, given: &Value) -> Option<Value> {
+/// What is meant by `given`, which is written so; as JSON.
+fn better(error: &ValidationError, given: &Value, written: &str) -> Option<String> {
     match error.kind() {
-        ValidationErrorKind::Type { kind: TypeKind::Single(wanted) } => converted(given, *wanted),
+        ValidationErrorKind::Type { kind: TypeKind::Single(wanted) } => converted(given, written, *wanted),
         ValidationErrorKind::Type { kind: TypeKind::Multiple(wanted) } => {
-            wanted.iter().find_map(|wanted| converted(given, wanted))
+            wanted.iter().find_map(|wanted| converted(given, written, wanted))
         }
-        ValidationErrorKind::Enum { options } => option(options.as_array()?, given),
+        ValidationErrorKind::Enum { options } => option(options.as_array()?, given, written),
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             // Of the ways it may be given, one that fails for nothing but this value.
             let same = |errors: &&Vec<ValidationError<'static>>| matches!(errors.as_slice(), [only] if only.instance_path() == error.instance_path());
-            context.iter().filter(same).find_map(|errors| better(&errors[0], given))
+            context.iter().filter(same).find_map(|errors| better(&errors[0], given, written))
         }
         _ => None,
     }
 }
 
-fn converted(given: &Value, wanted: JsonType) -> Option<Value> {
+fn converted(given: &Value, written: &str, wanted: JsonType) -> Option<String> {
+    let quoted = |text: &str| Value::from(text).to_string();
     match (wanted, given) {
-        (JsonType::Integer | JsonType::Number, Value::String(text)) => {
-            let number: serde_json::Number = text.trim().parse().ok()?;
-            let whole =
-                number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|x| x.fract() == 0.0);
-            (whole || wanted == JsonType::Number).then_some(Value::Number(number))
-        }
+        (JsonType::Integer, Value::String(text)) => integer(text.trim()),
+        (JsonType::Number, Value::String(text)) => number(text.trim()),
         (JsonType::Boolean, Value::String(text)) => match text.trim().to_ascii_lowercase().as_str() {
-            "true" => Some(Value::Bool(true)),
-            "false" => Some(Value::Bool(false)),
+            text @ ("true" | "false") => Some(text.to_owned()),
             _ => None,
         },
-        (JsonType::String, Value::Number(_) | Value::Bool(_)) => Some(Value::String(given.to_string())),
-        (JsonType::Array, Value::String(text)) if text.trim_start().starts_with('[') => {
-            serde_json::from_str(text).ok()
-        }
-        (JsonType::Object, Value::String(text)) if text.trim_start().starts_with('{') => {
-            serde_json::from_str(text).ok()
-        }
+        // With all the digits that it has: a version 1.10 is not 1.1.
+        (JsonType::String, Value::Number(_) | Value::Bool(_)) => Some(quoted(written)),
+        (JsonType::Array, Value::String(text)) if text.trim_start().starts_with('[') => json(text),
+        (JsonType::Object, Value::String(text)) if text.trim_start().starts_with('{') => json(text),
         (JsonType::Array, Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
-            Some(Value::Array(vec![given.clone()]))
+            Some(format!("[{written}]"))
         }
         _ => None,
     }
+}
+
+/// A text that is JSON, as it is written.
+fn json(text: &str) -> Option<String> {
+    serde_json::from_str::<Value>(text).ok().map(|_| text.trim().to_owned())
+}
+
+/// An integer of 64 bits, written as JSON writes it; also as `5.0`.
+fn integer(text: &str) -> Option<String> {
+    let digits = match text.split_once('.') {
+        Some((digits, rest)) if !rest.is_empty() && rest.bytes().all(|byte| byte == b'0') => digits,
+        _ => text,
+    };
+    let exact = |number: String| (number == digits).then_some(number);
+    let signed = digits.parse::<i64>().ok().map(|number| number.to_string());
+    signed.or_else(|| digits.parse::<u64>().ok().map(|number| number.to_string())).and_then(exact)
+}
+
+/// A number that no reader of JSON takes for another one; without an exponent, whose digits nobody can see.
+fn number(text: &str) -> Option<String> {
+    if integer(text).is_some_and(|whole| whole == text) {
+        return Some(text.to_owned());
+    }
+    let number: serde_json::Number = text.parse().ok()?;
+    let plain = |text: &str| match text.split_once('.') {
+        Some((whole, rest)) => format!("{whole}.{}", rest.trim_end_matches('0')),
+        None => format!("{text}."),
+    };
+    let fits = !text.contains(['e', 'E']) && plain(&number.to_string()) == plain(text);
+    fits.then(|| text.to_owned())
 }
 
 /// The one option that differs in nothing but case, or in being written as text.
-fn option(options: &[Value], given: &Value) -> Option<Value> {
-    let plain = |value: &Value| match value {
+fn option(options: &[Value], given: &Value, written: &str) -> Option<String> {
+    let plain = |value: &Value, written: &str| match value {
         Value::String(text) => text.trim().to_lowercase(),
-        other => other.to_string(),
+        _ => written.to_owned(),
     };
-    let wanted = plain(given);
-    let mut fitting = options.iter().filter(|option| plain(option) == wanted);
+    let wanted = plain(given, written);
+    let mut fitting = options.iter().filter(|option| plain(option, &option.to_string()) == wanted);
     let only = fitting.next()?;
-    fitting.next().is_none().then(|| only.clone())
+    fitting.next().is_none().then(|| only.to_string())
 }

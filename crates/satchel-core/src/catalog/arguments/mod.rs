@@ -7,8 +7,10 @@ mod bound;
 mod correct;
 mod skeleton;
 
+use std::collections::BTreeMap;
+
 use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
-use satchel_mcp::{Raw, RawObject};
+use satchel_mcp::{Raw, RawObject, exact};
 use serde_json::{Map, Value};
 
 use super::{ToolEntry, search};
@@ -38,8 +40,8 @@ pub struct Misfit {
     pub faults: Vec<String>,
     /// The same without anything that was given: for whoever keeps it.
     pub plain_faults: Vec<String>,
-    /// What was given, with the faults replaced by placeholders.
-    pub skeleton: Value,
+    /// What was given, with the faults replaced by placeholders: a JSON object.
+    pub skeleton: String,
 }
 
 impl ToolEntry {
@@ -58,14 +60,20 @@ impl ToolEntry {
         if validator.is_valid(&arguments) {
             return Ok(unchanged());
         }
-        let mut corrected = arguments.clone();
-        let notes = correct::all(&validator, &schema, &mut corrected);
-        if !notes.is_empty() && validator.is_valid(&corrected) {
-            return Ok(Checked { arguments: spliced(given, &arguments, &corrected), notes });
+        let text = with_each_key_once(given);
+        let (corrected, notes) = correct::all(&validator, &schema, &text);
+        let after = serde_json::from_str(&corrected).unwrap_or_else(|_| arguments.clone());
+        if !notes.is_empty()
+            && validator.is_valid(&after)
+            && let Ok(arguments) = Raw::from_string(corrected.clone())
+        {
+            return Ok(Checked { arguments, notes });
         }
-        let faults_with = |given: Given| faults(&validator, &schema, &arguments, given);
-        let (faults, plain_faults) = (faults_with(Given::Shown), faults_with(Given::LeftOut));
-        Err(Misfit { faults, plain_faults, skeleton: skeleton::filled(&schema, &corrected, &validator) })
+        let faults_with = |given: Given<'_>| faults(&validator, &schema, &arguments, given);
+        let (faults, plain_faults) = (faults_with(Given::Shown(&text)), faults_with(Given::LeftOut));
+        let skeleton = skeleton::filled(&schema, &after, &validator);
+        let skeleton = with_numbers_as_given(&skeleton, &after, &corrected);
+        Err(Misfit { faults, plain_faults, skeleton })
     }
 
     /// Arguments that its schema accepts, with placeholders for what only a caller knows.
@@ -124,37 +132,34 @@ fn each_pattern(schema: &mut Value, stays: &mut dyn FnMut(&str) -> bool) {
     }
 }
 
-/// What was given with the corrected fields replaced and everything else as it was written.
-fn spliced(given: &Raw, before: &Value, after: &Value) -> Box<Raw> {
-    let Ok(mut fields) = RawObject::parse(given) else {
-        // A key that occurs twice, of which the last one was checked.
-        return Raw::from_string(after.to_string()).unwrap_or_else(|_| given.to_owned());
+/// As it was written; of a key that occurs twice, the last one, which is what was checked.
+fn with_each_key_once(given: &Raw) -> String {
+    let twice = RawObject::parse(given).is_err();
+    let once = || serde_json::from_str::<BTreeMap<String, &Raw>>(given.get()).ok();
+    let text = twice.then(once).flatten().and_then(|fields| serde_json::to_string(&fields).ok());
+    text.unwrap_or_else(|| given.get().to_owned())
+}
+
+/// A skeleton, in which what was taken from the arguments stands as they were written.
+fn with_numbers_as_given(skeleton: &Value, arguments: &Value, text: &str) -> String {
+    let Some(fields) = skeleton.as_object() else { return skeleton.to_string() };
+    let field = |(name, value): (&String, &Value)| {
+        let place = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        let given = exact::at(text, &place).filter(|_| arguments.get(name) == Some(value));
+        format!("{}:{}", Value::from(name.as_str()), given.map_or_else(|| value.to_string(), exact::compact))
     };
-    let names: Vec<String> = fields.iter().map(|(name, _)| name.to_owned()).collect();
-    for name in names {
-        match after.get(&name) {
-            Some(value) if before.get(&name) == Some(value) => {}
-            // A JSON value always serializes.
-            Some(value) => drop(fields.put(&name, value)),
-            None => drop(fields.remove(&name)),
-        }
-    }
-    for (name, value) in after.as_object().into_iter().flatten() {
-        if fields.get(name).is_none() {
-            let _ = fields.put(name, value);
-        }
-    }
-    fields.to_raw()
+    format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
 }
 
 /// What becomes of given values in a complaint about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Given {
-    Shown,
+enum Given<'a> {
+    /// As they were written in this text.
+    Shown(&'a str),
     LeftOut,
 }
 
-fn faults(validator: &Validator, schema: &Value, arguments: &Value, values: Given) -> Vec<String> {
+fn faults(validator: &Validator, schema: &Value, arguments: &Value, values: Given<'_>) -> Vec<String> {
     let mut faults: Vec<String> = Vec::new();
     for error in validator.iter_errors(arguments) {
         for fault in sentences(&error, schema, values) {
@@ -172,12 +177,15 @@ fn faults(validator: &Validator, schema: &Value, arguments: &Value, values: Give
 }
 
 /// One error in words that name the place.
-fn sentences(error: &ValidationError, schema: &Value, values: Given) -> Vec<String> {
+fn sentences(error: &ValidationError, schema: &Value, values: Given<'_>) -> Vec<String> {
     let place = place(error.instance_path().as_str());
     let within = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
     let here = if place.is_empty() { "the arguments".to_owned() } else { format!("\"{place}\"") };
     let given = match values {
-        Given::Shown => format!(", not {}", shown(&error.instance().to_string())),
+        Given::Shown(text) => {
+            let written = exact::at(text, error.instance_path().as_str()).map(exact::compact);
+            format!(", not {}", shown(&written.unwrap_or_else(|| error.instance().to_string())))
+        }
         Given::LeftOut => String::new(),
     };
     match error.kind() {
@@ -324,7 +332,7 @@ mod tests {
             (r#""labels":"bug""#, r#""labels":["bug"]"#),
             (r#""state":"OPEN""#, r#""state":"open""#),
             (r#""since":"12""#, r#""since":12"#),
-            (r#""labels":[1, "b"]"#, r#""labels":["1","b"]"#),
+            (r#""labels":[1, "b"]"#, r#""labels":["1", "b"]"#),
         ] {
             assert_eq!(check(&issues(), &base(given)), Ok((base(sent), 1)), "{given}");
         }
@@ -356,7 +364,72 @@ mod tests {
     fn a_skeleton_keeps_what_was_right() {
         let given = Raw::from_string(r#"{"titel":"x","owner":"me","limit":"many"}"#.into()).unwrap();
         let misfit = issues().check(&given).unwrap_err();
-        assert_eq!(misfit.skeleton, json!({ "owner": "me", "title": "…", "limit": 0 }));
+        assert_eq!(misfit.skeleton, r#"{"owner":"me","limit":0,"title":"…"}"#);
+    }
+
+    /// A text keeps its digits, and a number its value; what would lose either is refused.
+    #[test]
+    fn a_number_is_corrected_only_without_loss() {
+        let tool = tool(
+            json!({ "version": { "type": "string" }, "n": { "type": "integer" }, "f": { "type": "number" },
+                "d": { "enum": ["1.10", "1.1"] }, "l": { "type": "array" }, "o": { "type": "object" },
+                "deep": { "type": "object", "properties": { "n": { "type": "integer" } } } }),
+            json!([]),
+        );
+        for (given, sent) in [
+            (r#""version":1.10"#, Some(r#""version":"1.10""#)),
+            (r#""version":3.0"#, Some(r#""version":"3.0""#)),
+            (r#""version":1e3"#, Some(r#""version":"1e3""#)),
+            (r#""version":12345678901234567890123"#, Some(r#""version":"12345678901234567890123""#)),
+            (r#""version":-0"#, Some(r#""version":"-0""#)),
+            (r#""version":true"#, Some(r#""version":"true""#)),
+            (r#""d":1.10"#, Some(r#""d":"1.10""#)),
+            (r#""d":1.1"#, Some(r#""d":"1.1""#)),
+            (r#""d":1.100"#, None),
+            (r#""n":" 5 ""#, Some(r#""n":5"#)),
+            (r#""n":"-5""#, Some(r#""n":-5"#)),
+            (r#""n":"5.0""#, Some(r#""n":5"#)),
+            (r#""n":"9007199254740993""#, Some(r#""n":9007199254740993"#)),
+            (r#""n":"18446744073709551615""#, Some(r#""n":18446744073709551615"#)),
+            (r#""n":"12345678901234567890123""#, None),
+            (r#""n":"1e3""#, None),
+            (r#""n":"0x10""#, None),
+            (r#""n":"5.7""#, None),
+            (r#""n":"-0""#, None),
+            (r#""n":"05""#, None),
+            (r#""f":"1.50""#, Some(r#""f":1.50"#)),
+            (r#""f":"0.1""#, Some(r#""f":0.1"#)),
+            (r#""f":"0.1000000000000000055511""#, None),
+            (r#""f":"1e400""#, None),
+            (r#""f":"12345678901234567890123""#, None),
+            (r#""l":1.10"#, Some(r#""l":[1.10]"#)),
+            (r#""l":"[1.10, 12345678901234567890123]""#, Some(r#""l":[1.10, 12345678901234567890123]"#)),
+            (r#""o":"{\"a\":1.10}""#, Some(r#""o":{"a":1.10}"#)),
+            (
+                r#""deep":{"n":"5","other":1.10,"big":12345678901234567890123}"#,
+                Some(r#""deep":{"n":5,"other":1.10,"big":12345678901234567890123}"#),
+            ),
+        ] {
+            let answer = check(&tool, &format!("{{{given}}}"));
+            assert_eq!(
+                answer.as_ref().ok().map(|(sent, _)| sent.as_str()),
+                sent.map(|sent| format!("{{{sent}}}")).as_deref(),
+                "{given}: {answer:?}"
+            );
+        }
+        let raw = Raw::from_string(r#"{"version":1.10}"#.into()).unwrap();
+        assert_eq!(tool.check(&raw).unwrap().notes, [r#"version: 1.10 was read as "1.10""#]);
+        let both = entry(json!({ "properties": { "d": { "type": "string", "enum": ["1.10", "1.1"] } } }));
+        let raw = Raw::from_string(r#"{"d":1.10}"#.into()).unwrap();
+        assert_eq!(both.check(&raw).unwrap().notes, [r#"d: 1.10 was read as "1.10""#]);
+        let raw = Raw::from_string(r#"{"n":"x","f":1.10,"o":{"a":12345678901234567890123}}"#.into()).unwrap();
+        let misfit = tool.check(&raw).unwrap_err();
+        assert_eq!(misfit.skeleton, r#"{"n":0,"f":1.10,"o":{"a":12345678901234567890123}}"#);
+        let raw = Raw::from_string(r#"{"o":12345678901234567890123}"#.into()).unwrap();
+        assert_eq!(
+            tool.check(&raw).unwrap_err().faults,
+            ["\"o\" must be an object, not 12345678901234567890123"]
+        );
     }
 
     #[test]

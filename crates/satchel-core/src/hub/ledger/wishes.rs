@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Program, Tally};
 use crate::{
-    hub::{Hub, view::now_ms},
+    hub::{Hub, fulfil::read, view::now_ms},
     model::{
         audit::{AuditAsk, AuditPage},
         control::Refusal,
@@ -75,14 +75,23 @@ impl Hub {
         let kept = || {
             let text = call.arguments.as_deref()?;
             // What was hidden or cut is not what was called.
-            serde_json::from_str::<Value>(text).ok().filter(|_| !text.contains("***"))
+            Raw::from_string(text.to_owned()).ok().filter(|_| !text.contains("***"))
         };
-        let Some(arguments) = arguments.or_else(kept) else {
+        // As a text they keep every digit.
+        let as_text = arguments.as_ref().is_some_and(Value::is_string);
+        let given = arguments.map(|arguments| match arguments {
+            Value::String(text) => Raw::from_string(text),
+            arguments => Raw::from_string(arguments.to_string()),
+        });
+        let given =
+            given.transpose().map_err(|error| Refusal::new("bad_arguments", error.to_string(), ""))?;
+        let Some(arguments) = given.or_else(kept) else {
             let message = "the arguments of this call were not kept, or not all of them";
             return Err(Refusal::new("arguments_not_kept", message, "Give the arguments."));
         };
         let path = format!("{}:{}", in_path(&call.line.server), call.line.tool);
-        self.call_for_face(&path, &arguments).await
+        let result = self.call_for_face(&path, arguments).await?;
+        if as_text { Ok(Value::from(result.get())) } else { read(&result) }
     }
 
     pub(in crate::hub) async fn forget(&self, sums: bool) -> Result<Value, Refusal> {

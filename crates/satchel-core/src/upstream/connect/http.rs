@@ -17,7 +17,7 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
-use satchel_mcp::{ErrorObject, Id, Message, era, errors, headers, limits, sse};
+use satchel_mcp::{ErrorObject, Id, Message, era, errors, framing::broken_answer, headers, limits, sse};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{Connection, Signs};
@@ -432,7 +432,12 @@ impl Http {
                         self.remember_revision(&message);
                         self.link.incoming_on(call, message);
                     }
-                    Err(error) => self.log.noise(&format!("{error}: {}", head(&event.data))),
+                    Err(error) => {
+                        self.log.noise(&format!("{error}: {}", head(&event.data)));
+                        if let Some((id, reason)) = broken_answer(event.data.trim()) {
+                            self.link.broken(&id, &reason);
+                        }
+                    }
                 }
             }
         }

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use reqwest::{Client, Response, Url};
-use satchel_mcp::{Message, sse};
+use satchel_mcp::{Message, framing::broken_answer, sse};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
@@ -109,7 +109,12 @@ impl Sse {
             }
             match Message::parse(&event.data) {
                 Ok(message) => self.link.incoming(message),
-                Err(error) => self.log.noise(&format!("{error}: {}", head(&event.data))),
+                Err(error) => {
+                    self.log.noise(&format!("{error}: {}", head(&event.data)));
+                    if let Some((id, reason)) = broken_answer(event.data.trim()) {
+                        self.link.broken(&id, &reason);
+                    }
+                }
             }
         }
     }

@@ -255,6 +255,7 @@ async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs,
                 Frame::Message(message) => link.incoming(message),
                 Frame::Noise(text) => log.noise(&text),
                 Frame::TooLong { bytes, head } => too_long(&link, &log, bytes, &head),
+                Frame::Broken { id, reason } => link.broken(&id, &reason),
             }
         }
         if count == 0 {
