@@ -267,6 +267,55 @@ fn servers_that_were_not_read_yet_are_added_when_they_are() {
     assert_eq!(ask(&path, By::Client).savings.without, 704, "what was added later it would not have seen");
 }
 
+/// A script that calls and never asks for a list would have loaded none.
+#[test]
+fn a_session_that_never_asked_for_a_list_saves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    for number in 0..100 {
+        let program = if number % 2 == 0 { "curl" } else { "claude-code" };
+        let script = visit(Some(number), "script", program, "2.1.7");
+        let search = searched(&script, NOON, CallKind::Find).0;
+        recorder.record(&[executed(&script, NOON, "big:a", 15), search]).unwrap();
+    }
+    count(&mut recorder);
+    let savings = ask(&path, By::Client).savings;
+    assert_eq!((savings.sessions, savings.left_out, savings.without), (100, 0, 0));
+    assert!(savings.net < 0 && savings.percent.is_none(), "{savings:?}");
+    // One that asks later has it from then on.
+    let late = visit(Some(0), "script", "curl", "2.1.7");
+    recorder.record(&[listed(&late, NOON, 10), executed(&late, NOON, "big:a", 15)]).unwrap();
+    count(&mut recorder);
+    assert_eq!(ask(&path, By::Client).savings.without, 704);
+}
+
+/// A client that is given every tool directly saves nothing by the hub, however its servers write their lists.
+#[test]
+fn white_space_and_escapes_of_a_server_are_no_saving() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    let padded =
+        "{ \"name\" :  \"t\\u0065st\",\n  \"inputSchema\" : { \"type\" : \"object\" , \"maximum\":1.0 } }";
+    let tools = Some(vec![("test".to_owned(), Arc::from(padded)), ("two".to_owned(), Arc::from(padded))]);
+    let offers: Offers = Arc::new(vec![Offered { server: "a".into(), tools }]);
+    let sent = r#"{"name":"test","inputSchema":{"type":"object","maximum":1.0}}"#;
+    for (number, list) in
+        [format!("[{padded},{padded}]"), format!("[{sent}, {sent}]")].into_iter().enumerate()
+    {
+        let client = visit(Some(number as u64), "direct", "", "");
+        let definitions: Arc<str> = list.into();
+        recorder
+            .record(&[Event::Listed { visit: client, at_ms: NOON, definitions, offers: offers.clone() }])
+            .unwrap();
+    }
+    count(&mut recorder);
+    let savings = ask(&path, By::Client).savings;
+    let whole = 2 * (sent.len() as i64 * 2 + 3);
+    assert_eq!((savings.sessions, savings.without, savings.with, savings.net), (2, whole, whole, 0));
+}
+
 #[test]
 fn a_persons_own_calls_neither_cost_nor_save() {
     let dir = tempfile::tempdir().unwrap();

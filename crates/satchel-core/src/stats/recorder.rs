@@ -484,8 +484,12 @@ impl State {
         definitions: &Arc<str>,
         offers: &Offers,
     ) -> Result<(), StoreError> {
-        let key = self.session(transaction, visit, at_ms, offers)?;
-        let hash = hash(definitions);
+        let key = self.session(transaction, visit, at_ms)?;
+        let definitions = compact(definitions);
+        let hash = hash(&definitions);
+        if !visit.face {
+            self.baseline(transaction, &key, offers)?;
+        }
         let Some(open) = self.sessions.get_mut(&key) else { return Ok(()) };
         // The same list asked for again replaces itself in the client.
         if open.listed == Some(hash) {
@@ -496,11 +500,16 @@ impl State {
         transaction
             .prepare_cached("UPDATE sessions SET listed = ?2 WHERE id = ?1")?
             .execute(params![open.row, hash])?;
-        self.cost(transaction, &open, Part::Definitions, Amount::of([definitions.clone()]))
+        self.cost(transaction, &open, Part::Definitions, Amount::of([definitions]))
     }
 
     fn called(&mut self, transaction: &Transaction<'_>, called: &Called) -> Result<(), StoreError> {
-        let key = self.session(transaction, &called.visit, called.at_ms, &called.offers)?;
+        let key = self.session(transaction, &called.visit, called.at_ms)?;
+        // Whoever never asked for a list would not have loaded one without the hub either.
+        let has_list = self.sessions.get(&key).is_some_and(|open| open.listed.is_some());
+        if has_list && !called.visit.face {
+            self.baseline(transaction, &key, &called.offers)?;
+        }
         let Some(open) = self.sessions.get(&key).cloned() else { return Ok(()) };
         let hours = self.row(transaction, called, &open)?;
         self.tokens_of(transaction, called, self.newest, hours)?;
@@ -533,7 +542,7 @@ impl State {
                     let shares = if routed { vec![share(called)] } else { vec![] };
                     self.cost(transaction, &open, Part::Wrapping, amount.on(shares))?;
                 }
-                if routed && open.defers {
+                if routed && open.defers && has_list {
                     self.loaded(transaction, &key, &open, called)?;
                 }
             }
@@ -557,7 +566,7 @@ impl State {
             return Ok(());
         }
         let share = Share { server: tool.0, tool: tool.1, weight: 1 };
-        self.cost(transaction, open, Part::Loaded, Amount::of([definition.clone()]).on(vec![share]))
+        self.cost(transaction, open, Part::Loaded, Amount::of([compact(definition)]).on(vec![share]))
     }
 
     fn row(
@@ -768,7 +777,6 @@ impl State {
         transaction: &Transaction<'_>,
         visit: &Visit,
         at_ms: u64,
-        offers: &Offers,
     ) -> Result<Key, StoreError> {
         let Visit { client, program, version, only, .. } = visit;
         let key = match visit.session {
@@ -800,9 +808,6 @@ impl State {
             transaction
                 .prepare_cached("UPDATE sessions SET last_ms = max(last_ms, ?2) WHERE id = ?1")?
                 .execute(params![open.row, sql(at_ms)])?;
-        }
-        if !visit.face {
-            self.baseline(transaction, &key, offers)?;
         }
         Ok(key)
     }
@@ -840,7 +845,7 @@ impl State {
         })
     }
 
-    /// What this client would have received: the list of all servers as they were when the session began. Servers
+    /// What this client would have received: the list of all servers as they were when it first asked for one. Servers
     /// that were on then but had never been read are added when they are.
     fn baseline(
         &mut self,
@@ -873,7 +878,7 @@ impl State {
                 tools.map(|(tool, definition)| {
                     let text = match open.defers {
                         true => Arc::from(deferring::name(&offered.server, tool)),
-                        false => definition.clone(),
+                        false => compact(definition),
                     };
                     (offered.server.clone(), tool.clone(), text)
                 })
@@ -1079,6 +1084,15 @@ pub(super) fn hour(connection: &Connection, at_ms: u64) -> Result<i64, StoreErro
 fn bucket(took: std::time::Duration) -> u32 {
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     (u64::BITS - ms.leading_zeros()).min(15)
+}
+
+/// A definition or a list of them as clients put it before models: they read it and write it anew, without the white
+/// space and the escapes that a server happened to use.
+fn compact(json: &Arc<str>) -> Arc<str> {
+    match serde_json::from_str::<serde_json::Value>(json) {
+        Ok(value) => value.to_string().into(),
+        Err(_) => json.clone(),
+    }
 }
 
 fn hash(text: &str) -> Hash {

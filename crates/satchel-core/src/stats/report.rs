@@ -38,10 +38,10 @@ struct Span {
 /// How things are counted, for people.
 const HOW: &[&str] = &[
     "Counted with {tokenizer}. Other models count differently; for them the numbers are estimates.",
-    "Without: the list of all tools of the servers that were on for the client when its session began, as one text, once. Servers that had never been read then are added when they are read. Servers that are off and tools that are held back are not in it.",
+    "Without: the list of all tools of the servers that were on for the client when it first asked for one in its session, as one text, once; nothing for a session that never asked for a list. Servers that had never been read then are added when they are read. Servers that are off and tools that are held back are not in it.",
     "A client that defers tools by itself would have received only their names, and the definitions of the tools it then called; for it, that is the baseline.",
     "With: the definitions of Satchel's own tools once per list that differs, every answer to a search or for a description, and wrapping: what a call through Satchel is longer than the same call made directly, the whole call of a search, and what Satchel itself answered to calls that failed or were refused.",
-    "Of lists the array of tools is counted, of answers the array of content, of calls their name and arguments, byte for byte as they went over the wire.",
+    "Of lists and definitions the JSON is counted as a client writes it anew, without white space between its parts, on both sides. Of answers the array of content is counted, and of calls their name and arguments, byte for byte as they went over the wire.",
     "Results of servers are on neither side, and neither are instructions. Nothing is multiplied by turns.",
     "A session is one initialize with at least one list or call. In the revision without initialize it is everything one client asks with pauses of at most 30 minutes. It belongs to the hour in which it began.",
     "The split by server and tool is an allocation: without by the size of the definitions, searches by the size of each result; what is left belongs to the Router.",
@@ -256,12 +256,13 @@ fn savings(connection: &Connection, from: i64) -> Result<(Savings, Vec<(i64, i64
 /// Adds the verdict, and the numbers that only enough sessions allow.
 fn judged(savings: Savings, searches: i64) -> Savings {
     let Savings { sessions, without, spent, net, .. } = savings;
+    let tokens = |count: u64| if count == 1 { "1 token".to_owned() } else { format!("{count} tokens") };
     let many = if sessions == 1 { "1 session".to_owned() } else { format!("{sessions} sessions") };
     let verdict = match sessions {
         0 => "No session yet.".to_owned(),
         1..ENOUGH => format!("Too early to judge: {many}."),
-        _ if net < 0 => format!("Satchel cost {} tokens more than it saved, in {many}.", net.unsigned_abs()),
-        _ => format!("Satchel kept back {net} tokens, in {many}."),
+        _ if net < 0 => format!("Satchel cost {} more than it saved, in {many}.", tokens(net.unsigned_abs())),
+        _ => format!("Satchel kept back {}, in {many}.", tokens(net.unsigned_abs())),
     };
     let percent = (sessions >= ENOUGH && without > 0).then(|| 100.0 * net as f64 / without as f64);
     let one_search = (spent.find + spent.describe) as f64 / searches.max(1) as f64;
