@@ -187,7 +187,8 @@ fn status(snapshot: &Snapshot) -> String {
 fn saved(net: i64) -> Option<String> {
     match net {
         ..=0 => None,
-        1..1_000 => Some(format!("{net} tokens kept back today")),
+        1 => Some("1 token kept back today".to_owned()),
+        2..1_000 => Some(format!("{net} tokens kept back today")),
         _ => Some(format!("{} k tokens kept back today", net / 1_000)),
     }
 }

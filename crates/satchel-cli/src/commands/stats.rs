@@ -13,7 +13,7 @@ use satchel_core::{
 use super::status::megabytes;
 use crate::{
     args::Stats,
-    output::{say, say_json, shortened, table},
+    output::{counted, say, say_json, shortened, table},
     reach,
 };
 
@@ -35,8 +35,12 @@ fn in_words(report: &Report, how: bool) -> String {
         if report.from.is_empty() { "Since the beginning".into() } else { format!("Since {}", report.from) };
     let totals = &report.totals;
     let mut parts = vec![format!(
-        "{since}: {} calls, {} of them failed, {} searches. Median {:.0} ms, 95 % within {:.0} ms.",
-        totals.calls, totals.failures, totals.searches, totals.took.median_ms, totals.took.p95_ms
+        "{since}: {}, {} of them failed, {}. Median {:.0} ms, 95 % within {:.0} ms.",
+        counted(totals.calls, "call", "calls"),
+        totals.failures,
+        counted(totals.searches, "search", "searches"),
+        totals.took.median_ms,
+        totals.took.p95_ms
     )];
     parts.push(subtraction(&report.savings));
     parts.extend(sharing(&report.sharing));
@@ -54,7 +58,7 @@ fn in_words(report: &Report, how: bool) -> String {
         ));
     }
     if totals.uncounted > 0 {
-        parts.push(format!("{} calls are not counted in tokens.", totals.uncounted));
+        parts.push(format!("{} not counted in tokens.", counted(totals.uncounted, "call is", "calls are")));
     }
     parts.push(format!("Tokens of {}. How this is counted: satchel stats --how", report.tokenizer));
     if how {
@@ -67,10 +71,10 @@ fn subtraction(savings: &Savings) -> String {
     let spent = &savings.spent;
     let percent = savings.percent.map(|percent| format!(" ({percent:.0} %)")).unwrap_or_default();
     let mut text = format!(
-        "{}\n  without  {:>10}  tokens of tool lists, in {} sessions\n  with     {:>10}  = {} definitions + {} searches + {} descriptions + {} wrapping\n  net      {:>10}{percent}",
+        "{}\n  without  {:>10}  tokens of tool lists, in {}\n  with     {:>10}  = {} definitions + {} searches + {} descriptions + {} wrapping\n  net      {:>10}{percent}",
         savings.verdict,
         savings.without,
-        savings.sessions,
+        counted(savings.sessions, "session", "sessions"),
         savings.with,
         spent.definitions,
         spent.find,
@@ -83,8 +87,9 @@ fn subtraction(savings: &Savings) -> String {
     }
     if savings.left_out > 0 {
         text.push_str(&format!(
-            "\n  {} sessions are left out: not everything in them was counted.",
-            savings.left_out
+            "\n  {} left out: not everything in {} was counted.",
+            counted(savings.left_out, "session is", "sessions are"),
+            if savings.left_out == 1 { "it" } else { "them" }
         ));
     }
     text

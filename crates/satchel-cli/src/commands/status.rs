@@ -14,7 +14,7 @@ use satchel_core::{
 
 use super::now_ms;
 use crate::{
-    output::{count, say, say_json, shortened, state, table},
+    output::{count, counted, say, say_json, shortened, state, table},
     reach::{self, Reached, reach},
 };
 
@@ -108,10 +108,10 @@ fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> String {
     let avoided = &snapshot.avoided;
     if avoided.processes > 0 {
         parts.push(format!(
-            "Sharing saves {} processes and {} now, with {} clients.",
-            avoided.processes,
+            "Sharing saves {} and {} now, with {}.",
+            counted(avoided.processes as u64, "process", "processes"),
             megabytes(avoided.memory_bytes),
-            avoided.clients
+            counted(avoided.clients as u64, "client", "clients")
         ));
     }
     parts.join("\n\n")

@@ -13,7 +13,7 @@ use satchel_core::{
 
 use super::{history::ago, now_ms};
 use crate::{
-    output::{say, say_json, shortened, table},
+    output::{counted, say, say_json, shortened, table},
     reach::reach,
 };
 
@@ -86,11 +86,20 @@ fn judged(verdict: &TrailVerdict) -> String {
     let head = verdict.head.as_ref();
     let mut said = match head {
         Some(head) if verdict.problems.is_empty() => format!(
-            "All {} records, {} to {}, are as they were written.\nNote this elsewhere to prove it later: {head}",
-            verdict.records, verdict.first, head.seq
+            "{}, {} to {}, {} written.\nNote this elsewhere to prove it later: {head}",
+            if verdict.records == 1 {
+                "The one record".to_owned()
+            } else {
+                format!("All {} records", verdict.records)
+            },
+            verdict.first,
+            head.seq,
+            if verdict.records == 1 { "is as it was" } else { "are as they were" }
         ),
         None if verdict.problems.is_empty() => "Nothing was recorded yet.".to_owned(),
-        Some(_) | None => format!("The trail is not as it was written ({} records):", verdict.records),
+        Some(_) | None => {
+            format!("The trail is not as it was written ({}):", counted(verdict.records, "record", "records"))
+        }
     };
     for problem in &verdict.problems {
         said.push_str(&format!("\n  {problem}"));

@@ -55,6 +55,7 @@ fn written(value: &Val) -> String {
 fn failed(values: &[String], wrong: &str) -> String {
     match values.len() {
         0 => format!("The program failed: {wrong}."),
+        1 => format!("The program failed after 1 result: {wrong}."),
         before => format!("The program failed after {before} results: {wrong}."),
     }
 }
