@@ -88,7 +88,7 @@ fn damaged_files_hurt_nobody() {
 
 #[test]
 fn no_credential_stays_in_what_we_keep() {
-    use satchel_core::clients::import::into_config;
+    use satchel_core::{clients::import::into_config, config::expand::literal};
     let (mut moved, mut kept) = (0, 0);
     for folder in folders(&cases("import")).iter().filter(|folder| name(folder) != "_broken") {
         let expected = json(&folder.join("expected.json"));
@@ -97,7 +97,7 @@ fn no_credential_stays_in_what_we_keep() {
             let path = folder.join(file["path"].as_str().unwrap());
             let contents = source(client, &path, file["scope"].as_str().unwrap()).read(Os::Linux).unwrap();
             for server in &contents.servers {
-                let (entry, secrets, _) = into_config(server, &server.name);
+                let (entry, secrets, _) = into_config(server, &server.name, literal);
                 assert_eq!(secrets.len(), server.secret_fields.len(), "{}", path.display());
                 let text = Value::Object(entry).to_string();
                 for secret in &secrets {

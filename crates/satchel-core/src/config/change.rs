@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Config, ConfigError,
-    file::{HISTORY, TOOL_RULES},
+    file::{HISTORY, SERVERS, TOOL_RULES},
 };
 use crate::model::{
     ServerName,
@@ -69,7 +69,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                 servers.insert(name.clone(), Value::Object(entry));
             })?)
         }
-        Change::Put { name, entry, replace } => {
+        Change::Put { name, entry, replace, rules } => {
             name.parse::<ServerName>()?;
             if there(name) && !replace {
                 return Err(ChangeError::Exists(name.clone()));
@@ -77,8 +77,19 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             if !entry.is_object() {
                 return Err(ChangeError::Invalid(format!("the entry of \"{name}\" must be an object")));
             }
-            Ok(config.edited(|servers| {
-                servers.insert(name.clone(), entry.clone());
+            Ok(config.edited_whole(|root| {
+                let servers = root.entry(SERVERS).or_insert_with(|| Value::Object(Map::new()));
+                if let Some(servers) = servers.as_object_mut() {
+                    servers.insert(name.clone(), entry.clone());
+                }
+                if !rules.is_empty() {
+                    let block = root.entry(TOOL_RULES).or_insert_with(|| Value::Array(Vec::new()));
+                    if let Some(block) = block.as_array_mut() {
+                        // A second import says nothing new.
+                        block.retain(|rule| !rules.contains(rule));
+                        block.extend(rules.iter().cloned());
+                    }
+                }
             })?)
         }
         Change::Edit { name, entry } => {

@@ -1,5 +1,5 @@
 //! Puts values in place of `${VAR}`, `${VAR:-default}` and `${secret:NAME}`. A name without a value is reported,
-//! never replaced by nothing.
+//! never replaced by nothing. With one more `$` before it, `$${VAR}`, a reference is the text `${VAR}`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,10 +28,15 @@ impl Template {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, inside, after)) = next_reference(rest) {
-            if !before.is_empty() {
-                pieces.push(Piece::Text(before.to_owned()));
+            match before.strip_suffix('$') {
+                Some(before) => pieces.push(Piece::Text(format!("{before}${{{inside}}}"))),
+                None => {
+                    if !before.is_empty() {
+                        pieces.push(Piece::Text(before.to_owned()));
+                    }
+                    pieces.push(reference(inside));
+                }
             }
-            pieces.push(reference(inside));
             rest = after;
         }
         if !rest.is_empty() {
@@ -72,6 +77,16 @@ impl Template {
         }
         text
     }
+}
+
+/// The text written so that nothing in it is a reference: reading it gives exactly the text.
+pub fn literal(text: &str) -> String {
+    let (mut escaped, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, inside, after)) = next_reference(rest) {
+        escaped.push_str(&format!("{before}$${{{inside}}}"));
+        rest = after;
+    }
+    escaped + rest
 }
 
 fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
@@ -151,6 +166,28 @@ mod tests {
         check("${input:key}", "", &["input:key"]);
         check("${x%%y} {} ${}", "${x%%y} {} ${}", &[]);
         check("${a b}${HOME}", "${a b}/home/ada", &[]);
+    }
+
+    #[test]
+    fn a_text_that_is_written_literally_means_itself() {
+        for text in [
+            "${HOME}",
+            "$${HOME}",
+            "$$${HOME}",
+            "a${secret:TOKEN}b${NONE:-x}",
+            "${x%%y}",
+            "${",
+            "${env:HOME}${HOME}",
+            "${a${HOME}}",
+            "$",
+            "plain",
+        ] {
+            let mut missing = BTreeSet::new();
+            let written = literal(text);
+            assert_eq!(Template::parse(&written).fill(&Fixed, &mut missing), text, "{written}");
+            assert!(missing.is_empty() && Template::parse(&written).secrets().next().is_none(), "{written}");
+        }
+        assert_eq!(literal("a ${B}"), "a $${B}");
     }
 
     #[test]

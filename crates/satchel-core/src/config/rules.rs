@@ -15,6 +15,9 @@ use crate::model::{
 pub struct ToolRule {
     /// A path in which `*` stands for anything and `?` for one character: `github:delete_*`, `*:search`.
     pub tool: String,
+    /// Not those of them that these paths are for.
+    #[serde(default)]
+    pub except: Vec<String>,
     /// Nobody sees it, and nobody can call it.
     #[serde(default)]
     pub hide: bool,
@@ -41,7 +44,7 @@ pub struct ToolRule {
 impl ToolRule {
     /// Is it for the tool of this path?
     pub fn is_for(&self, path: &str) -> bool {
-        matches(&self.tool, path)
+        matches(&self.tool, path) && !self.except.iter().any(|except| matches(except, path))
     }
 
     /// Is it for this client? A person at a face is none.
@@ -73,9 +76,9 @@ impl ToolRule {
     pub fn is_for_all_of(&self, server: &str) -> bool {
         let server = &in_path(server);
         match self.tool.split_once(TOOL_SEPARATOR) {
-            Some((of, "*")) => matches(of, server),
+            Some((of, "*")) => matches(of, server) && self.except.is_empty(),
             Some(_) => false,
-            None => self.tool == "*",
+            None => self.tool == "*" && self.except.is_empty(),
         }
     }
 
@@ -237,6 +240,24 @@ mod tests {
         ] {
             assert_eq!(matches(pattern, path), fits, "{pattern} {path}");
         }
+    }
+
+    #[test]
+    fn a_rule_is_not_for_what_it_excepts() {
+        let rule: ToolRule = serde_json::from_str(
+            r#"{"tool": "git:*", "except": ["git:log", "git:show_*"], "permit": "off"}"#,
+        )
+        .unwrap();
+        for (path, meant) in [
+            ("git:push", true),
+            ("git:log", false),
+            ("git:show_file", false),
+            ("git:logs", true),
+            ("x:log", false),
+        ] {
+            assert_eq!(rule.is_for(path), meant, "{path}");
+        }
+        assert!(!rule.is_for_all_of("git"));
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Hub {
             let message = format!("no server \"{name}\" was removed since the hub started");
             Refusal::new("nothing_removed", message, "Add it again.")
         })?;
-        self.apply(Change::Put { name: name.to_owned(), entry, replace: false }).await?;
+        self.apply(Change::Put { name: name.to_owned(), entry, replace: false, rules: vec![] }).await?;
         self.removed().remove(name);
         Ok(json!({}))
     }

@@ -13,22 +13,24 @@ use crate::{
     clients::{
         connect::{format_of, write},
         document::{Document, fingerprint, read_bytes},
-        import::{self, Candidate, Found, Kind, Origin, ReadError, Source, Target, into_config},
+        import::{self, Candidate, Found, Kind, Origin, ReadError, Source, Target, Words, into_config},
         ledger::TakenOut,
         machine::{Machine, Os},
         table::{self, Client},
         template::Ourselves,
     },
+    config::expand::{Template, literal},
     edit::Spot,
     files,
     model::{
         TransportConfig,
         clients::{Findings, FoundServer, From, Imported, Left, Need},
         control::{Change, Refusal},
+        name::in_path,
         trail::DeedKind,
     },
     registry::{
-        bundle,
+        bundle, launch_risks,
         manifest::{Around, Manifest, ManifestError},
         plan::{self, Choice, Way},
         server_json::ServerDocument,
@@ -109,14 +111,16 @@ impl Hub {
                 Ok(self.in_sources(of_user.chain(in_project).collect()))
             }
             From::Client(id) => {
-                let client = table::client(id).ok_or_else(|| {
-                    Refusal::new(
-                        "unknown_client",
-                        format!("there is no client \"{id}\""),
-                        "See `satchel clients --all`.",
-                    )
-                })?;
+                let client = known_client(id)?;
                 Ok(self.in_sources(Source::of_user(client, &machine)))
+            }
+            From::ClientFile { client, path } => {
+                let client = known_client(client)?;
+                if !path.is_file() {
+                    let message = format!("{}: there is no such file", path.display());
+                    return Err(Refusal::new("unreadable", message, ""));
+                }
+                Ok(self.in_sources(Source::of_file(client, path)))
             }
             From::Text(text) => self.in_text(text, answers),
             From::File(path) => self.in_file(path, answers, &machine),
@@ -140,34 +144,48 @@ impl Hub {
                     continue;
                 }
             };
-            offers.skipped.extend(
-                contents.skipped.into_iter().map(|skipped| Left {
-                    place: format!("{place}: {}", skipped.name),
-                    reason: skipped.reason,
-                }),
-            );
+            offers.skipped.extend(contents.skipped.into_iter().map(|skipped| Left {
+                place: format!("{place}: {}", skipped.name),
+                reason: skipped_because(&skipped.reason),
+            }));
             offers
                 .troubles
                 .extend(contents.warnings.into_iter().map(|reason| Left { place: place.clone(), reason }));
             let servers = contents.servers.into_iter().filter(|server| !is_ourselves(server, &ourselves));
             found.extend(servers.map(|server| (origin(&source, &server), server)));
         }
-        offers.offers = self.offered(found);
+        offers.offers = self.offered(found, &BTreeMap::new());
         offers
     }
 
-    fn offered(&self, found: Vec<(Origin, Found)>) -> Vec<Offer> {
+    fn offered(&self, found: Vec<(Origin, Found)>, answers: &BTreeMap<String, Value>) -> Vec<Offer> {
         let config = self.inner.config.borrow().clone();
         let taken =
             |name: &str| config.servers().keys().any(|known| known.as_str().eq_ignore_ascii_case(name));
         let candidates = import::candidates(found, &self.identities(), taken);
         let offer = |candidate: Candidate| {
-            let (_, _, placeholders) = into_config(&candidate.server, &candidate.name);
-            let warnings = placeholders
+            let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
+            let mut warnings: Vec<String> = placeholders
                 .iter()
                 .map(|what| format!("{what} is known to the other program only; it comes in switched off"))
                 .collect();
-            Offer { candidate, needs: vec![], warnings, bundle: None }
+            warnings.extend(told(&candidate.server));
+            let risks = risks(&candidate.server, answers);
+            let mut needs = vec![];
+            match candidate.server.words {
+                Words::Own => warnings.extend(risks.iter().map(|risk| format!("it {risk}"))),
+                Words::Pasted | Words::Described if risks.is_empty() => {}
+                Words::Pasted | Words::Described => {
+                    let id = format!("{ACCEPT}{}", candidate.name);
+                    let means = format!("it {}", risks.join("; it "));
+                    if answers.get(&id).and_then(Value::as_str) != Some("yes") {
+                        let description = format!("{means}. Type yes to accept that");
+                        needs.push(Need { id, description, secret: false });
+                    }
+                    warnings.push(means);
+                }
+            }
+            Offer { candidate, needs, warnings, bundle: None }
         };
         candidates.into_iter().map(offer).collect()
     }
@@ -188,7 +206,7 @@ impl Hub {
             name: server.name.clone(),
         };
         let found = servers.into_iter().map(|server| (origin(&server), server)).collect();
-        Ok(Offers { offers: self.offered(found), ..Offers::default() })
+        Ok(Offers { offers: self.offered(found, answers), ..Offers::default() })
     }
 
     fn in_file(
@@ -206,6 +224,14 @@ impl Hub {
                 message: format!("{}: {}", path.display(), refusal.message),
                 ..refusal
             });
+        }
+        // A client's own file is read as that client reads it.
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let sources = table::clients().iter().flat_map(|client| Source::of_user(client, machine));
+        let own: Vec<Source> =
+            sources.filter(|source| real(&source.path).is_some_and(|own| real(path) == Some(own))).collect();
+        if !own.is_empty() {
+            return Ok(self.in_sources(own));
         }
         let bytes = read_bytes(path).map_err(|error| unreadable(error.to_string()))?;
         let Some(bytes) = bytes else { return Err(unreadable("there is no such file".into())) };
@@ -235,21 +261,13 @@ impl Hub {
         let plan = plan.ok_or_else(|| {
             wrong(last.unwrap_or_else(|| "none of the ways to run this server is supported".into()))
         })?;
-        let mut entry = match &plan.way {
-            Way::Stdio(command) => {
-                json!({"command": command.command, "args": command.args, "env": command.env})
-            }
-            Way::Http { url, headers, sse, .. } => {
-                json!({"url": url, "headers": headers, "type": if *sse { "sse" } else { "http" }})
-            }
-            Way::Bundle { .. } => return Err(wrong("bundles are imported as files".into())),
-        };
         let short = document.name.rsplit('/').next().unwrap_or(&document.name).to_owned();
-        if let (Some(map), false) = (entry.as_object_mut(), plan.missing.is_empty()) {
-            map.insert("disabled".into(), true.into());
-        }
-        let block = json!({ "mcpServers": { short: entry } });
-        let mut offers = self.in_text(&block.to_string(), answers)?;
+        let server = described(&short, &plan).ok_or_else(|| wrong("bundles are imported as files".into()))?;
+        refuse_risks(&short, &server, answers)?;
+        let origin =
+            Origin { client: "pasted".into(), path: PathBuf::new(), scope: "pasted".into(), name: short };
+        let mut offers =
+            Offers { offers: self.offered(vec![(origin, server)], answers), ..Offers::default() };
         let needs: Vec<Need> = plan
             .prompts
             .iter()
@@ -277,15 +295,18 @@ impl Hub {
         let (manifest, signature) = bundle::look(&bytes).map_err(refused)?;
         let directory = self.bundle_directory(&manifest);
         let (server, needs) = bundled(&manifest, &directory, answers, machine)?;
+        refuse_risks(&manifest.name, &without_own_paths(&server, &directory), answers)?;
         let origin = Origin {
             client: "bundle".into(),
             path: directory,
             scope: "bundle".into(),
             name: manifest.name.clone(),
         };
-        let mut offers = Offers { offers: self.offered(vec![(origin, server)]), ..Offers::default() };
+        let mut offers =
+            Offers { offers: self.offered(vec![(origin, server)], answers), ..Offers::default() };
         for offer in &mut offers.offers {
             offer.needs.clone_from(&needs);
+            offer.warnings.clear();
             offer.bundle = Some(bytes.clone());
             offer.warnings.extend(signature.sentence());
         }
@@ -363,6 +384,11 @@ impl Hub {
 
     async fn import_one(&self, offer: &Offer, stored: &mut Vec<String>) -> Result<(), Refusal> {
         if !offer.needs.is_empty() {
+            if let Some(risk) = offer.needs.iter().find(|need| need.id.starts_with(ACCEPT)) {
+                let means = risk.description.trim_end_matches(". Type yes to accept that");
+                let message = format!("{means}; `--set '{}=yes'` accepts that", risk.id);
+                return Err(Refusal::new("needs", message, ""));
+            }
             let ids: Vec<&str> = offer.needs.iter().map(|need| need.id.as_str()).collect();
             let message = format!("it needs {}; say them with --set ID=VALUE", ids.join(", "));
             return Err(Refusal::new("needs", message, ""));
@@ -375,7 +401,7 @@ impl Hub {
                     .map_err(|error| Refusal::new("bad_bundle", error.to_string(), ""))?;
             }
         }
-        let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name);
+        let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name, literal);
         for secret in moved {
             let name = self.store(&secret.name, &secret.value).await.map_err(Refusal::from)?;
             if name != secret.name {
@@ -383,14 +409,48 @@ impl Hub {
             }
             stored.push(name);
         }
+        if offer.candidate.server.words != Words::Own {
+            self.with_new_names(&mut entry, stored).await?;
+        }
         // A pasted text or a bundle never ran here.
         if offer.candidate.origins.iter().any(|origin| !matches!(origin.client.as_str(), "pasted" | "bundle"))
         {
             self.trust_imported(&offer.candidate.name);
         }
-        let change =
-            Change::Put { name: offer.candidate.name.clone(), entry: Value::Object(entry), replace: false };
+        let change = Change::Put {
+            name: offer.candidate.name.clone(),
+            entry: Value::Object(entry),
+            replace: false,
+            rules: rules_of(&offer.candidate.server, &offer.candidate.name),
+        };
         self.apply(change).await?;
+        Ok(())
+    }
+
+    /// What a pasted text wants to be given is asked for under names that hold nothing yet: it gets no credential that is
+    /// there already.
+    async fn with_new_names(&self, entry: &mut Map<String, Value>, stored: &[String]) -> Result<(), Refusal> {
+        let config = self.inner.config.borrow().clone();
+        let used: BTreeSet<String> = config
+            .servers()
+            .values()
+            .flat_map(|server| server.transport.texts().flat_map(secrets_in).collect::<Vec<_>>())
+            .collect();
+        let mut wanted = BTreeSet::new();
+        texts_in(&Value::Object(entry.clone()), &mut |text| wanted.extend(secrets_in(text)));
+        for name in wanted.into_iter().filter(|name| !stored.contains(name)) {
+            let mut free = name.clone();
+            for number in 2.. {
+                let there = self.inner.around.secrets.get(&free).await.map_err(Refusal::from)?;
+                if there.is_none() && !used.contains(&free) {
+                    break;
+                }
+                free = format!("{name}-{number}");
+            }
+            if free != name {
+                rename_reference(entry, &name, &free);
+            }
+        }
         Ok(())
     }
 
@@ -449,6 +509,13 @@ impl Hub {
         }
         Ok((files, names))
     }
+}
+
+fn known_client(id: &str) -> Result<&'static Client, Refusal> {
+    table::client(id).ok_or_else(|| {
+        let message = format!("there is no client \"{id}\"");
+        Refusal::new("unknown_client", message, "See `satchel clients --all`.")
+    })
 }
 
 /// Puts servers back that were taken out of a file.
@@ -511,6 +578,179 @@ fn is_ourselves(server: &Found, ourselves: &Ourselves) -> bool {
     }
 }
 
+/// What is answered with `yes` for a launch with risks, before the server's name.
+const ACCEPT: &str = "accept.";
+
+/// What the server's launch or address does besides, where somebody else may have written it.
+fn risks(server: &Found, answers: &BTreeMap<String, Value>) -> Vec<String> {
+    let chosen: Vec<String> = answers.values().filter_map(Value::as_str).map(ToOwned::to_owned).collect();
+    match &server.target {
+        Target::Program { command, args, env, .. } => launch_risks::of_program(command, args, env, &chosen),
+        // What a person pastes or has configured may well be on this computer.
+        Target::Address { url, headers } if server.words == Words::Described => {
+            launch_risks::of_address(url, headers)
+        }
+        Target::Address { .. } => vec![],
+    }
+}
+
+/// A description never does more than run the server that it names.
+fn refuse_risks(name: &str, server: &Found, answers: &BTreeMap<String, Value>) -> Result<(), Refusal> {
+    let risks = risks(server, answers);
+    if risks.is_empty() {
+        return Ok(());
+    }
+    let message = format!("\"{name}\" is not taken over: its description {}", risks.join("; it "));
+    let action = "If you know its authors and want exactly that, add it by hand with `satchel add`.";
+    Err(Refusal::new("bad_description", message, action))
+}
+
+/// Libraries that a bundle brings along are its own code.
+fn without_own_paths(server: &Found, directory: &Path) -> Found {
+    let mut server = server.clone();
+    if let Target::Program { env, .. } = &mut server.target {
+        let directory = format!("{}{}", directory.display(), std::path::MAIN_SEPARATOR);
+        let separator = if cfg!(windows) { ';' } else { ':' };
+        env.retain(|name, value| {
+            let paths = matches!(name.as_str(), "PYTHONPATH" | "NODE_PATH");
+            let is_inside = |path: &str| path.starts_with(&directory) && !path.contains("..");
+            !(paths && value.as_str().is_some_and(|value| value.split(separator).all(is_inside)))
+        });
+    }
+    server
+}
+
+/// The server of a description, as far as the answers go; `None` for a bundle.
+fn described(name: &str, plan: &plan::Plan) -> Option<Found> {
+    let (transport, target) = match &plan.way {
+        Way::Stdio(run) => (
+            Kind::Stdio,
+            Target::Program {
+                command: run.command.clone(),
+                args: run.args.clone(),
+                env: run.env.clone(),
+                cwd: None,
+                env_file: None,
+            },
+        ),
+        Way::Http { url, headers, sse, .. } => (
+            if *sse { Kind::Sse } else { Kind::Http },
+            Target::Address { url: url.clone(), headers: headers.clone() },
+        ),
+        Way::Bundle { .. } => return None,
+    };
+    let fields = plan.secrets.iter().filter_map(|id| match id.split_once('.') {
+        Some(("env", name)) => Some(format!("env.{name}")),
+        Some(("header", name)) => Some(format!("headers.{name}")),
+        _ => None,
+    });
+    Some(Found {
+        name: name.to_owned(),
+        transport,
+        enabled: plan.missing.is_empty(),
+        secret_fields: fields.collect(),
+        target,
+        timeout_ms: None,
+        tools_allow: None,
+        tools_deny: vec![],
+        auto_approve: vec![],
+        refs: vec![],
+        unwrap: None,
+        keychain_env: vec![],
+        scope: None,
+        project: None,
+        disabled_in_projects: vec![],
+        unknown: Map::new(),
+        words: Words::Described,
+    })
+}
+
+/// What a person should know of what another program's file says: where its references go, and which protections become
+/// what.
+fn told(server: &Found) -> Vec<String> {
+    let goes_to = match &server.target {
+        Target::Address { url, .. } => url.split('?').next().unwrap_or(url).to_owned(),
+        Target::Program { command, .. } => command.clone(),
+    };
+    let refs = server.refs.iter().filter(|reference| !reference.starts_with("${host:"));
+    let mut told: Vec<String> = match server.words {
+        Words::Own => {
+            refs.map(|reference| format!("{reference} of this computer goes to {goes_to}")).collect()
+        }
+        Words::Pasted => refs
+            .map(|reference| {
+                format!("it wants {reference} for {goes_to}; it gets what you store for it, and nothing else")
+            })
+            .collect(),
+        Words::Described => vec![],
+    };
+    match &server.tools_allow {
+        Some(tools) if tools.is_empty() => {
+            told.push("none of its tools may be called there; so it is here".into())
+        }
+        Some(tools) => told.push(format!("only these tools may be called, as there: {}", tools.join(", "))),
+        None => {}
+    }
+    if !server.tools_deny.is_empty() {
+        told.push(format!("these tools are switched off, as there: {}", server.tools_deny.join(", ")));
+    }
+    if !server.auto_approve.is_empty() {
+        let tools = server.auto_approve.join(", ");
+        told.push(format!(
+            "tools that run without a question there ({tools}) are treated by what they do here"
+        ));
+    }
+    told
+}
+
+/// Which of its tools may be called, as rules of ours.
+fn rules_of(server: &Found, name: &str) -> Vec<Value> {
+    let path = |tool: &str| format!("{}:{tool}", in_path(name));
+    let allow = server.tools_allow.iter().map(|tools| {
+        let except: Vec<String> = tools.iter().map(|tool| path(tool)).collect();
+        match except.is_empty() {
+            true => json!({ "tool": path("*"), "permit": "off" }),
+            false => json!({ "tool": path("*"), "except": except, "permit": "off" }),
+        }
+    });
+    let deny = server.tools_deny.iter().map(|tool| json!({ "tool": path(tool), "permit": "off" }));
+    allow.chain(deny).collect()
+}
+
+/// Why an entry was left out, in a sentence.
+fn skipped_because(reason: &str) -> String {
+    let (word, what) = reason.split_once(':').unwrap_or((reason, ""));
+    match word {
+        "not-an-object" => "its entry is not an object".into(),
+        "no-command-or-url" => "its entry names neither a program nor an address".into(),
+        "command-and-url" => "its entry names both a program and an address".into(),
+        "url-without-type" => {
+            "its entry has an address and no type, and the other program leaves such entries out".into()
+        }
+        "invalid-url" => "its address does not begin with http:// or https://".into(),
+        "unsupported-transport" => format!("it speaks over \"{what}\", which Satchel does not"),
+        "unsupported-url-scheme" => {
+            format!("its address begins with {what}://, which Satchel does not speak")
+        }
+        "host-internal" => format!("it is a part of the other program itself (\"{what}\")"),
+        "enablement-only" => "its entry only switches a server on or off that stands elsewhere".into(),
+        other => format!("its entry only has settings for a server that stands elsewhere ({other})"),
+    }
+}
+
+fn secrets_in(text: &str) -> Vec<String> {
+    Template::parse(text).secrets().map(ToOwned::to_owned).collect()
+}
+
+fn texts_in(value: &Value, each: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => each(text),
+        Value::Array(items) => items.iter().for_each(|item| texts_in(item, each)),
+        Value::Object(map) => map.values().for_each(|item| texts_in(item, each)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 fn rename_reference(entry: &mut Map<String, Value>, from: &str, to: &str) {
     fn rename(value: &mut Value, from: &str, to: &str) {
         match value {
@@ -526,7 +766,7 @@ fn rename_reference(entry: &mut Map<String, Value>, from: &str, to: &str) {
 
 fn shown(offer: &Offer) -> FoundServer {
     let Candidate { name, server, origins, known } = &offer.candidate;
-    let (entry, moved, _) = into_config(server, name);
+    let (entry, moved, _) = into_config(server, name, literal);
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let runs = match entry.get("url") {
         Some(url) => text(Some(url)),
@@ -637,6 +877,7 @@ fn bundled(
         project: None,
         disabled_in_projects: vec![],
         unknown: Map::new(),
+        words: Words::Described,
     };
     Ok((found, needs))
 }

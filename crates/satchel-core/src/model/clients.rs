@@ -100,6 +100,13 @@ pub enum From {
     },
     /// One client's.
     Client(String),
+    /// A file that is read as one of this client's.
+    ClientFile {
+        /// The client.
+        client: String,
+        /// The file.
+        path: PathBuf,
+    },
     /// A block, a command line or an address.
     Text(String),
     /// A file: a bundle, a `server.json`, or a file like those of clients.

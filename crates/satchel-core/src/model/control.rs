@@ -259,6 +259,9 @@ pub enum Change {
         entry: serde_json::Value,
         /// Replace an existing entry of that name instead of refusing.
         replace: bool,
+        /// Rules over its tools that come with it, as they stand in the configuration.
+        #[serde(default)]
+        rules: Vec<serde_json::Value>,
     },
     /// Replaces a server's whole entry by what a person made of the answer to [`Wish::Entry`].
     Edit {

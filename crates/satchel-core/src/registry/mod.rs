@@ -7,6 +7,7 @@
 pub mod bundle;
 pub mod fetched;
 mod find;
+pub mod launch_risks;
 pub mod manifest;
 pub mod pinning;
 pub mod plan;

@@ -313,6 +313,10 @@ impl Asking<'_> {
             });
             rest = match known {
                 Some((name, values)) => {
+                    // Some write a variable of their own as `${name}`.
+                    if filled.ends_with('$') {
+                        filled.pop();
+                    }
                     let value = values.as_ref().and_then(|values| values.first());
                     complete &= value.is_some();
                     filled.push_str(value.map_or("", String::as_str));

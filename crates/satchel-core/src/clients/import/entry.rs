@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Found, Kind, Target, Unwrap, secrets};
+use super::{Found, Kind, Target, Unwrap, Words, secrets};
 use crate::clients::{
     references::References,
     table::{Shape, Untyped},
@@ -48,6 +48,7 @@ pub(super) fn read(
         project: None,
         disabled_in_projects: vec![],
         unknown: entry.unknown(),
+        words: Words::default(),
     })
 }
 

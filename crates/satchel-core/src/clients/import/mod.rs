@@ -49,6 +49,19 @@ pub struct Unwrap {
     pub headers: Map<String, Value>,
 }
 
+/// Whose words a server's texts are, and so what a `${…}` in them may stand for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Words {
+    /// A client's own file on this computer: its references are this person's, and are translated.
+    #[default]
+    Own,
+    /// A text that a person pasted, which somebody else may have written: what it refers to is asked for, and nothing that
+    /// is there already is given to it.
+    Pasted,
+    /// A description by strangers: text, and never a reference.
+    Described,
+}
+
 /// One server as a client has it, in one form for all clients.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -98,6 +111,9 @@ pub struct Found {
     /// What we do not understand, as it is.
     #[serde(skip)]
     pub unknown: Map<String, Value>,
+    /// Whose words these are.
+    #[serde(skip)]
+    pub words: Words,
 }
 
 /// Where a server is.
@@ -217,6 +233,26 @@ impl Source {
             })
             .filter(|source| source.path.is_file())
             .collect()
+    }
+
+    /// Any file, as a client would read it if it were one of its own.
+    pub fn of_file(client: &'static Client, path: &Path) -> Vec<Self> {
+        let in_projects = client.project_files.iter().map(|file| (&file.key, file.like.as_deref()));
+        let further = client.also_read.iter();
+        let further = further.filter_map(|also| Some((also.key.as_ref()?, also.like.as_deref())));
+        let mut all: Vec<Self> = Vec::new();
+        for (key, like) in [(&client.key, None)].into_iter().chain(further).chain(in_projects) {
+            if all.iter().all(|known| known.key != *key) {
+                all.push(Self {
+                    client,
+                    path: path.to_owned(),
+                    scope: "file".into(),
+                    key: key.clone(),
+                    like: like.and_then(table::client).unwrap_or(client),
+                });
+            }
+        }
+        all
     }
 
     /// Reads the file. One that is not there holds nothing.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-use super::{Contents, Found, any_format, container, read_with};
+use super::{Contents, Found, Words, any_format, container, read_with};
 use crate::clients::table::{self, Client};
 
 /// Why a pasted text is no server.
@@ -290,7 +290,7 @@ fn found(entries: Value) -> Result<Vec<Found>, PasteError> {
         let why = skipped.first().map(|one| format!(" (\"{}\": {})", one.name, one.reason));
         return Err(PasteError::Nothing(why.unwrap_or_default()));
     }
-    Ok(servers)
+    Ok(servers.into_iter().map(|server| Found { words: Words::Pasted, ..server }).collect())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Found, Kind, Target};
+use super::{Found, Kind, Target, Words};
 use crate::clients::{document::fingerprint, references::holds_reference};
 
 /// What the names of credentials have in common. Something harmless that is kept safe costs nothing.
@@ -155,8 +155,12 @@ pub struct Moved {
 }
 
 /// The entry of our own configuration for a server, and the credentials that were in it. What needs a person before
-/// it can start says so in `needs`.
-pub fn into_config(server: &Found, name: &str) -> (Map<String, Value>, Vec<Moved>, Vec<String>) {
+/// it can start says so in `needs`. `literal` writes a text so that our configuration takes nothing in it for a reference.
+pub fn into_config(
+    server: &Found,
+    name: &str,
+    literal: fn(&str) -> String,
+) -> (Map<String, Value>, Vec<Moved>, Vec<String>) {
     let mut target = server.target.clone();
     let mut moved = Vec::new();
     for spot in all_spots(server) {
@@ -166,7 +170,17 @@ pub fn into_config(server: &Found, name: &str) -> (Map<String, Value>, Vec<Moved
         }
     }
     let mut needs = Vec::new();
-    let mut own = |text: &str, label: &str| ours(text, name, label, &mut needs);
+    let from_strangers = Strangers {
+        server: name,
+        words: server.words,
+        program: server.transport == Kind::Stdio,
+        moved: &moved,
+        literal,
+    };
+    let mut own = |text: &str, label: &str| match server.words {
+        Words::Own => ours(text, name, label, &mut needs),
+        Words::Pasted | Words::Described => from_strangers.text(text, label),
+    };
     let mut entry = Map::new();
     match target {
         Target::Program { command, args, env, cwd, env_file } => {
@@ -209,12 +223,6 @@ pub fn into_config(server: &Found, name: &str) -> (Map<String, Value>, Vec<Moved
     if let Some(ms) = server.timeout_ms {
         entry.insert("requestTimeout".into(), json!(format!("{ms}ms")));
     }
-    if let Some(tools) = &server.tools_allow {
-        entry.insert("toolsAllow".into(), json!(tools));
-    }
-    if !server.tools_deny.is_empty() {
-        entry.insert("toolsDeny".into(), json!(server.tools_deny));
-    }
     for (key, value) in &server.unknown {
         // Words of ours mean what we say they mean, whatever another program does with them.
         let taken =
@@ -224,6 +232,68 @@ pub fn into_config(server: &Found, name: &str) -> (Map<String, Value>, Vec<Moved
         }
     }
     (entry, moved, needs)
+}
+
+/// What strangers wrote, as our own configuration has it.
+struct Strangers<'a> {
+    server: &'a str,
+    words: Words,
+    program: bool,
+    moved: &'a [Moved],
+    literal: fn(&str) -> String,
+}
+
+impl Strangers<'_> {
+    /// Text stays text. Of a pasted text, what it refers to becomes a credential of this server that nobody has given yet.
+    fn text(&self, text: &str, label: &str) -> String {
+        let (mut out, mut plain, mut rest) = (String::with_capacity(text.len()), String::new(), text);
+        while let Some(start) = rest.find("${") {
+            let Some(length) = rest[start..].find('}') else { break };
+            let (inside, whole) = (&rest[start + 2..start + length], &rest[start..=start + length]);
+            plain.push_str(&rest[..start]);
+            match self.reference(inside, whole, label) {
+                Ok(reference) => {
+                    out.push_str(&(self.literal)(&std::mem::take(&mut plain)));
+                    out.push_str(&reference);
+                }
+                Err(text) => plain.push_str(text),
+            }
+            rest = &rest[start + length + 1..];
+        }
+        plain.push_str(rest);
+        out + &(self.literal)(&plain)
+    }
+
+    /// The reference that may stand there, or the text.
+    fn reference<'a>(&self, inside: &'a str, whole: &'a str, label: &str) -> Result<String, &'a str> {
+        // Put there by us a moment ago.
+        if inside
+            .strip_prefix("secret:")
+            .is_some_and(|name| self.moved.iter().any(|moved| moved.name == name))
+        {
+            return Ok(whole.to_owned());
+        }
+        if self.words == Words::Described {
+            return Err(whole);
+        }
+        if let Some((_, default)) = inside.split_once(":-") {
+            return Err(default);
+        }
+        let (kind, id) = inside.split_once(':').unwrap_or(("env", inside));
+        let is_home = matches!(id, "HOME" | "USERPROFILE" | "userHome");
+        match kind {
+            "env" | "host" if is_home && self.program => Ok("${HOME}".to_owned()),
+            "cmd" | "file" => Ok(format!("${{secret:{}}}", secret_name(self.server, label))),
+            "env" | "input" | "secret" | "host" if is_name(id) => {
+                Ok(format!("${{secret:{}}}", secret_name(self.server, id)))
+            }
+            _ => Err(whole),
+        }
+    }
+}
+
+fn is_name(id: &str) -> bool {
+    !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
 }
 
 /// Placeholders as our own configuration has them. What only the other program knows becomes a credential that has

