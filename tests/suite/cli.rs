@@ -59,7 +59,7 @@ async fn servers_are_added_and_removed_while_the_hub_runs() {
 async fn codes_tell_success_failure_and_misuse_apart() {
     let home = Home::empty();
     let _hub = home.start_hub().await;
-    for misuse in [&["no-such-command"][..], &["call"], &["add"], &["enable"], &["add", "a:b", "--", "x"]] {
+    for misuse in [&["no-such-command"][..], &["call"], &["add"], &["enable"], &["add", "a\nb", "--", "x"]] {
         let ran = home.satchel(misuse).await;
         ran.failed_with(2);
         assert!(ran.stdout.is_empty() && !ran.stderr.is_empty(), "{misuse:?}: {ran:?}");

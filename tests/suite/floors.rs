@@ -54,7 +54,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("argon2", &[CORE_VAULT]),
     ("axum", &["crates/satchel-endpoint/"]),
     ("chacha20poly1305", &[CORE_VAULT]),
-    ("clap", &["crates/satchel-cli/"]),
+    ("clap*", &["crates/satchel-cli/"]),
     ("directories", &["crates/satchel-core/src/files.rs"]),
     ("fuse_rust", &["crates/satchel-core/src/catalog/search/", "crates/satchel-core/src/registry/"]),
     ("futures_util", &["crates/satchel-endpoint/"]),

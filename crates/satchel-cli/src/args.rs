@@ -135,6 +135,14 @@ pub(crate) enum Command {
     Undo,
     /// Take over servers from other programs, a pasted block, a command line, an address or a bundle
     Import(Import),
+    /// Write what your shell needs to complete the words of this program, for example
+    /// `satchel completions bash > ~/.local/share/bash-completion/completions/satchel`
+    Completions {
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual's pages into a directory
+    Man { directory: std::path::PathBuf },
     /// Speak MCP on standard input and output, for clients that know nothing else
     Bridge {
         /// Who connects, as shown in `satchel status`
@@ -191,6 +199,7 @@ impl From<Word> for AskAnswer {
 #[derive(Debug, Group)]
 pub(crate) struct Rule {
     /// `server:tool`, in which `*` stands for anything: `github:delete_*`
+    #[arg(value_parser = pattern)]
     pub(crate) tool: String,
     /// May it be called?
     #[arg(value_enum)]
@@ -641,9 +650,9 @@ pub(crate) enum ConnectOver {
 #[derive(Debug, Group)]
 pub(crate) struct Import {
     /// A file, a block, a command line or an address; `-` reads standard input; every client's files without it
-    #[arg(value_name = "SOURCE", conflicts_with = "from")]
+    #[arg(value_name = "SOURCE")]
     pub(crate) source: Option<String>,
-    /// Only from this client
+    /// Only from this client: its own files, or the file named as SOURCE, read as it would read it
     #[arg(long, value_name = "CLIENT")]
     pub(crate) from: Option<String>,
     /// Look into this project's files too
@@ -659,7 +668,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "ID=VALUE", value_parser = variable)]
     pub(crate) set: Vec<(String, String)>,
     /// Take the servers out of the client's own configuration too
-    #[arg(long = "move", requires = "from", conflicts_with = "dry_run")]
+    #[arg(long = "move", requires = "from", conflicts_with_all = ["dry_run", "source"])]
     pub(crate) take_out: bool,
 }
 
@@ -667,6 +676,14 @@ fn header(text: &str) -> Result<(String, String), &'static str> {
     match text.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value.trim().into())),
         _ => Err("write it as 'Name: value'"),
+    }
+}
+
+/// A rule without a server or a star is for no tool.
+fn pattern(text: &str) -> Result<String, &'static str> {
+    match text.contains([':', '*']) && !text.starts_with(':') && !text.ends_with(':') {
+        true => Ok(text.to_owned()),
+        false => Err("write it as server:tool; `*` stands for anything"),
     }
 }
 

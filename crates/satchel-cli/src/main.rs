@@ -45,6 +45,11 @@ fn main() -> ExitCode {
 }
 
 async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        Command::Completions { shell } => return commands::manual::completions(*shell),
+        Command::Man { directory } => return commands::manual::man(directory),
+        _ => {}
+    }
     let places = Places::from_environment()?;
     let json = args.json;
     if !matches!(args.command, Command::Serve(_)) {
@@ -96,6 +101,8 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Show { client, path } => commands::clients::hide(&places, client, path, false, json).await,
         Command::Undo => commands::clients::undo(&places, json).await,
         Command::Import(import) => commands::import::run(&places, import, json).await,
+        Command::Completions { shell } => commands::manual::completions(shell),
+        Command::Man { directory } => commands::manual::man(&directory),
         Command::Doctor => commands::doctor::run(&places, json).await,
     }
 }
@@ -119,5 +126,7 @@ fn complain(error: &anyhow::Error, json: bool) -> ExitCode {
         false => format!("satchel: {message}\n  {action}"),
     };
     output::say_aside(&text);
-    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+    // A client that nobody knows is a word that was not understood.
+    let misnamed = refusal.is_some_and(|refusal| refusal.code == "unknown_client");
+    ExitCode::from(if error.is::<Usage>() || misnamed { 2 } else { 1 })
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    io::IsTerminal,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -16,6 +17,7 @@ use satchel_core::{
 
 use super::{clients::environment, read_input};
 use crate::{
+    Usage,
     args::Import,
     output::{one_line, say, say_aside, say_json, table},
     reach::once_as,
@@ -56,15 +58,71 @@ pub(crate) async fn run(places: &Places, import: Import, json: bool) -> anyhow::
 fn source(import: &Import) -> anyhow::Result<From> {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     Ok(match (&import.from, import.source.as_deref()) {
-        (Some(client), _) => From::Client(client.clone()),
+        (Some(client), None) => From::Client(client.clone()),
+        (Some(client), Some(path)) => {
+            From::ClientFile { client: client.clone(), path: absolute(Path::new(path)) }
+        }
         (None, None) => From::Everywhere { project: import.project.as_deref().map(absolute) },
         (None, Some("-")) => From::Text(read_input()?),
         // What is no plain file is refused by name, and not taken for a command.
         (None, Some(text)) if std::fs::metadata(text).is_ok_and(|about| !about.is_dir()) => {
             From::File(absolute(&PathBuf::from(text)))
         }
-        (None, Some(text)) => From::Text(text.to_owned()),
+        // A place where nothing is, and no command: nobody wants a server called "path".
+        (None, Some(text)) if is_place(text) => From::File(absolute(&PathBuf::from(text))),
+        (None, Some(text)) => {
+            if let Some(program) = unusual_program(text).filter(|_| !import.dry_run) {
+                confirm(program, text)?;
+            }
+            From::Text(text.to_owned())
+        }
     })
+}
+
+/// Is it written as a path or the name of a file?
+fn is_place(text: &str) -> bool {
+    let text = text.trim();
+    let starts = ["/", "./", "../", "~/", ".\\", "..\\", "file:"];
+    let ends = [".json", ".jsonc", ".toml", ".yaml", ".yml", ".mcpb", ".dxt"];
+    let one_word = !text.contains(char::is_whitespace);
+    one_word
+        && (starts.iter().any(|start| text.starts_with(start))
+            || !text.contains("://") && ends.iter().any(|end| text.ends_with(end)))
+}
+
+/// The program of a command line that does not begin as those of servers do.
+fn unusual_program(text: &str) -> Option<&str> {
+    const USUAL: &[&str] = &[
+        "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "deno", "node", "uv", "uvx", "pipx", "python",
+        "python3", "py", "docker", "podman", "dnx", "dotnet", "java", "go", "ruby", "cmd", "claude", "codex",
+        "gemini", "code", "cursor", "env", "qwen", "amp", "goose", "kiro", "satchel",
+    ];
+    let text = text.trim();
+    let is_block = text.starts_with(['{', '[', '"', '`', '/']) || text.contains('\n') || text.contains("://");
+    let mut words = text.trim_start_matches("$ ").split_whitespace();
+    let program = words.find(|word| !word.contains('='))?;
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_lowercase();
+    let name = name.trim_end_matches(".exe").trim_end_matches(".cmd");
+    (!is_block && !USUAL.contains(&name) && !name.contains("mcp")).then_some(program)
+}
+
+/// Whether a word is a program's or a slip is for a person to say.
+fn confirm(program: &str, text: &str) -> anyhow::Result<()> {
+    if std::io::stdin().is_terminal() {
+        say_aside(&format!("Add a server that runs \"{program}\", as in `{}`? Type yes:", one_line(text)));
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer)?;
+        if answer.trim() == "yes" {
+            return Ok(());
+        }
+    }
+    let message = format!(
+        "\"{}\" is no file, no block and no usual command of a server; to run it as one, write \
+         `satchel add NAME -- {}`",
+        one_line(text),
+        one_line(text)
+    );
+    Err(Usage(message).into())
 }
 
 fn show(findings: &Findings) {
@@ -128,4 +186,32 @@ fn left(all: &[Left]) {
 
 fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_no_server() {
+        for text in ["/typo/path", "./x", "mcp.json", "~/.cursor/mcp.json", "C/x.toml"] {
+            assert!(is_place(text), "{text}");
+        }
+        for text in ["https://x.example/mcp.json", "npx -y x", "/bin/server --flag", "{}"] {
+            assert!(!is_place(text), "{text}");
+        }
+        assert_eq!(unusual_program("rm -rf /"), Some("rm"));
+        assert_eq!(unusual_program("A=1 curl x"), Some("curl"));
+        for text in [
+            "npx -y x",
+            "A=1 uvx y",
+            "docker run x",
+            "my-mcp --flag",
+            "{\"a\": 1}",
+            "https://x.example",
+            "a:\n b",
+        ] {
+            assert_eq!(unusual_program(text), None, "{text}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod logs;
+pub(crate) mod manual;
 pub(crate) mod pin;
 pub(crate) mod questions;
 pub(crate) mod quit;

@@ -169,6 +169,8 @@ pub struct Shape {
     pub state_field: Option<String>,
     /// A list elsewhere in the file with the names of entries that are off.
     pub excluded_path: Option<Vec<String>>,
+    /// An object elsewhere in the file that says of entries, by name, whether they are on and what they are called.
+    pub extras: Option<Vec<String>>,
     /// An entry with nothing but a switch belongs to another file.
     pub enablement_only: bool,
     /// What an entry with nothing but settings is.
@@ -224,6 +226,7 @@ impl Default for Shape {
             enabled_field: None,
             state_field: None,
             excluded_path: None,
+            extras: None,
             enablement_only: false,
             settings_only: None,
             timeout_field: None,

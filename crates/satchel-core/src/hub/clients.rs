@@ -64,12 +64,14 @@ impl Hub {
                 Ok(json!(self.import_servers(wish, &environment).await?))
             }
             ClientsWish::SetSurface { client, surface } => {
+                self.is_a_client(&client)?;
                 self.inner.edits.choose(&client, |choices| choices.surface = surface).map_err(unwritable)?;
                 self.inner.choices.send_modify(|made| *made += 1);
                 self.inner.compose.notify_one();
                 Ok(json!({}))
             }
             ClientsWish::SetHidden { client, path, hidden } => {
+                self.is_a_client(&client)?;
                 let path = self.hidden_path(path, hidden)?;
                 let change = |choices: &mut crate::clients::ledger::Choices| match hidden {
                     true => drop(choices.hidden.insert(path)),
@@ -81,6 +83,15 @@ impl Hub {
                 Ok(json!({}))
             }
         }
+    }
+
+    /// One of the table, one that has a token, or one that was seen.
+    fn is_a_client(&self, id: &str) -> Result<(), Refusal> {
+        let seen = self.view().clients().iter().any(|client| client.id == id);
+        if seen || self.inner.tokens.holds(id) || self.inner.edits.record(id).is_some() {
+            return Ok(());
+        }
+        known(id).map(drop)
     }
 
     /// What a client sees of us, and why. Never [`Surface::Auto`].

@@ -196,7 +196,7 @@ impl Hub {
         {
             return self.in_description(&document, answers);
         }
-        let servers = import::read_pasted(text).map_err(|error| {
+        let import::Contents { servers, skipped, .. } = import::read_text(text).map_err(|error| {
             Refusal::new("not_a_server", error.to_string(), "Paste a block, a command line or an address.")
         })?;
         let origin = |server: &Found| Origin {
@@ -206,7 +206,12 @@ impl Hub {
             name: server.name.clone(),
         };
         let found = servers.into_iter().map(|server| (origin(&server), server)).collect();
-        Ok(Offers { offers: self.offered(found, answers), ..Offers::default() })
+        let left = |one: import::Skipped| Left { place: one.name, reason: skipped_because(&one.reason) };
+        Ok(Offers {
+            offers: self.offered(found, answers),
+            skipped: skipped.into_iter().map(left).collect(),
+            ..Offers::default()
+        })
     }
 
     fn in_file(
@@ -345,7 +350,8 @@ impl Hub {
             (_, false) => None,
         };
         let offers = self.offers_from(&wanted.from, &wanted.answers, environment)?;
-        let mut imported = Imported { left: offers.troubles, ..Imported::default() };
+        let left = offers.troubles.into_iter().chain(offers.skipped).collect();
+        let mut imported = Imported { left, ..Imported::default() };
         let (mut stored, mut here) = (Vec::new(), Vec::new());
         let wished =
             |name: &str| wanted.names.as_ref().is_none_or(|names| names.iter().any(|one| one == name));
@@ -436,13 +442,14 @@ impl Hub {
             .values()
             .flat_map(|server| server.transport.texts().flat_map(secrets_in).collect::<Vec<_>>())
             .collect();
+        // The names are known where the store cannot be reached, too.
+        let there = self.inner.around.secrets.names().await.map(|(_, names)| names).map_err(Refusal::from)?;
         let mut wanted = BTreeSet::new();
         texts_in(&Value::Object(entry.clone()), &mut |text| wanted.extend(secrets_in(text)));
         for name in wanted.into_iter().filter(|name| !stored.contains(name)) {
             let mut free = name.clone();
             for number in 2.. {
-                let there = self.inner.around.secrets.get(&free).await.map_err(Refusal::from)?;
-                if there.is_none() && !used.contains(&free) {
+                if !there.contains(&free) && !used.contains(&free) {
                     break;
                 }
                 free = format!("{name}-{number}");

@@ -125,8 +125,7 @@ fn complete(server: &mut Found, other: &Found) {
 
 /// A name that can be one of ours and that nothing else has.
 fn free_name(wished: &str, taken: impl Fn(&str) -> bool) -> String {
-    let fits = |c: char| !(matches!(c, ':' | '|' | '/' | '\\') || c.is_control());
-    let name: String = wished.chars().map(|c| if fits(c) { c } else { '-' }).take(56).collect();
+    let name: String = wished.chars().map(|c| if c.is_control() { '-' } else { c }).take(240).collect();
     let name = match name.trim() {
         "" => "server",
         name => name,
@@ -175,10 +174,10 @@ mod tests {
             r#"{"servers": {"github": {"type": "http", "url": "https://api.example.com/mcp"}, "a/b": {"command": "x"}}}"#,
         ));
         let known = [("stdio [\"uvx\"]".to_owned(), "mine".to_owned())].into();
-        let merged = candidates(all, &known, |name| name == "a-b");
+        let merged = candidates(all, &known, |name| name == "a/b");
         let names: Vec<(&str, usize, Option<&str>)> =
             merged.iter().map(|one| (one.name.as_str(), one.origins.len(), one.known.as_deref())).collect();
-        assert_eq!(names, [("gh", 2, None), ("fs", 2, None), ("mine", 1, Some("mine")), ("a-b-2", 1, None)]);
+        assert_eq!(names, [("gh", 2, None), ("fs", 2, None), ("mine", 1, Some("mine")), ("a/b-2", 1, None)]);
         assert!(merged[0].server.enabled, "it is on in one of the places");
         match &merged[1].server.target {
             Target::Program { env, .. } => assert_eq!(env["A"], "1"),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use merge::{Candidate, Origin, candidates, identity, identity_of_address, identity_of_program};
-pub use paste::{PasteError, read_pasted};
+pub use paste::{PasteError, read_pasted, read_text};
 pub use secrets::{Moved, into_config};
 
 use super::{
@@ -284,10 +284,26 @@ impl Source {
             let inside = without_inner(inside, &self.key, &self.like.entry, found);
             reader.all(&inside, &self.key, &mut contents);
         }
+        if let Some(path) = &self.client.entry.extras {
+            beside(document, path, &mut contents);
+        }
         if let Some(projects) = &self.like.per_project {
             reader.projects(document, projects, &mut contents);
         }
         contents
+    }
+}
+
+/// Some clients keep a server's name and whether it is on beside its entry.
+fn beside(document: &Value, path: &[String], contents: &mut Contents) {
+    let Some(Value::Object(extras)) = container(document, path) else { return };
+    for server in &mut contents.servers {
+        let Some(extra) = extras.get(&server.name) else { continue };
+        let text = |key: &str| extra.get(key).and_then(Value::as_str);
+        server.enabled &= text("state").is_none_or(|state| state == "enabled");
+        if let Some(label) = text("label").filter(|label| !label.trim().is_empty()) {
+            server.name = label.to_owned();
+        }
     }
 }
 
@@ -413,4 +429,57 @@ pub(super) fn any_format(text: &str) -> Result<Value, SyntaxError> {
     }
     let looks_like_toml = text.lines().any(|line| line.trim_start().starts_with('[') && line.contains(']'));
     if looks_like_toml { Format::Toml.read(text) } else { Format::Yaml.read(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn literal(text: &str) -> String {
+        text.replace("${", "$${")
+    }
+
+    fn entry(server: &Found) -> String {
+        Value::Object(into_config(server, &server.name, literal).0).to_string()
+    }
+
+    #[test]
+    fn nothing_that_strangers_refer_to_is_given_to_them() {
+        let block = r#"{"mcpServers": {"s": {"url": "https://e.example/?x=${GITHUB_TOKEN}", "headers": {
+            "A": "${env:AWS_KEY}", "B": "${secret:OTHER}", "C": "${input:pat}", "D": "${X:-a}", "E": "${Y:-$}{HOME}"}}}}"#;
+        let mut server = read_pasted(block).unwrap().remove(0);
+        let pasted = entry(&server);
+        for wanted in [
+            "x=${secret:s.GITHUB_TOKEN}",
+            "${secret:s.AWS_KEY}",
+            "${secret:s.OTHER}",
+            "${secret:s.pat}",
+            r#""D":"a""#,
+            r#""E":"$${HOME}""#,
+        ] {
+            assert!(pasted.contains(wanted), "{wanted}: {pasted}");
+        }
+        server.words = Words::Described;
+        server.target = Target::Address {
+            url: "https://e.example/?x=${GITHUB_TOKEN}".into(),
+            headers: Map::from_iter([("B".to_owned(), "${secret:OTHER}".into())]),
+        };
+        let described = entry(&server);
+        assert!(
+            described.contains("x=$${GITHUB_TOKEN}") && described.contains("$${secret:OTHER}"),
+            "{described}"
+        );
+    }
+
+    #[test]
+    fn what_is_kept_beside_an_entry_counts() {
+        let source = Source::of_file(table::client("witsy").unwrap(), Path::new("settings.json"));
+        let source = source.into_iter().find(|source| source.key == ["mcpServers"]).unwrap();
+        let text = r#"{"mcp": {"servers": [], "mcpServersExtra": {"mcp-1": {"label": "files", "state": "disabled"}}},
+            "mcpServers": {"mcp-1": {"command": "npx", "args": ["files"]}, "b": {"command": "x"}}}"#;
+        let contents = source.contents(&Format::Json.read(text).unwrap(), Os::Linux);
+        let seen: Vec<_> =
+            contents.servers.iter().map(|server| (server.name.as_str(), server.enabled)).collect();
+        assert_eq!(seen, [("files", false), ("b", true)]);
+    }
 }

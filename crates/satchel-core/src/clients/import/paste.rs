@@ -67,6 +67,14 @@ fn anybody() -> &'static Client {
 /// # Errors
 /// [`PasteError`] with what is wrong with it.
 pub fn read_pasted(text: &str) -> Result<Vec<Found>, PasteError> {
+    read_text(text).map(|contents| contents.servers)
+}
+
+/// The same, with what was left out.
+///
+/// # Errors
+/// As [`read_pasted`].
+pub fn read_text(text: &str) -> Result<Contents, PasteError> {
     let text = text.trim().trim_start_matches('\u{feff}');
     let text = fenced(text);
     if text.is_empty() {
@@ -191,7 +199,7 @@ fn name_of_command(words: &[&str]) -> String {
     if short.is_empty() { name } else { short.to_owned() }
 }
 
-fn command_line(text: &str) -> Result<Vec<Found>, PasteError> {
+fn command_line(text: &str) -> Result<Contents, PasteError> {
     let joined = text.replace("\\\n", " ").replace("\\\r\n", " ").replace("`\n", " ");
     let joined = joined.trim_start_matches("$ ");
     let windows = joined.as_bytes().get(1..3) == Some(b":\\");
@@ -284,13 +292,14 @@ fn add_command(words: &[&str]) -> Option<Value> {
     Some(json!({ name: entry }))
 }
 
-fn found(entries: Value) -> Result<Vec<Found>, PasteError> {
-    let Contents { servers, skipped, .. } = read_with(anybody(), anybody(), &entries);
-    if servers.is_empty() {
-        let why = skipped.first().map(|one| format!(" (\"{}\": {})", one.name, one.reason));
+fn found(entries: Value) -> Result<Contents, PasteError> {
+    let mut contents = read_with(anybody(), anybody(), &entries);
+    if contents.servers.is_empty() {
+        let why = contents.skipped.first().map(|one| format!(" (\"{}\": {})", one.name, one.reason));
         return Err(PasteError::Nothing(why.unwrap_or_default()));
     }
-    Ok(servers.into_iter().map(|server| Found { words: Words::Pasted, ..server }).collect())
+    contents.servers.iter_mut().for_each(|server| server.words = Words::Pasted);
+    Ok(contents)
 }
 
 #[cfg(test)]
