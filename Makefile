@@ -13,7 +13,7 @@ SOAK_AT_ONCE := 3
 # What is off unless somebody builds it in, and tested all the same.
 TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
 
-.PHONY: run build bundle test audit clients chaos fuzz ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
+.PHONY: run build bundle model test audit clients chaos fuzz ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -38,6 +38,10 @@ build: ui/dist/index.html
 bundle: ui/dist/index.html
 	@scripts/setup.sh app
 	@scripts/bundle.sh $(BUNDLES)
+
+# The sentence model, fetched and written with eight bits a weight, in a file below the target directory.
+model:
+	@scripts/model.sh
 
 # What strangers might write is tried for so many seconds, with each target of fuzz/.
 FUZZED := 30

@@ -3,12 +3,14 @@
 #
 #   scripts/setup.sh hub     the hub and the command line: a C compiler beside Rust
 #   scripts/setup.sh app     also the window and the tray: WebKit and friends, Node
+#   scripts/setup.sh model   what fetching the sentence model takes: Python
 #   scripts/setup.sh tests   also private desktops, a keychain, browsers of other makes, and Python for the real servers
 set -eu
 
-need=${1:?one of hub, app, tests}
+need=${1:?one of hub, app, model, tests}
 
 hub_packages="build-essential"
+model_packages="build-essential python3 python3-venv"
 app_packages="libwebkit2gtk-4.1-dev libayatana-appindicator3-dev librsvg2-dev pkg-config"
 test_packages="dbus-daemon gnome-keyring libsecret-tools openbox strace webkit2gtk-driver x11-utils xdotool xvfb \
     git python3 python3-venv"
@@ -33,14 +35,15 @@ has firefox-esr firefox || test_packages="$test_packages firefox-esr"
 case $need in
     hub) packages=$hub_packages ;;
     app) packages="$hub_packages $app_packages" ;;
+    model) packages=$model_packages ;;
     tests) packages="$hub_packages $app_packages $test_packages" ;;
-    *) fail "unknown: $need; expected hub, app or tests" ;;
+    *) fail "unknown: $need; expected hub, app, model or tests" ;;
 esac
 
 command -v cargo >/dev/null ||
     fail "Rust is missing. Install it from https://rustup.rs, open a new terminal and run this again."
 
-if [ "$need" != hub ]; then
+if [ "$need" = app ] || [ "$need" = tests ]; then
     command -v node >/dev/null && command -v npm >/dev/null ||
         fail "Node.js with npm is missing; the window is built with it. Install version 20.19 or newer from https://nodejs.org and run this again."
     node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' ||
@@ -60,10 +63,13 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     for program in cc make; do
         command -v $program >/dev/null || missing="$missing $program"
     done
-    if [ "$need" != hub ]; then
+    if [ "$need" = app ] || [ "$need" = tests ]; then
         for library in webkit2gtk-4.1 ayatana-appindicator3-0.1 librsvg-2.0; do
             pkg-config --exists $library 2>/dev/null || missing="$missing $library"
         done
+    fi
+    if [ "$need" = model ] && ! command -v python3 >/dev/null; then
+        missing="$missing python3"
     fi
     if [ "$need" = tests ]; then
         for program in dbus-daemon gnome-keyring-daemon secret-tool openbox WebKitWebDriver xprop xdotool Xvfb \

@@ -16,6 +16,7 @@ use rust::{Place, Room, paths};
 /// What may be used from higher floors. Rooms on one floor are blind to each other.
 const FLOORS: &[(&str, u8)] = &[
     ("satchel_mcp", 0),
+    ("satchel_embed", 0),
     ("satchel_toolbox", 1),
     ("satchel_core::model", 1),
     ("satchel_core::files", 1),
@@ -61,6 +62,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("gtk", &["src-tauri/src/prompt.rs"]),
     ("httpdate", &["crates/satchel-core/src/upstream/connect/http.rs"]),
     ("hyper*", &["crates/satchel-endpoint/"]),
+    ("icu_normalizer", &["crates/satchel-embed/src/tokens.rs"]),
     ("jsonc_parser", &["crates/satchel-core/src/edit/json.rs"]),
     ("jaq_*", &["crates/satchel-toolbox/src/tools/query/"]),
     ("jiff", &["crates/satchel-toolbox/src/tools/time.rs", "src-tauri/src/tray/mod.rs"]),
@@ -81,6 +83,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ),
     ("opentelemetry*", &["crates/satchel-endpoint/src/otlp.rs"]),
     ("percent_encoding", &["crates/satchel-endpoint/src/surface.rs"]),
+    ("pulp", &["crates/satchel-embed/src/kernel.rs"]),
     ("notify_rust", &["src-tauri/src/notices.rs"]),
     ("open", &["src-tauri/src/links.rs"]),
     ("notify", &["crates/satchel-core/src/config/watch.rs"]),

@@ -1,0 +1,333 @@
+//! The file with the weights: eight bits each and a scale for each row, the small tensors as they were. Everything in it is
+//! checked once, when it is read; a damaged file is refused, and no text can bring the network out of it.
+
+use super::kernel::Rows;
+
+const MAGIC: &[u8; 8] = b"SATCHEL1";
+/// Where the vocabulary begins: after the magic, the id, and the seven sizes.
+const VOCABULARY: usize = HEAD + 7 * 4;
+/// No model of this kind is larger.
+const MOST: usize = 1 << 20;
+
+/// So many bytes at the beginning of a file tell which model it is.
+pub const HEAD: usize = 16;
+
+/// Which model it is, by the beginning of its file.
+///
+/// # Errors
+/// [`ModelError::Kind`] where it is none.
+pub fn id(head: &[u8; HEAD]) -> Result<u64, ModelError> {
+    let (magic, id) = head.split_at(8);
+    let id = id.first_chunk::<8>().filter(|_| magic == MAGIC).ok_or(ModelError::Kind)?;
+    Ok(u64::from_le_bytes(*id))
+}
+
+/// Why a model cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// Something else, or another version's.
+    #[error("this is no file of weights that this version reads")]
+    Kind,
+    /// Cut off, or damaged.
+    #[error("the file of weights is not whole")]
+    Damaged,
+    /// The weights it would be made of lack this one, or it has another shape.
+    #[error("the weights have no tensor {0:?} of the expected size")]
+    Tensor(String),
+}
+
+/// Where weights come from that are to be written: a tensor by its name, row by row.
+pub type Tensors<'a> = dyn Fn(&str) -> Option<Vec<f32>> + 'a;
+
+/// The sizes of a network.
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
+    words: usize,
+    width: usize,
+    inner: usize,
+    layers: usize,
+    heads: usize,
+    positions: usize,
+}
+
+/// all-MiniLM-L6-v2.
+const SIZES: Sizes =
+    Sizes { words: 30_522, width: 384, inner: 1_536, layers: 6, heads: 12, positions: super::MOST_TOKENS };
+
+#[derive(Debug)]
+pub(crate) struct File {
+    bytes: Vec<u8>,
+    /// All that is not of eight bits, one after another.
+    floats: Vec<f32>,
+    vocabulary: std::ops::Range<usize>,
+    matrices: Vec<Matrix>,
+    vectors: Vec<std::ops::Range<usize>>,
+    pub(crate) id: u64,
+    pub(crate) width: usize,
+    pub(crate) layers: usize,
+    pub(crate) heads: usize,
+    pub(crate) positions: usize,
+}
+
+/// Where a matrix lies: its scales among the floats, its weights among the bytes.
+#[derive(Debug, Clone)]
+struct Matrix {
+    scales: std::ops::Range<usize>,
+    bytes: std::ops::Range<usize>,
+}
+
+/// A matrix and what is added.
+pub(crate) struct Linear<'a> {
+    pub(crate) weights: Rows<'a>,
+    pub(crate) bias: &'a [f32],
+}
+
+pub(crate) struct Layer<'a> {
+    pub(crate) query: Linear<'a>,
+    pub(crate) key: Linear<'a>,
+    pub(crate) value: Linear<'a>,
+    pub(crate) mixed: Linear<'a>,
+    pub(crate) mixed_norm: [&'a [f32]; 2],
+    pub(crate) inner: Linear<'a>,
+    pub(crate) outer: Linear<'a>,
+    pub(crate) outer_norm: [&'a [f32]; 2],
+}
+
+/// A tensor of the file, in its order.
+enum Part {
+    Matrix(String, usize, usize),
+    Vector(String, usize),
+}
+
+impl Sizes {
+    /// Everything after the vocabulary, in order.
+    fn parts(&self) -> Vec<Part> {
+        let Self { words, width, inner, layers, positions, .. } = *self;
+        let matrix = |name: &str, rows, columns| Part::Matrix(name.to_owned(), rows, columns);
+        let norm = |name: &str| {
+            ["weight", "bias"].map(|half| Part::Vector(format!("{name}.LayerNorm.{half}"), width))
+        };
+        let mut parts = vec![
+            matrix("embeddings.word_embeddings.weight", words, width),
+            matrix("embeddings.position_embeddings.weight", positions, width),
+        ];
+        parts.extend(norm("embeddings"));
+        for layer in 0..layers {
+            let layer = format!("encoder.layer.{layer}");
+            let linear = |name: &str, rows, columns| {
+                [
+                    Part::Matrix(format!("{layer}.{name}.weight"), rows, columns),
+                    Part::Vector(format!("{layer}.{name}.bias"), rows),
+                ]
+            };
+            for name in ["query", "key", "value"] {
+                parts.extend(linear(&format!("attention.self.{name}"), width, width));
+            }
+            parts.extend(linear("attention.output.dense", width, width));
+            parts.extend(norm(&format!("{layer}.attention.output")));
+            parts.extend(linear("intermediate.dense", inner, width));
+            parts.extend(linear("output.dense", width, inner));
+            parts.extend(norm(&format!("{layer}.output")));
+        }
+        parts
+    }
+}
+
+/// Writes the weights of all-MiniLM-L6-v2 with eight bits each. `vocabulary` has a word a line.
+///
+/// # Errors
+/// [`ModelError::Tensor`] where one is missing.
+pub fn quantise(vocabulary: &str, tensors: &Tensors<'_>) -> Result<Vec<u8>, ModelError> {
+    let sizes = SIZES;
+    let tensor = |name: &str, count: usize| {
+        let tensor = tensors(name).filter(|tensor| tensor.len() >= count);
+        tensor.ok_or_else(|| ModelError::Tensor(name.to_owned()))
+    };
+    let vocabulary = vocabulary.trim_end_matches('\n');
+    if vocabulary.lines().count() != sizes.words {
+        return Err(ModelError::Tensor("vocabulary".to_owned()));
+    }
+    // All texts are of the first kind; so what stands for it goes into the places.
+    let kind = tensor("embeddings.token_type_embeddings.weight", sizes.width)?;
+    let mut body = Vec::new();
+    let numbers =
+        [sizes.words, sizes.width, sizes.inner, sizes.layers, sizes.heads, sizes.positions, vocabulary.len()];
+    numbers.iter().for_each(|number| body.extend_from_slice(&(*number as u32).to_le_bytes()));
+    body.extend_from_slice(vocabulary.as_bytes());
+    for part in sizes.parts() {
+        match part {
+            Part::Vector(name, count) => {
+                tensor(&name, count)?[..count]
+                    .iter()
+                    .for_each(|value| body.extend_from_slice(&value.to_le_bytes()));
+            }
+            Part::Matrix(name, rows, columns) => {
+                let mut values = tensor(&name, rows * columns)?;
+                values.truncate(rows * columns);
+                if name.contains("position_embeddings") {
+                    for row in values.chunks_exact_mut(columns) {
+                        row.iter_mut().zip(&kind).for_each(|(value, kind)| *value += kind);
+                    }
+                }
+                let rows = values.chunks_exact(columns);
+                let scales: Vec<f32> = rows.clone().map(scale).collect();
+                scales.iter().for_each(|scale| body.extend_from_slice(&scale.to_le_bytes()));
+                for (row, scale) in rows.zip(scales) {
+                    let narrow =
+                        |value: &f32| ((value / scale).round().clamp(-127.0, 127.0) as i8).cast_unsigned();
+                    body.extend(row.iter().map(narrow));
+                }
+            }
+        }
+    }
+    let mut file = MAGIC.to_vec();
+    file.extend_from_slice(&fingerprint(&body).to_le_bytes());
+    file.append(&mut body);
+    Ok(file)
+}
+
+fn scale(row: &[f32]) -> f32 {
+    row.iter().fold(f32::MIN_POSITIVE, |greatest, value| greatest.max(value.abs())) / 127.0
+}
+
+/// FNV-1a, eight bytes at a time: it tells models apart and finds damage, and protects against nobody.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let step = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(5);
+    let hash = words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| step(hash, u64::from_le_bytes(*word)));
+    rest.iter().fold(hash, |hash, byte| step(hash, u64::from(*byte)))
+}
+
+impl File {
+    pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, ModelError> {
+        let id = id(bytes.first_chunk().ok_or(ModelError::Kind)?)?;
+        if fingerprint(&bytes[HEAD..]) != id {
+            return Err(ModelError::Damaged);
+        }
+        let number = |at: usize| {
+            let number =
+                bytes.get(HEAD + 4 * at..HEAD + 4 * (at + 1))?.try_into().ok().map(u32::from_le_bytes)?;
+            usize::try_from(number).ok().filter(|number| (1..=MOST).contains(number))
+        };
+        let number = |at: usize| number(at).ok_or(ModelError::Damaged);
+        let sizes = Sizes {
+            words: number(0)?,
+            width: number(1)?,
+            inner: number(2)?,
+            layers: number(3)?,
+            heads: number(4)?,
+            positions: number(5)?,
+        };
+        let vocabulary = VOCABULARY..VOCABULARY + number(6)?;
+        if !sizes.width.is_multiple_of(sizes.heads) || sizes.layers > 100 || sizes.positions < 3 {
+            return Err(ModelError::Damaged);
+        }
+        let mut file = Self {
+            floats: Vec::new(),
+            matrices: Vec::new(),
+            vectors: Vec::new(),
+            id,
+            width: sizes.width,
+            layers: sizes.layers,
+            heads: sizes.heads,
+            positions: sizes.positions,
+            vocabulary: vocabulary.clone(),
+            bytes,
+        };
+        let mut at = vocabulary.end;
+        for part in sizes.parts() {
+            match part {
+                Part::Vector(_, count) => {
+                    let range = file.take_floats(&mut at, count)?;
+                    file.vectors.push(range);
+                }
+                Part::Matrix(_, rows, columns) => {
+                    let scales = file.take_floats(&mut at, rows)?;
+                    let bytes = at..at + rows * columns;
+                    at = bytes.end;
+                    if file.bytes.len() < at {
+                        return Err(ModelError::Damaged);
+                    }
+                    file.matrices.push(Matrix { scales, bytes });
+                }
+            }
+        }
+        let words = std::str::from_utf8(&file.bytes[vocabulary]).map_err(|_| ModelError::Damaged)?;
+        let whole = file.bytes.len() == at && words.lines().count() == sizes.words;
+        whole.then_some(()).ok_or(ModelError::Damaged)?;
+        Ok(file)
+    }
+
+    fn take_floats(&mut self, at: &mut usize, count: usize) -> Result<std::ops::Range<usize>, ModelError> {
+        let bytes = self.bytes.get(*at..*at + 4 * count).ok_or(ModelError::Damaged)?;
+        let from = self.floats.len();
+        self.floats.extend(bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)));
+        *at += 4 * count;
+        Ok(from..from + count)
+    }
+
+    pub(crate) fn vocabulary(&self) -> &str {
+        // It was checked when the file was read.
+        std::str::from_utf8(&self.bytes[self.vocabulary.clone()]).unwrap_or_default()
+    }
+
+    pub(crate) fn words(&self) -> Rows<'_> {
+        self.matrix(0)
+    }
+
+    pub(crate) fn places(&self) -> Rows<'_> {
+        self.matrix(1)
+    }
+
+    pub(crate) fn norm(&self) -> [&[f32]; 2] {
+        [self.vector(0), self.vector(1)]
+    }
+
+    pub(crate) fn layer(&self, number: usize) -> Layer<'_> {
+        // As `Sizes::parts` has them: six matrices, and ten vectors of which four are of the two norms.
+        let (matrix, vector) = (2 + 6 * number, 2 + 10 * number);
+        let linear = |at: usize, bias: usize| Linear {
+            weights: self.matrix(matrix + at),
+            bias: self.vector(vector + bias),
+        };
+        let norm = |at: usize| [self.vector(vector + at), self.vector(vector + at + 1)];
+        Layer {
+            query: linear(0, 0),
+            key: linear(1, 1),
+            value: linear(2, 2),
+            mixed: linear(3, 3),
+            mixed_norm: norm(4),
+            inner: linear(4, 6),
+            outer: linear(5, 7),
+            outer_norm: norm(8),
+        }
+    }
+
+    fn matrix(&self, number: usize) -> Rows<'_> {
+        let Matrix { scales, bytes } = &self.matrices[number];
+        Rows { scales: &self.floats[scales.clone()], bytes: &self.bytes[bytes.clone()] }
+    }
+
+    fn vector(&self, number: usize) -> &[f32] {
+        &self.floats[self.vectors[number].clone()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_none_or_not_whole_is_refused() {
+        assert!(matches!(File::read(vec![]), Err(ModelError::Kind)));
+        assert!(matches!(File::read(b"SATCHEL1".to_vec()), Err(ModelError::Kind)));
+        assert!(matches!(File::read(b"SATCHEL1 and more than that".to_vec()), Err(ModelError::Damaged)));
+        let mut file = MAGIC.to_vec();
+        // Sizes that promise far more than there is.
+        let body = [0xff; 28];
+        file.extend_from_slice(&fingerprint(&body).to_le_bytes());
+        file.extend_from_slice(&body);
+        assert!(matches!(File::read(file), Err(ModelError::Damaged)));
+        assert!(matches!(quantise("a\nb", &|_| None), Err(ModelError::Tensor(_))));
+    }
+}

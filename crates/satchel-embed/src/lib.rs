@@ -1,0 +1,19 @@
+//! Turns sentences into vectors that are alike where the sentences mean alike: the forward pass of a small BERT
+//! (all-MiniLM-L6-v2) with weights of eight bits. Pure: bytes come in, numbers go out. Where the file lies, which threads
+//! compute and what is remembered is no matter of this crate.
+//!
+//! `file` reads and writes the weights, `tokens` cuts texts, `forward` is the network, `kernel` the loops that take the
+//! time.
+
+#![warn(missing_docs)]
+
+mod file;
+mod forward;
+mod kernel;
+mod tokens;
+
+pub use file::{HEAD, ModelError, Tensors, id, quantise};
+pub use forward::Model;
+
+/// Tokens of a text that are read at most, the first and the last included.
+pub const MOST_TOKENS: usize = 256;
