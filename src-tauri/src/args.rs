@@ -7,6 +7,8 @@ pub(crate) struct Args {
     pub(crate) hidden: bool,
     /// This port and no other; `None` is the usual one.
     pub(crate) port: Option<u16>,
+    /// Every entry in the configuration file counts as accepted.
+    pub(crate) trust_config: bool,
 }
 
 /// What was asked for.
@@ -18,10 +20,13 @@ pub(crate) enum Asked {
 }
 
 pub(crate) const USAGE: &str = "\
-Usage: satchel-app [--hidden] [--port N]
+Usage: satchel-app [--hidden] [--port N] [--trust-config]
 
   --hidden   start in the tray, without a window
   --port N   listen on this port; 0 takes any that is free
+  --trust-config
+             start every server in the configuration file as it stands there now,
+             without asking
   --version  print the version
   --help     print this
 
@@ -34,6 +39,7 @@ pub(crate) fn read(words: impl IntoIterator<Item = String>) -> Result<Asked, Str
     while let Some(word) = words.next() {
         match word.as_str() {
             "--hidden" => args.hidden = true,
+            "--trust-config" => args.trust_config = true,
             "--port" => args.port = Some(port(words.next().as_deref())?),
             "--version" => return Ok(Asked::Version),
             "--help" | "-h" => return Ok(Asked::Help),
@@ -61,12 +67,14 @@ mod tests {
 
     #[test]
     fn every_word_is_understood_or_refused() {
-        let start = |hidden, port| Ok(Asked::Start(Args { hidden, port }));
+        let start = |hidden, port| Ok(Asked::Start(Args { hidden, port, ..Args::default() }));
         assert_eq!(said(""), start(false, None));
         assert_eq!(said("--hidden"), start(true, None));
         assert_eq!(said("--port 0 --hidden"), start(true, Some(0)));
         assert_eq!(said("--port=8080"), start(false, Some(8080)));
         assert_eq!(said("--hidden --version"), Ok(Asked::Version));
+        let trusting = Args { trust_config: true, ..Args::default() };
+        assert_eq!(said("--trust-config"), Ok(Asked::Start(trusting)));
         assert_eq!(said("--port"), Err("--port needs a number".into()));
         assert_eq!(said("--port 70000"), Err("--port 70000: not a port number".into()));
         assert_eq!(said("serve"), Err("unknown argument serve".into()));

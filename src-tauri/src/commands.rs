@@ -162,7 +162,8 @@ fn may(wish: &Wish) -> bool {
         | Wish::CallDetail { .. }
         | Wish::RunAgain { .. }
         | Wish::DeleteHistory { .. }
-        | Wish::ForgetHabits => true,
+        | Wish::ForgetHabits
+        | Wish::ApproveSettings { .. } => true,
         Wish::Audit(_)
         | Wish::Trail(_)
         | Wish::VerifyTrail { .. }

@@ -83,7 +83,8 @@ fn start(args: Args) -> ExitCode {
     satchel_core::tasks::report_panics();
     tauri::async_runtime::set(runtime.handle().clone());
     let tasks = Tasks::on(runtime.handle().clone());
-    let options = Options { places: places.clone(), own_program, port: args.port };
+    let options =
+        Options { places: places.clone(), own_program, port: args.port, trust_config: args.trust_config };
     let again = Again::default();
     let ended = run(args, &places, options, &tasks, &again);
     runtime.block_on(tasks.end());

@@ -7,7 +7,8 @@ use std::{collections::BTreeMap, fmt::Write, path::Path};
 use satchel_core::model::{
     Code, Notice, Paused, Place, ServerState, ServerView, Snapshot, Startup,
     approvals::{
-        ApprovalItem, ApprovalList, Finding, Kind, Mark, Odd, Part, Seen, ServerApprovals, Unseen, Why,
+        ApprovalItem, ApprovalList, Finding, Kind, Mark, NotStarted, Odd, Part, Seen, ServerApprovals,
+        SettingsChange, Unseen, Why,
     },
     asks::{
         Ask, AskAnswer, AskArgument, FieldInput, FieldOption, FormField, QuestionAnswer, ServerQuestion,
@@ -166,6 +167,7 @@ fn server(state: ServerState) -> ServerView {
         resources: known.then_some(4),
         skipped: vec!["why".into()],
         held: usize::from(known),
+        not_started: known.then_some(NotStarted::NewEntry),
         unseen: known.then_some(Unseen::New),
         runs: "program".into(),
         idle_timeout_seconds: 180,
@@ -237,6 +239,7 @@ fn wishes() -> Vec<Wish> {
         Wish::Approvals { server: Some(name()) },
         Wish::Approve { server: name(), items: seen() },
         Wish::LookedAt { server: name() },
+        Wish::ApproveSettings { fingerprint: "00ff".into() },
         Wish::KeepHeld { server: name(), items: seen() },
         Wish::Change(Change::SetPermit {
             tool: "github:delete_*".into(),
@@ -336,7 +339,9 @@ fn approvals() -> ApprovalList {
         [None, Some(Why::Changed), Some(Why::Added), Some(Why::New), Some(Why::Alarming), Some(Why::Lost)];
     let of =
         |unseen| ServerApprovals { server: "github".into(), unseen, new: 3, items: held.map(item).into() };
-    ApprovalList { servers: [None, Some(Unseen::New), Some(Unseen::Imported)].map(of).into() }
+    let settings = SettingsChange { fingerprint: "00ff".into(), diff: diff.clone().into() };
+    let servers = [None, Some(Unseen::New), Some(Unseen::Imported)].map(of).into();
+    ApprovalList { servers, settings: Some(settings) }
 }
 
 fn packages() -> Vec<PackageView> {

@@ -32,6 +32,8 @@ pub(crate) struct Options {
     /// Started by the hub again as `toolbox` and `warden`.
     pub(crate) own_program: PathBuf,
     pub(crate) port: Option<u16>,
+    /// Every entry in the configuration file counts as accepted.
+    pub(crate) trust_config: bool,
 }
 
 enum Order {
@@ -165,6 +167,7 @@ async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
         places: options.places.clone(),
         own_program: options.own_program.clone(),
         passive: false,
+        trust_config: options.trust_config,
     });
     let hub = match hub.await {
         Ok(hub) => hub,

@@ -233,18 +233,22 @@ async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
     arena.configure();
     let secret = "canary-of-the-hubs-own-environment";
     let launched = arena
-        .launch(&satchel_tests::program("satchel"), &["serve", "--port", "0", "--json"], |command| {
-            for name in [
-                "GITHUB_TOKEN",
-                "AWS_SECRET_ACCESS_KEY",
-                "OPENAI_API_KEY",
-                "SATCHEL_LOG_X",
-                "DATABASE_URL",
-                "NPM_TOKEN",
-            ] {
-                command.env(name, secret);
-            }
-        })
+        .launch(
+            &satchel_tests::program("satchel"),
+            &["serve", "--port", "0", "--json", "--trust-config"],
+            |command| {
+                for name in [
+                    "GITHUB_TOKEN",
+                    "AWS_SECRET_ACCESS_KEY",
+                    "OPENAI_API_KEY",
+                    "SATCHEL_LOG_X",
+                    "DATABASE_URL",
+                    "NPM_TOKEN",
+                ] {
+                    command.env(name, secret);
+                }
+            },
+        )
         .await;
     let control = crate::control::Control::of(&arena.home);
     known(&arena.home, &["env".to_owned(), "other".to_owned()]).await;

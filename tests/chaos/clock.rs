@@ -54,7 +54,7 @@ async fn a_clock_that_is_set_disturbs_nothing() {
         arena.add(name, Chaos::new().field("requestTimeout", json!(20)).field("idleTimeout", json!("1h")));
     }
     arena.configure();
-    let serve = ["serve", "--port", "0", "--json"];
+    let serve = ["serve", "--port", "0", "--json", "--trust-config"];
     let hub = arena.launch(&program("satchel"), &serve, |command| clock.of(command)).await;
     known(&arena.home, &["a".to_owned(), "b".to_owned()]).await;
     let client = arena.client("one").await;

@@ -219,7 +219,10 @@ enum Start {
 
 async fn start(arena: &Arena) -> Result<Start, String> {
     let mut command = arena.home.command(satchel_tests::program("satchel"));
-    command.args(["serve", "--port", "0", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(["serve", "--port", "0", "--json", "--trust-config"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut process = command.spawn().expect("satchel can be started");
     let stdout = process.stdout.take().expect("its standard output is a pipe");
     let mut lines = BufReader::new(stdout).lines();

@@ -21,7 +21,10 @@ async fn of_hubs_started_at_once_one_runs_and_the_others_name_it() {
         let mut starting = JoinSet::new();
         for _ in 0..3 {
             let mut command = arena.home.command(satchel_tests::program("satchel"));
-            command.args(["serve", "--port", "0", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command
+                .args(["serve", "--port", "0", "--json", "--trust-config"])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
             let mut process = command.spawn().expect("satchel can be started");
             starting.spawn(async move {
                 let stdout = process.stdout.take().expect("its standard output is a pipe");

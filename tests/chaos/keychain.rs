@@ -83,7 +83,7 @@ impl Bus {
 
     pub(crate) async fn hub(&self, arena: &Arena) -> Launched {
         let address = self.address.clone();
-        let arguments = ["serve", "--port", "0", "--json"];
+        let arguments = ["serve", "--port", "0", "--json", "--trust-config"];
         arena
             .launch(&program("satchel"), &arguments, |command| {
                 command.env("DBUS_SESSION_BUS_ADDRESS", address);

@@ -38,7 +38,7 @@ async fn launch(arena: &Arena) -> (Launched, Faults) {
     let faults = Faults(arena.home.file("faults"));
     std::fs::create_dir(&faults.0).expect("the home can be written");
     let hub = arena
-        .launch(&program("satchel"), &["serve", "--port", "0", "--json"], |command| {
+        .launch(&program("satchel"), &["serve", "--port", "0", "--json", "--trust-config"], |command| {
             command.env("SATCHEL_FAULTS", &faults.0);
         })
         .await;

@@ -85,7 +85,7 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
     home.write_config(&json!({ "mcpServers": {} }));
     let (spied, satchel) = (home.file("spied"), program("satchel"));
     let spy = ["-f", "-qqq", "-s", "4096", "-e", SPIED, "-o", spied.to_str().expect("it is plain"), "--"];
-    let served = [satchel.to_str().expect("it is plain"), "serve", "--port", "0", "--json"];
+    let served = [satchel.to_str().expect("it is plain"), "serve", "--port", "0", "--json", "--trust-config"];
     let hub = arena.launch(Path::new("strace"), &[&spy[..], &served].concat(), |_| {}).await;
     let control = Control::of(home);
     let place = home.path().to_str().expect("it is plain").to_owned();

@@ -14,6 +14,9 @@ use crate::{Client, Home, eventually, process, program};
 /// The revision that most clients of today agree on.
 const REVISION: &str = "2025-11-25";
 
+/// Accepts every entry of the configuration file as it stands there.
+const TRUST: &str = "--trust-config";
+
 /// How a client connects.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Connection {
@@ -40,25 +43,35 @@ struct Ready {
 }
 
 impl Home {
-    /// Starts a hub on a free port and waits for its line.
+    /// Starts a hub on a free port that accepts what stands in the configuration file, and waits for its line.
     pub async fn start_hub(&self) -> Hub<'_> {
         self.start_hub_with(&[]).await
     }
 
+    /// Starts a hub as a person does: nothing that only stands in the file is started before it was approved.
+    pub async fn start_hub_asking(&self) -> Hub<'_> {
+        self.start(0, &[], &[]).await
+    }
+
     /// Starts a hub on this port.
     pub async fn start_hub_at(&self, port: u16) -> Hub<'_> {
-        self.start(port, &[]).await
+        self.start(port, &[], &[TRUST]).await
     }
 
     /// The same with variables in its environment, as whatever starts it may set them.
     pub async fn start_hub_with(&self, variables: &[(&str, &str)]) -> Hub<'_> {
-        self.start(0, variables).await
+        self.start(0, variables, &[TRUST]).await
     }
 
-    async fn start(&self, port: u16, variables: &[(&str, &str)]) -> Hub<'_> {
+    /// Accepts what stands in the configuration file, for commands that run without a hub.
+    pub async fn trust_config(&self) {
+        self.start_hub().await.terminate().await;
+    }
+
+    async fn start(&self, port: u16, variables: &[(&str, &str)], more: &[&str]) -> Hub<'_> {
         let log = File::options().create(true).append(true).open(self.file("hub.stderr"));
         let mut command = self.command(program("satchel"));
-        command.args(["serve", "--port", &port.to_string(), "--json"]).stdout(Stdio::piped());
+        command.args(["serve", "--port", &port.to_string(), "--json"]).args(more).stdout(Stdio::piped());
         command.envs(variables.iter().copied());
         command.stderr(log.expect("the home can be written to"));
         let mut process = command.spawn().expect("satchel can be started");
@@ -107,6 +120,17 @@ impl Hub<'_> {
             }
             last = server;
             (last["state"] == state).then(|| last.clone())
+        })
+        .await
+    }
+
+    /// Waits until a server is known whose entry has to be approved before anything of it is started; why.
+    pub async fn waits(&self, name: &str) -> String {
+        eventually(&format!("\"{name}\" waits for a person"), async || {
+            let status = self.status().await;
+            let mut servers = status["servers"].as_array().into_iter().flatten();
+            let found = servers.find(|server| server["name"] == name)?;
+            found["not_started"].as_str().map(ToOwned::to_owned)
         })
         .await
     }

@@ -153,7 +153,7 @@ async fn neither_a_restart_nor_a_lost_cache_nor_lost_approvals_launder_a_change(
             "approvals" => std::fs::remove_file(&approvals).unwrap(),
             _ => {}
         }
-        let hub = home.start_hub().await;
+        let hub = home.start_hub_asking().await;
         let lost = matches!(loss, "damaged" | "approvals");
         home.satchel(&["restart", "fake"]).await.failed_with(i32::from(lost));
         held(&home, "fake", "echo").await;
@@ -188,7 +188,7 @@ async fn a_careful_user_sees_everything_first() {
     let home = Home::empty();
     let (fake, _words) = configure(&home);
     home.edit_config(|config| config["newServers"] = json!("hold"));
-    let hub = home.start_hub().await;
+    let hub = home.start_hub_asking().await;
     let client = hub.client("one").await;
     // What is to be run comes first, then what it offers.
     let launch = held(&home, "fake", "fake").await;

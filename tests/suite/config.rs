@@ -32,6 +32,11 @@ async fn an_edit_touches_only_what_it_changes() {
         servers.insert("added".into(), Fake::new(&home, "added").entry());
     });
 
+    // Another hand wrote it: nothing of it runs before a person has approved it.
+    for name in ["added", "edited"] {
+        hub.waits(name).await;
+        home.satchel_agreeing(&["approve", name]).await.succeeded();
+    }
     offered(&client, "added:echo").await;
     for pid in [edited_pid, removed_pid] {
         eventually("what was changed or removed is stopped", async || {
@@ -92,6 +97,8 @@ async fn a_hub_that_starts_with_a_broken_file_says_so_and_takes_the_repaired_one
     assert_eq!(home.config_text(), "{ \"mcpServers\": { \"a\": ", "the file is left as it is");
 
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    hub.waits("fake").await;
+    home.satchel_agreeing(&["approve", "fake"]).await.succeeded();
     offered(&hub.client("one").await, "fake:echo").await;
 }
 

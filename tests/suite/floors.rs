@@ -116,7 +116,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("tracing_appender", LOGS),
     ("tracing_subscriber", LOGS),
     ("unicode_width", &["crates/satchel-cli/src/output.rs"]),
-    ("url", &["crates/satchel-core/src/bridge/form.rs"]),
+    ("url", &["crates/satchel-core/src/bridge/form.rs", "crates/satchel-core/src/trust/grants.rs"]),
     ("uuid", &["crates/satchel-toolbox/src/tools/"]),
     ("sysinfo", &["crates/satchel-core/src/stats/", "crates/satchel-core/src/upstream/ancestry.rs"]),
     ("windows", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),

@@ -386,7 +386,12 @@ async fn whoever_listens_hears_what_happens() {
         }
     };
     until("listening").await;
-    home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    let entry = Fake::new(&home, "fake").entry();
+    let command = entry["command"].as_str().expect("it is a program").to_owned();
+    let arguments: Vec<String> = serde_json::from_value(entry["args"].clone()).expect("they are texts");
+    let mut add = vec!["add", "fake", "--", &command];
+    add.extend(arguments.iter().map(String::as_str));
+    home.satchel(&add).await.succeeded();
     until(r#"{"event":"server_state","server":"fake","state":"ready"}"#).await;
     until(r#"{"event":"tool_registered","server":"fake","tool":"echo"}"#).await;
     until(r#"{"event":"discovery_completed","server":"fake""#).await;

@@ -96,8 +96,13 @@ async fn each_deed_has_one_record_and_a_killed_hub_loses_none() {
         *who == "satchel" && *server == "fake" && what.starts_with("tool \"echo\"")
     }));
     let approved = of(&records, "approval");
+    let (given, by_person): (Vec<_>, Vec<_>) =
+        approved.iter().copied().partition(|(who, ..)| *who == "satchel");
+    assert!(given.len() == 1 && given[0].2.starts_with("secret TOKEN for "), "{approved:?}");
     assert!(
-        approved.len() == 1 && is_at_a_terminal(approved[0].0) && approved[0].2.starts_with("tool \"echo\""),
+        by_person.len() == 1
+            && is_at_a_terminal(by_person[0].0)
+            && by_person[0].2.starts_with("tool \"echo\""),
         "{approved:?}"
     );
     let policy = of(&records, "policy");

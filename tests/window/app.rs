@@ -36,8 +36,10 @@ impl Desktop {
 
     /// Starts the app on a free port and waits until it serves.
     pub(crate) async fn start(&self, arguments: &[&str]) -> App {
-        let process =
-            self.app(&[&["--port", "0"], arguments].concat()).spawn().expect("the app can be started");
+        let process = self
+            .app(&[&["--port", "0", "--trust-config"], arguments].concat())
+            .spawn()
+            .expect("the app can be started");
         let app = App { pid: process.id().expect("it has just been started"), process };
         self.serves().await;
         app

@@ -158,7 +158,14 @@ pub(crate) enum Command {
 #[derive(Debug, Group)]
 pub(crate) struct Approve {
     /// The server
-    pub(crate) server: String,
+    #[arg(required_unless_present_any = ["all", "settings"])]
+    pub(crate) server: Option<String>,
+    /// Everything that is held back, of all servers: the entries of a configuration file that is new here, for example
+    #[arg(long, conflicts_with_all = ["server", "settings"])]
+    pub(crate) all: bool,
+    /// The settings in the configuration file that nobody has accepted, rules over tools among them
+    #[arg(long, conflicts_with = "server")]
+    pub(crate) settings: bool,
     /// Only these definitions, by name; without any, everything that is held back
     pub(crate) names: Vec<String>,
     /// Keep them back instead, and ask no more
@@ -239,6 +246,10 @@ pub(crate) struct Serve {
     /// How the log is written to the terminal
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Human)]
     pub(crate) log_format: LogFormat,
+    /// Start every server in the configuration file as it stands there now, without asking a person. For scripts and
+    /// containers that own the file
+    #[arg(long)]
+    pub(crate) trust_config: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

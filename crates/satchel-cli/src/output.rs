@@ -122,7 +122,11 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
 
 /// What a server is doing, as short as a table needs it.
 pub(crate) fn state(server: &ServerView, now_ms: u64) -> String {
-    shortened(&server.state.sentence(server.place, now_ms), STATE_WIDTH)
+    let sentence = match server.not_started.filter(|_| server.enabled) {
+        Some(waits) => waits.sentence().to_owned(),
+        None => server.state.sentence(server.place, now_ms),
+    };
+    shortened(&sentence, STATE_WIDTH)
 }
 
 /// A count that may not be known yet.

@@ -54,7 +54,7 @@ pub(crate) async fn running(places: &Places) -> anyhow::Result<Reached> {
 /// How this program opens a hub.
 pub(crate) fn options(places: &Places, passive: bool) -> anyhow::Result<HubOptions> {
     let own_program = std::env::current_exe().context("cannot tell where this program is")?;
-    Ok(HubOptions { places: places.clone(), own_program, passive })
+    Ok(HubOptions { places: places.clone(), own_program, passive, trust_config: false })
 }
 
 impl Reached {

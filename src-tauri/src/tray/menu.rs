@@ -325,6 +325,7 @@ pub(crate) mod tests {
             resources: None,
             skipped: vec![],
             held: 0,
+            not_started: None,
             unseen: None,
             runs: String::new(),
             idle_timeout_seconds: 180,

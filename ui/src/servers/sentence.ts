@@ -31,6 +31,9 @@ export function sentence(server: ServerView, now: number): Sentence {
   const w = words.state;
   // What is wrong with it comes before what is to be looked at.
   const plain = server.state === "asleep" || server.state === "ready";
+  if (server.enabled && server.not_started) {
+    return say(w.notStarted[server.not_started], "shield", "warn", { action: words.action.review });
+  }
   if (plain && server.held > 0) return say(w.heldBack(server.held), "shield", "warn", { action: words.action.review });
   switch (server.state) {
     case "off":

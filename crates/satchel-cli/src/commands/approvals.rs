@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use satchel_core::{
     files::Places,
     model::{
-        approvals::{ApprovalItem, ApprovalList, Mark, Part, Seen, ServerApprovals, Unseen, Why},
+        approvals::{
+            ApprovalItem, ApprovalList, Mark, Part, Seen, ServerApprovals, SettingsChange, Unseen, Why,
+        },
         control::Wish,
     },
 };
@@ -29,8 +31,11 @@ pub(crate) async fn list(places: &Places, server: Option<String>, json: bool) ->
         say_json(&list)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if list.servers.is_empty() {
+    if list.servers.is_empty() && list.settings.is_none() {
         say("There is nothing to look at.");
+    }
+    if let Some(change) = &list.settings {
+        say(format!("{}\n", settings_shown(change)));
     }
     for (at, server) in list.servers.iter().enumerate() {
         if at > 0 {
@@ -43,24 +48,86 @@ pub(crate) async fn list(places: &Places, server: Option<String>, json: bool) ->
 
 pub(crate) async fn approve(places: &Places, approve: Approve, json: bool) -> anyhow::Result<ExitCode> {
     let hub = reach(places).await?;
-    let outcome = decide(&hub, approve, json).await;
+    let outcome = match (approve.settings, approve.all) {
+        (true, _) => accept_settings(&hub, &approve, json).await,
+        (false, true) => decide_all(&hub, &approve, json).await,
+        (false, false) => decide(&hub, approve, json).await,
+    };
     hub.leave().await;
     outcome
 }
 
+/// Accepts the settings of the configuration file, whole.
+async fn accept_settings(
+    hub: &crate::reach::Reached,
+    approve: &Approve,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let list: ApprovalList = hub.fulfil_as(Wish::Approvals { server: None }).await?;
+    let Some(change) = list.settings else {
+        return done("The configuration file has no settings that wait.", &json!({}), json);
+    };
+    if terminal::is_there() {
+        say_aside(&settings_shown(&change));
+        if !approve.yes && !terminal::agrees("Accept these settings?")? {
+            return done("Nothing was changed.", &json!({}), json);
+        }
+    }
+    hub.fulfil_asked(Wish::ApproveSettings { fingerprint: change.fingerprint }).await?;
+    done("Accepted: the settings of the configuration file.", &json!({}), json)
+}
+
+/// Everything that is held back, of all servers, in one question.
+async fn decide_all(hub: &crate::reach::Reached, approve: &Approve, json: bool) -> anyhow::Result<ExitCode> {
+    let list: ApprovalList = hub.fulfil_as(Wish::Approvals { server: None }).await?;
+    let waits = |server: &ServerApprovals| server.items.iter().any(|item| item.held.is_some());
+    let servers: Vec<ServerApprovals> = list.servers.into_iter().filter(waits).collect();
+    if servers.is_empty() {
+        return done("There is nothing that waits.", &json!({}), json);
+    }
+    if terminal::is_there() {
+        for server in &servers {
+            say_aside(&shown(server));
+        }
+        let verb = if approve.keep { "Keep back" } else { "Approve" };
+        let of = if servers.len() == 1 { "1 server" } else { &format!("{} servers", servers.len()) };
+        if !approve.yes && !terminal::agrees(&format!("{verb} all of this, of {of}?"))? {
+            return done("Nothing was changed.", &json!({}), json);
+        }
+    }
+    let mut count = 0;
+    for server in servers {
+        let held = server.items.iter().filter(|item| item.held.is_some());
+        let items: Vec<Seen> = held.map(seen).collect();
+        count += items.len();
+        let wish = match approve.keep {
+            true => Wish::KeepHeld { server: server.server, items },
+            false => Wish::Approve { server: server.server, items },
+        };
+        hub.fulfil_asked(wish).await?;
+    }
+    let verb = if approve.keep { "Kept back" } else { "Approved" };
+    done(&format!("{verb}: {}.", counted(count)), &json!({}), json)
+}
+
+fn seen(item: &ApprovalItem) -> Seen {
+    Seen { kind: item.kind, name: item.name.clone(), fingerprint: item.fingerprint.clone() }
+}
+
 async fn decide(hub: &crate::reach::Reached, approve: Approve, json: bool) -> anyhow::Result<ExitCode> {
-    let list: ApprovalList = hub.fulfil_as(Wish::Approvals { server: Some(approve.server.clone()) }).await?;
+    let name = approve.server.clone().unwrap_or_default();
+    let list: ApprovalList = hub.fulfil_as(Wish::Approvals { server: Some(name.clone()) }).await?;
     let found = list.servers.into_iter().next();
     let named = |item: &&ApprovalItem| approve.names.is_empty() || approve.names.contains(&item.name);
     let held = found.iter().flat_map(|server| &server.items).filter(|item| item.held.is_some());
     let meant: Vec<&ApprovalItem> = held.filter(named).collect();
     if let Some(missing) = approve.names.iter().find(|name| !meant.iter().any(|item| item.name == **name)) {
-        let message = format!("\"{}\" holds nothing back that is called \"{missing}\"", approve.server);
+        let message = format!("\"{}\" holds nothing back that is called \"{missing}\"", name);
         return Err(Usage(message).into());
     }
     let looked = approve.names.is_empty() && found.as_ref().is_some_and(|server| server.unseen.is_some());
     if meant.is_empty() && !looked {
-        return done(&format!("There is nothing to look at of \"{}\".", approve.server), &json!({}), json);
+        return done(&format!("There is nothing to look at of \"{name}\"."), &json!({}), json);
     }
     // Where nobody is there to be asked, the hub decides whether it needs a person.
     if terminal::is_there() {
@@ -68,16 +135,13 @@ async fn decide(hub: &crate::reach::Reached, approve: Approve, json: bool) -> an
             say_aside(&described(item));
         }
         let verb = if approve.keep { "Keep back" } else { "Approve" };
-        let question = format!("{verb} {} of \"{}\"?", counted(meant.len()), approve.server);
+        let question = format!("{verb} {} of \"{}\"?", counted(meant.len()), name);
         if !approve.yes && !terminal::agrees(&question)? {
             return done("Nothing was changed.", &json!({}), json);
         }
     }
-    let items: Vec<Seen> = meant
-        .iter()
-        .map(|item| Seen { kind: item.kind, name: item.name.clone(), fingerprint: item.fingerprint.clone() })
-        .collect();
-    let server = approve.server.clone();
+    let items: Vec<Seen> = meant.iter().map(|item| seen(item)).collect();
+    let server = name;
     if !items.is_empty() {
         let wish = match approve.keep {
             true => Wish::KeepHeld { server: server.clone(), items },
@@ -111,6 +175,13 @@ fn shown(server: &ServerApprovals) -> String {
     if held || server.unseen.is_some() {
         lines.push(format!("  Approve it with `satchel approve {}`.", server.server));
     }
+    lines.join("\n")
+}
+
+fn settings_shown(change: &SettingsChange) -> String {
+    let mut lines = vec!["settings in the configuration file that nobody has accepted:".to_owned()];
+    lines.extend(words(&change.diff).lines().map(|line| format!("    {line}")));
+    lines.push("  Accept them with `satchel approve --settings`.".to_owned());
     lines.join("\n")
 }
 

@@ -5,7 +5,7 @@ use std::{io, process::ExitCode, time::Duration};
 use anyhow::{Context, anyhow};
 use satchel_core::{
     files::Places,
-    hub::{Hub, OpenError},
+    hub::{Hub, HubOptions, OpenError},
     tasks,
 };
 use satchel_endpoint::Endpoint;
@@ -21,7 +21,7 @@ pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::R
     tasks::report_panics();
     // Before anything is started: a signal from now on ends what was started.
     let mut stop = StopSignals::listen().context("cannot listen for signals")?;
-    let hub = open(places).await?;
+    let hub = open(places, serve.trust_config).await?;
     let endpoint = match satchel_endpoint::serve(&hub, serve.port).await {
         Ok(endpoint) => endpoint,
         Err(error) => {
@@ -43,8 +43,9 @@ pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::R
     }
 }
 
-async fn open(places: &Places) -> anyhow::Result<Hub> {
-    Hub::open(reach::options(places, false)?).await.map_err(|error| match error {
+async fn open(places: &Places, trust_config: bool) -> anyhow::Result<Hub> {
+    let options = HubOptions { trust_config, ..reach::options(places, false)? };
+    Hub::open(options).await.map_err(|error| match error {
         held @ OpenError::HeldBy { .. } => anyhow!("{held}; end it with `satchel quit`"),
         files @ OpenError::Files(_) => anyhow!(files),
     })

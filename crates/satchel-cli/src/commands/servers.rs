@@ -168,6 +168,7 @@ pub(super) mod tests {
             resources: None,
             skipped: vec![],
             held: 0,
+            not_started: None,
             unseen: None,
             runs: format!("npx -y {name}"),
             idle_timeout_seconds: 180,

@@ -84,6 +84,9 @@ pub struct Config {
     embedding: Option<EmbeddingSource>,
     rules: Vec<ToolRule>,
     tool_defaults: Defaults,
+    holds_new_servers: bool,
+    /// Rules that stand in the file and that nobody has accepted: what they restrict counts.
+    unaccepted: Option<(Vec<ToolRule>, Defaults)>,
 }
 
 /// Who turns texts into vectors, for searches by meaning: the block `embedding`.
@@ -128,6 +131,8 @@ impl Default for Config {
             embedding: None,
             rules: Vec::new(),
             tool_defaults: Defaults::default(),
+            holds_new_servers: false,
+            unaccepted: None,
         }
     }
 }
@@ -205,8 +210,11 @@ impl Config {
         for name in servers.keys().filter(|name| name.in_path() != name.as_str()) {
             rules = ToolRule::as_in_paths(rules, name);
         }
+        let holds_new_servers = document.get(NEW_SERVERS).and_then(Value::as_str) == Some("hold");
         Ok(Self {
             text: written.to_owned(),
+            holds_new_servers,
+            unaccepted: None,
             document,
             servers,
             faults,
@@ -277,7 +285,40 @@ impl Config {
 
     /// Are the first lists of a new server held back until a person has looked at them?
     pub fn holds_new_servers(&self) -> bool {
-        self.document.get(NEW_SERVERS).and_then(Value::as_str) == Some("hold")
+        self.holds_new_servers
+    }
+
+    /// Rules that stand in the file and that nobody has accepted: only what they restrict is in force.
+    pub fn unaccepted_rules(&self) -> Option<(&[ToolRule], &Defaults)> {
+        self.unaccepted.as_ref().map(|(rules, defaults)| (rules.as_slice(), defaults))
+    }
+
+    /// The same file, with everything in force that stands in it.
+    pub fn as_written(&self) -> Self {
+        Self::parse(&self.to_text()).unwrap_or_else(|_| self.clone())
+    }
+
+    /// The document as it is written.
+    pub(super) fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// The same file with these guarded settings in force.
+    pub(super) fn with_guarded(
+        mut self,
+        accepted: Config,
+        holds_new_servers: bool,
+        embedding: Option<EmbeddingSource>,
+        otlp_endpoint: Option<String>,
+    ) -> Self {
+        let mut in_force = accepted.rules;
+        for name in self.servers.keys().filter(|name| name.in_path() != name.as_str()) {
+            in_force = ToolRule::as_in_paths(in_force, name);
+        }
+        let rules = std::mem::replace(&mut self.rules, in_force);
+        let defaults = std::mem::replace(&mut self.tool_defaults, accepted.tool_defaults);
+        self.unaccepted = Some((rules, defaults));
+        Self { holds_new_servers, embedding, otlp_endpoint, ..self }
     }
 
     /// How many bytes of text a result for this client may have; 0 for any.

@@ -3,6 +3,7 @@
 pub mod change;
 pub mod expand;
 pub mod file;
+pub mod guarded;
 pub mod rules;
 pub mod watch;
 

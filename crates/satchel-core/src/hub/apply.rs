@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::Hub;
+use super::{Hub, registry::Accepted};
 use crate::{
     config::{
         Config, ConfigError,
@@ -99,12 +99,13 @@ async fn changed(watch: Option<&FileWatch>) {
 
 /// What the hub starts with: the file; where there is none, the built-in first configuration, which is then written;
 /// where it is broken, the last one that was good.
-pub(super) fn first_config(hub: &Hub) -> Config {
+pub(super) fn first_config(hub: &Hub, accepted: Accepted<'_>) -> Config {
     let places = hub.places();
     match read(&places.config_file) {
         Ok(Some(config)) => {
+            let in_force = hub.in_force(&config, accepted);
             remember(hub, &config);
-            config
+            in_force
         }
         Ok(None) => {
             let config = Config::first();
@@ -116,7 +117,8 @@ pub(super) fn first_config(hub: &Hub) -> Config {
         }
         Err(trouble) => {
             hub.notice(Notice::new(Code::ConfigInvalid, trouble.to_string()));
-            read(&places.last_good_config()).ok().flatten().unwrap_or_default()
+            let last = read(&places.last_good_config()).ok().flatten().unwrap_or_default();
+            hub.in_force(&last, accepted)
         }
     }
 }
@@ -128,13 +130,14 @@ fn reload(hub: &Hub) {
         Ok(config) => {
             hub.clear_notice(Code::ConfigInvalid);
             // A file that is gone is no wish to lose everything: editors remove and rename while they save.
-            let Some(config) = config else { return };
+            let Some(written) = config else { return };
+            let config = hub.in_force(&written, Accepted::Nothing);
             if **hub.inner.config.borrow() != config {
                 tracing::info!("the configuration changed");
                 let file = hub.places().config_file.display().to_string();
                 hub.did(DeedKind::Policy, "", &file, "the file was changed from outside");
-                remember(hub, &config);
-                hub.reconcile(config, None);
+                remember(hub, &written);
+                hub.reconcile(config, Accepted::Nothing);
             }
         }
         Err(trouble) => {
@@ -163,13 +166,16 @@ fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyError> {
     files::replace(path, config.to_text().as_bytes())
         .map_err(|error| ApplyError::Files(error.to_string()))?;
     hub.clear_notice(Code::ConfigInvalid);
+    hub.settings_changed(change);
+    let in_force = hub.in_force(&config, Accepted::Nothing);
     remember(hub, &config);
     hub.did_change(change);
     // What a program adds is a new server; what it makes of one that a person accepted waits for a look.
     let is_new = |name: &&str| current.entry(name).is_none() && !hub.has_approvals(name);
     let writes = matches!(change, Change::Add { .. } | Change::Put { .. } | Change::Edit { .. });
     let accepted = accepted(hub, &current, change).filter(|name| accepts || !writes || is_new(name));
-    hub.reconcile(config, accepted);
+    let accepted = accepted.map_or(Accepted::Nothing, |name| Accepted::Entry { name, by_person: accepts });
+    hub.reconcile(in_force, accepted);
     if let Change::Remove { name } = change {
         // What waits for a look goes on waiting where a program takes it out and puts it in again.
         if accepts || !waits {

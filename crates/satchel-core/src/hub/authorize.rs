@@ -111,6 +111,10 @@ impl Hub {
                 format!("approving what \"{server}\" offers"),
                 format!("satchel approve {server}"),
             )),
+            Wish::ApproveSettings { .. } => Some(Loosening::new(
+                "accepting the settings of the configuration file",
+                "satchel approve --settings",
+            )),
             Wish::AnswerAsk { id, answer } => answer.is_yes().then(|| {
                 Loosening::new(format!("allowing the call of question {id}"), format!("satchel answer {id} yes"))
             }),

@@ -133,6 +133,7 @@ impl Hub {
             }
             Wish::Approvals { server } => Ok(json!(self.approvals(server.as_deref())?)),
             Wish::Approve { server, items } => self.decide(&server, &items, true),
+            Wish::ApproveSettings { fingerprint } => self.approve_settings(&fingerprint),
             Wish::KeepHeld { server, items } => self.decide(&server, &items, false),
             Wish::LookedAt { server } => self.looked_at(&server),
             Wish::Asks { wait } => Ok(json!(self.asks(wait).await)),

@@ -14,6 +14,7 @@ mod credential;
 mod entry;
 mod execute;
 mod fulfil;
+mod grants;
 mod habits;
 mod happenings;
 mod hygiene;
@@ -32,6 +33,7 @@ mod registry;
 pub mod results;
 mod route;
 mod ruled;
+mod settings;
 mod slots;
 mod surface;
 mod trail;
@@ -69,7 +71,7 @@ pub use authorize::{FROM_A_SERVER, NEEDS_PERSON, origin_here};
 pub use call::{CallFailure, Failed, Running, Step};
 pub use keep::{OpenError, RunningHub};
 pub use ledger::{Program, Tally};
-use registry::Registered;
+use registry::{Accepted, Registered};
 pub use surface::Watched;
 
 /// The port clients expect us at.
@@ -93,6 +95,8 @@ pub struct HubOptions {
     pub own_program: PathBuf,
     /// For one command: nothing is started that the command does not need, and the file is not watched.
     pub passive: bool,
+    /// Accept every entry that stands in the configuration file now, as if a person had looked at each.
+    pub trust_config: bool,
 }
 
 /// The handle of a running hub. Cheap to clone.
@@ -128,6 +132,8 @@ struct Inner {
     offers: Mutex<BTreeMap<ServerName, Arc<Offer>>>,
     /// What was approved of every server, and what comes of it.
     trusted: trusted::Trusted,
+    /// Settings that a person accepted.
+    settings: settings::AcceptedSettings,
     /// Calls that wait for a person.
     asking: asking::Asking,
     gates: credential::Gates,
@@ -212,6 +218,7 @@ impl Hub {
             servers: RwLock::default(),
             offers: Mutex::default(),
             trusted: Mutex::default(),
+            settings: settings::AcceptedSettings::default(),
             asking: asking::Asking::default(),
             gates: credential::Gates::default(),
             removed: entry::Removed::default(),
@@ -251,8 +258,9 @@ impl Hub {
     }
 
     fn begin(&self, asked: mpsc::Receiver<apply::Asked>, records: mpsc::Receiver<ledger::Mail>) {
-        let first = apply::first_config(self);
-        self.reconcile(first, None);
+        let accepted = if self.inner.options.trust_config { Accepted::File } else { Accepted::Nothing };
+        let first = apply::first_config(self, accepted);
+        self.reconcile(first, accepted);
         self.inner.snapshot.send_replace(Arc::new(self.compose()));
         let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
         self.inner.tracker.spawn(async move { apply::run(applying, asked).await });

@@ -360,6 +360,12 @@ impl Hub {
                 return None;
             }
             let seen = rules::applied(&name, &trusted, config.tool_rules());
+            let hides: Vec<_> = config
+                .unaccepted_rules()
+                .into_iter()
+                .flat_map(|(rules, _)| rules.iter().filter(|rule| rule.hide).cloned())
+                .collect();
+            let seen = rules::applied(&name, &seen, &hides);
             Some((name, seen))
         });
         let offers = offers.collect();

@@ -4,13 +4,12 @@ use std::sync::{Arc, PoisonError, atomic::Ordering};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Hub, refresh, slots::Slots, trusted::Arrival};
+use super::{Hub, refresh, slots::Slots};
 use crate::{
     catalog::disk,
     config::Config,
     files::file_stem,
     model::{Code, Notice, ServerConfig, ServerName, Startup},
-    trust::First,
     upstream::{Upstream, setup_of},
 };
 
@@ -30,10 +29,31 @@ pub(super) struct Registered {
     end: CancellationToken,
 }
 
+/// Which entries of a configuration a person has accepted by the way they came.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Accepted<'a> {
+    /// None: another hand may have written any of them.
+    Nothing,
+    /// The entry of this server, which was just written through Satchel; by a person, or by a program that added it.
+    Entry { name: &'a str, by_person: bool },
+    /// The whole file, because whoever started the hub said so.
+    File,
+}
+
+impl Accepted<'_> {
+    fn covers(self, name: &ServerName) -> bool {
+        match self {
+            Accepted::Nothing => false,
+            Accepted::Entry { name: accepted, .. } => accepted == name.as_str(),
+            Accepted::File => true,
+        }
+    }
+}
+
 impl Hub {
-    /// Makes the servers follow `config`. `accepted` is the server whose entry a person just wrote through Satchel.
-    pub(super) fn reconcile(&self, config: Config, accepted: Option<&str>) {
-        let config = Arc::new(config);
+    /// Makes the servers follow `config`.
+    pub(super) fn reconcile(&self, config: Config, accepted: Accepted<'_>) {
+        let (config, accepted_here) = (Arc::new(config), accepted);
         let before = self.inner.config.send_replace(config.clone());
         for name in before.servers().keys() {
             if !config.servers().contains_key(name) {
@@ -45,13 +65,8 @@ impl Hub {
                 }
             }
         }
-        // Whoever changes an entry does not get it started by changing the rule about that in the same breath.
-        let first = match before.holds_new_servers() || config.holds_new_servers() {
-            true => First::Held,
-            false => First::Offered,
-        };
         for (name, wanted) in config.servers() {
-            let arrival = Arrival { first, accepted: accepted == Some(name.as_str()) };
+            let accepted = accepted.covers(name);
             let known = self.servers().get(name).map(|known| known.config.clone());
             match known {
                 Some(known) if known == *wanted => {}
@@ -60,28 +75,32 @@ impl Hub {
                 }
                 Some(_) => {
                     self.remove(name);
-                    self.add(name, wanted, arrival);
+                    self.add(name, wanted, accepted);
                     continue;
                 }
                 None => {
-                    self.add(name, wanted, arrival);
+                    self.add(name, wanted, accepted);
                     continue;
                 }
             }
-            if arrival.accepted {
+            if accepted {
                 self.accept_launch(name);
                 self.follow_launch(name);
             }
+        }
+        // Only now all are known that may have a claim on a secret.
+        for name in self.settle_secrets(accepted_here) {
+            self.follow_launch(&name);
         }
         self.publish_catalog();
         self.inner.compose.notify_one();
     }
 
-    fn add(&self, name: &ServerName, config: &ServerConfig, arrival: Arrival) {
+    fn add(&self, name: &ServerName, config: &ServerConfig, accepted: bool) {
         let setup = setup_of(&config.transport);
         let kept = disk::read(&self.catalog_file(name));
         let pinned = kept.as_ref().ok().and_then(|kept| kept.as_ref().map(|kept| kept.pinned));
-        let held = self.open_approvals(name, config, pinned, arrival);
+        let held = self.open_approvals(name, config, pinned, accepted);
         match kept {
             Ok(Some(disk::Kept { offer, .. })) if offer.setup == setup => {
                 let offer = Arc::new(offer);
@@ -137,7 +156,8 @@ impl Hub {
         let mut servers = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner);
         let Some(known) = servers.get_mut(name) else { return };
         // Judged by the entry that would be started, which may be another one by now.
-        let held = self.holds_launch(name, &known.config) || self.holds_packages(name);
+        let held =
+            self.holds_launch(name, &known.config) || self.holds_packages(name) || self.holds_secrets(name);
         if known.held == held {
             return;
         }

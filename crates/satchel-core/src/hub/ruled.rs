@@ -120,7 +120,7 @@ impl Hub {
 }
 
 fn rules(config: &Config) -> Rules<'_> {
-    Rules { list: config.tool_rules(), defaults: config.tool_defaults() }
+    Rules::of(config)
 }
 
 /// The path by the name it has on its own server.

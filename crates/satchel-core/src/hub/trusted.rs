@@ -10,19 +10,22 @@ use std::{
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json};
 
-use super::{CallFailure, Hub, fulfil::unknown_server, launch, packages};
+use super::{
+    CallFailure, Hub, fulfil::unknown_server, grants as secret_grants, launch, packages, registry::Accepted,
+};
 use crate::{
     catalog::{Offer, ResourceEntry, Said, ToolEntry},
     config::file::OWN_COMMAND,
     files::file_stem,
     model::{
         Code, Notice, ServerConfig, ServerName, TransportConfig,
-        approvals::{ApprovalItem, ApprovalList, Kind, Part, Seen, ServerApprovals, Unseen, Why},
+        approvals::{ApprovalItem, ApprovalList, Kind, NotStarted, Part, Seen, ServerApprovals, Unseen, Why},
         control::Refusal,
         trail::DeedKind,
     },
     trust::{
-        Fingerprint, First, Item, Record, Verdict, approvals, clean, diff, fingerprint::Tree, inspect, uri,
+        Fingerprint, First, Item, Record, Verdict, approvals, clean, diff, fingerprint::Tree, grants,
+        inspect, uri,
     },
 };
 
@@ -38,16 +41,18 @@ pub(super) struct Entry {
     pub(super) unwritten: bool,
     judged: Option<Judged>,
     /// What its entry says is started; `None` where that is our own program.
-    launch: Option<Launch>,
+    launch: Option<Item>,
     /// Packages that its launcher fetched, and that are not what was fetched before under the same version.
     pub(super) packages: Vec<Item>,
+    /// Secrets that its entry refers to, with who would receive them.
+    pub(super) secrets: Vec<Item>,
 }
 
 impl Entry {
     /// What is not started, and why.
-    fn held_launch(&self) -> Option<(&Item, Why)> {
+    pub(super) fn held_launch(&self) -> Option<(&Item, Why)> {
         let launch = self.launch.as_ref()?;
-        Some((&launch.item, self.record.holds_launch(&launch.item, launch.first)?))
+        Some((launch, self.record.holds_launch(launch)?))
     }
 
     /// Packages that nobody approved as they are now.
@@ -55,25 +60,12 @@ impl Entry {
         self.packages.iter().filter(|item| self.record.holds_package(item))
     }
 
-    /// Everything because of which it is not started.
+    /// Everything because of which it is not started. What it would be given is a matter for when it may run at all.
     fn held(&self) -> impl Iterator<Item = (&Item, Why)> {
-        self.held_launch().into_iter().chain(self.held_packages().map(|item| (item, Why::Changed)))
+        let launch = self.held_launch();
+        let secrets = self.ungranted().filter(move |_| launch.is_none()).map(|item| (item, Why::Added));
+        launch.into_iter().chain(self.held_packages().map(|item| (item, Why::Changed))).chain(secrets)
     }
-}
-
-#[derive(Debug)]
-struct Launch {
-    item: Item,
-    first: First,
-}
-
-/// How an entry came to be as it is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Arrival {
-    /// What becomes of it where nobody has accepted anything of the server.
-    pub(super) first: First,
-    /// A person put it there, through Satchel.
-    pub(super) accepted: bool,
 }
 
 /// What came of judging one offer.
@@ -173,14 +165,15 @@ impl Hub {
         self.places().approvals().join(format!("{}.json", file_stem(name.as_str())))
     }
 
-    /// Reads what was approved of a server. `kept` says whether its lists were kept, and whether there was a record then.
-    /// True where it may not be started.
+    /// Reads what was approved of a server. `kept` says whether its lists were kept, and whether there was a record then;
+    /// `accepted` that a person put the entry there through Satchel, or accepted the whole file. True where the server may
+    /// not be started.
     pub(super) fn open_approvals(
         &self,
         name: &ServerName,
         config: &ServerConfig,
         kept: Option<bool>,
-        arrival: Arrival,
+        accepted: bool,
     ) -> bool {
         // With variables of somebody else's it would be our program no longer.
         let ours = matches!(&config.transport, TransportConfig::Stdio { command, args, env, .. }
@@ -201,27 +194,38 @@ impl Hub {
         };
         // Written with the next list: without it, a server whose lists get lost as well would be a new one.
         let mut unwritten = record.is_lost();
-        let launch = Launch { item: launch::item(name, config), first: arrival.first };
+        let launch = launch::item(name, config);
         // Looked at by a person before entries were pinned: what there is now is what was looked at.
         let settled = record.unseen().is_none() && !record.knows(Kind::Launch, name.as_str());
-        if !ours && (arrival.accepted || settled) {
-            record.approve(&launch.item);
+        if !ours && (accepted || settled) {
+            record.approve(&launch);
             unwritten = approvals::write(&self.approvals_file(name), &record).is_err();
         }
         let launch = (!ours).then_some(launch);
-        let entry = Entry { record, ours, unwritten, judged: None, launch, packages: Vec::new() };
+        let secrets = if ours { Vec::new() } else { grants::of(&config.transport) };
+        if !record.asks_about_secrets() {
+            // It ran with them under a version that did not ask.
+            if launch.as_ref().is_some_and(|item| record.holds_launch(item).is_none()) && !accepted {
+                secrets.iter().for_each(|item| record.approve(item));
+            }
+            record.ask_about_secrets();
+            unwritten |= !ours;
+        }
+        let entry = Entry { record, ours, unwritten, judged: None, launch, packages: Vec::new(), secrets };
+        let waits = entry.held().next().is_some();
         let held = entry.held_launch().map(|(item, _)| format!("what it runs, {}", item.print));
         self.trusted().insert(name.clone(), entry);
-        let Some(deed) = held else { return false };
-        self.did(DeedKind::Held, "satchel", name.as_str(), deed);
-        true
+        if let Some(deed) = held {
+            self.did(DeedKind::Held, "satchel", name.as_str(), deed);
+        }
+        waits
     }
 
     /// A person put this entry there, through Satchel.
     pub(super) fn accept_launch(&self, name: &ServerName) {
         let accepted = self.with_record(name, |entry| {
             if let Some(launch) = &entry.launch {
-                entry.record.approve(&launch.item);
+                entry.record.approve(launch);
             }
         });
         if let Err(refusal) = accepted {
@@ -232,7 +236,13 @@ impl Hub {
     /// Why a server is not started, where that is because of its entry, or of a package that was fetched for it.
     pub(super) fn refuse_held_launch(&self, name: &ServerName) -> Result<(), CallFailure> {
         self.refuse_held_entry(name)?;
-        let because = self.trusted().get(name).and_then(packages::because);
+        let because = {
+            let trusted = self.trusted();
+            let because = |entry: &Entry| {
+                packages::because(entry).or_else(|| secret_grants::because(&trusted, name, entry))
+            };
+            trusted.get(name).and_then(because)
+        };
         because.map_or(Ok(()), |because| Err(not_started(name, &because)))
     }
 
@@ -246,9 +256,8 @@ impl Hub {
     /// May what this entry says not be started?
     pub(super) fn holds_launch(&self, name: &ServerName, config: &ServerConfig) -> bool {
         let trusted = self.trusted();
-        let launch = trusted.get(name).and_then(|entry| Some((&entry.record, entry.launch.as_ref()?.first)));
-        launch
-            .is_some_and(|(record, first)| record.holds_launch(&launch::item(name, config), first).is_some())
+        let entry = trusted.get(name).filter(|entry| entry.launch.is_some());
+        entry.is_some_and(|entry| entry.record.holds_launch(&launch::item(name, config)).is_some())
     }
 
     fn tell_lost(&self, message: String) {
@@ -301,6 +310,7 @@ impl Hub {
             judged: None,
             launch: None,
             packages: Vec::new(),
+            secrets: Vec::new(),
         });
         if let Some(judged) = &entry.judged
             && Arc::ptr_eq(&judged.of, offer)
@@ -340,6 +350,19 @@ impl Hub {
             }
         }
         seen
+    }
+
+    /// Why nothing of a server is started, where it waits for a person.
+    pub(super) fn not_started(&self, name: &ServerName) -> Option<NotStarted> {
+        let trusted = self.trusted();
+        let (item, why) = trusted.get(name)?.held().next()?;
+        Some(match (item.kind, why) {
+            (Kind::Package, _) => NotStarted::Package,
+            (Kind::Secret, _) => NotStarted::Secret,
+            (_, Why::Lost) => NotStarted::Lost,
+            (_, Why::New | Why::Alarming) => NotStarted::NewEntry,
+            (_, Why::Changed | Why::Added) => NotStarted::ChangedEntry,
+        })
     }
 
     /// How many definitions of a server wait for a person, and whether nobody has looked at it at all.
@@ -419,10 +442,13 @@ impl Hub {
         let wanted = |name: &&ServerName| server.is_none_or(|server| name.as_str() == server);
         let names: Vec<&ServerName> = self_configured(&trusted, &offers).filter(wanted).collect();
         let others: BTreeSet<&str> = offers.keys().map(ServerName::as_str).collect();
-        let servers = names.into_iter().filter_map(|name| {
-            shown(name, trusted.get(name)?, offers.get(name).map(|offer| &**offer), &others)
-        });
-        Ok(ApprovalList { servers: servers.collect() })
+        let servers = names
+            .into_iter()
+            .filter_map(|name| shown(name, &trusted, offers.get(name).map(|offer| &**offer), &others));
+        let servers = servers.collect();
+        drop(trusted);
+        let settings = self.waiting_settings().filter(|_| server.is_none());
+        Ok(ApprovalList { servers, settings })
     }
 
     /// A person approves exactly these definitions, or wants them held back.
@@ -434,8 +460,9 @@ impl Hub {
             let trusted = self.trusted();
             let entry = trusted.get(&name).into_iter();
             let of = |entry: &Entry| {
-                let launch = entry.launch.iter().map(|launch| launch.item.clone());
-                launch.chain(entry.packages.iter().cloned()).collect::<Vec<_>>()
+                let launch = entry.launch.iter().cloned();
+                let given = entry.packages.iter().chain(&entry.secrets).cloned();
+                launch.chain(given).collect::<Vec<_>>()
             };
             entry.flat_map(of).collect()
         };
@@ -463,7 +490,9 @@ impl Hub {
                 if approve { entry.record.approve(item) } else { entry.record.keep(&item.print) }
             }
         })?;
-        self.follow_launch(&name);
+        // What it may have follows from what it may run.
+        let granted = self.settle_secrets(Accepted::Nothing);
+        granted.iter().chain([&name]).for_each(|name| self.follow_launch(name));
         let kind = if approve { DeedKind::Approval } else { DeedKind::Held };
         deeds.into_iter().for_each(|deed| self.did_here(kind, server, deed));
         Ok(json!({}))
@@ -478,7 +507,7 @@ impl Hub {
             entry.record.look(&items);
             // What runs is what was looked at; from now on it changes by a person's word only.
             if let (Some(launch), None) = (&entry.launch, entry.held_launch()) {
-                entry.record.approve(&launch.item);
+                entry.record.approve(launch);
             }
         })?;
         let looked = match items.len() {
@@ -547,17 +576,25 @@ fn because(why: Why) -> &'static str {
 
 fn shown(
     name: &ServerName,
-    entry: &Entry,
+    trusted: &BTreeMap<ServerName, Entry>,
     offer: Option<&Offer>,
     others: &BTreeSet<&str>,
 ) -> Option<ServerApprovals> {
+    let entry = trusted.get(name)?;
+    let text = |item: &Item| match item.kind {
+        Kind::Secret => {
+            let holders = secret_grants::holders(trusted, &item.name);
+            marked("", &secret_grants::question(name, item, &holders))
+        }
+        _ => marked(entry.record.before(item).unwrap_or_default(), &item.text),
+    };
     let run = entry.held().map(|(item, why)| ApprovalItem {
         kind: item.kind,
         name: item.name.clone(),
         fingerprint: item.print.to_string(),
         held: Some(why),
         kept: entry.record.is_kept(&item.print),
-        diff: marked(entry.record.before(item).unwrap_or_default(), &item.text),
+        diff: text(item),
         findings: Vec::new(),
     });
     let mut items: Vec<ApprovalItem> = run.collect();
@@ -729,7 +766,7 @@ fn is_read(offer: &Offer, kind: Kind) -> bool {
         Kind::Introduction | Kind::Instructions => offer.hello.is_some(),
         Kind::Beside => has("tools") && has("prompts") && has("resources"),
         // Stand in no list.
-        Kind::Launch | Kind::Package => false,
+        Kind::Launch | Kind::Package | Kind::Secret => false,
     }
 }
 

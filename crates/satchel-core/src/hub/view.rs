@@ -112,8 +112,13 @@ impl Hub {
                 let calls = view.calls.get(&name).copied().unwrap_or(0);
                 let offer = offers.get(&name).map(|offer| &**offer);
                 let (held, unseen) = self.standing(&name);
-                let mut view =
-                    ServerView { held, unseen, ..show(&name, &server, offer, calls, trees.get(&name)) };
+                let not_started = self.not_started(&name);
+                let mut view = ServerView {
+                    held,
+                    not_started,
+                    unseen,
+                    ..show(&name, &server, offer, calls, trees.get(&name))
+                };
                 // It is not switched off: it sleeps until a person has looked at what it would run.
                 if server.held && held > 0 && view.enabled && view.state == ServerState::Off {
                     view.state = ServerState::Asleep;
@@ -159,6 +164,7 @@ fn show(
         resources: offer.map(|offer| offer.resources.len() + offer.templates.len()),
         skipped: offer.map(|offer| offer.skipped.clone()).unwrap_or_default(),
         held: 0,
+        not_started: None,
         unseen: None,
         runs: runs(&config.transport),
         idle_timeout_seconds: config.idle_timeout.as_secs(),
@@ -191,6 +197,7 @@ fn show_fault(name: &str, fault: &ConfigError) -> ServerView {
         resources: None,
         skipped: vec![],
         held: 0,
+        not_started: None,
         unseen: None,
         runs: String::new(),
         idle_timeout_seconds: 0,

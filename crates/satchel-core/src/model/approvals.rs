@@ -24,11 +24,13 @@ pub enum Kind {
     Launch,
     /// A package that its launcher fetched, by name and version.
     Package,
+    /// A stored secret that its entry refers to, and where the secret would go.
+    Secret,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Tool,
         Kind::Prompt,
         Kind::Resource,
@@ -38,6 +40,7 @@ impl Kind {
         Kind::Beside,
         Kind::Launch,
         Kind::Package,
+        Kind::Secret,
     ];
 
     /// As it is written in JSON and files.
@@ -52,6 +55,7 @@ impl Kind {
             Kind::Beside => "beside",
             Kind::Launch => "launch",
             Kind::Package => "package",
+            Kind::Secret => "secret",
         }
     }
 }
@@ -98,6 +102,47 @@ pub struct Seen {
 pub struct ApprovalList {
     /// Servers with anything to look at, by name.
     pub servers: Vec<ServerApprovals>,
+    /// Settings in the configuration file that nobody has accepted.
+    #[serde(default)]
+    pub settings: Option<SettingsChange>,
+}
+
+/// Rules and addresses in the configuration file that another hand wrote there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingsChange {
+    /// Names exactly these settings; an approval of others is refused.
+    pub fingerprint: String,
+    /// What is different from the accepted ones.
+    pub diff: Vec<Part>,
+}
+
+/// Why nothing of a server is started before a person has approved it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotStarted {
+    /// Its entry came into the configuration file by another hand.
+    NewEntry,
+    /// Its entry was changed by another hand.
+    ChangedEntry,
+    /// What was approved of it got lost.
+    Lost,
+    /// A package that it runs has other contents than before.
+    Package,
+    /// It refers to a secret that belongs to another server, program or address.
+    Secret,
+}
+
+impl NotStarted {
+    /// As a list shows it.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            NotStarted::NewEntry => "New in the file; approve it first",
+            NotStarted::ChangedEntry => "Changed in the file; approve it first",
+            NotStarted::Lost => "Approval lost; approve it again",
+            NotStarted::Package => "A package changed; approve it first",
+            NotStarted::Secret => "Wants another's secret; approve it first",
+        }
+    }
 }
 
 /// What there is to look at of one server.

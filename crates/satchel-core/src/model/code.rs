@@ -86,11 +86,13 @@ pub enum Code {
     ApprovalsLost,
     /// A rule or a person does not allow a call.
     Denied,
+    /// The configuration file has settings that nobody accepted.
+    SettingsHeld,
 }
 
 impl Code {
     /// Every code, for tables and tests.
-    pub const ALL: [Code; 38] = [
+    pub const ALL: [Code; 39] = [
         Code::SpawnNotFound,
         Code::RuntimeMissing,
         Code::DockerDown,
@@ -129,6 +131,7 @@ impl Code {
         Code::HeldBack,
         Code::ApprovalsLost,
         Code::Denied,
+        Code::SettingsHeld,
     ];
 
     /// The code as it is written in JSON, logs and documentation.
@@ -172,6 +175,7 @@ impl Code {
             Code::HeldBack => "held_back",
             Code::ApprovalsLost => "approvals_lost",
             Code::Denied => "denied",
+            Code::SettingsHeld => "settings_held",
         }
     }
 
@@ -255,6 +259,9 @@ impl Code {
             }
             Code::Denied => {
                 "Do without it, or let the user do it or change the rule in \"toolRules\" of Satchel's configuration."
+            }
+            Code::SettingsHeld => {
+                "Look at them with `satchel approvals`, and accept them with `satchel approve --settings`."
             }
             Code::ApprovalsLost => {
                 "Look at its tools again, in Satchel's window or with `satchel approve`; until then they are held back."

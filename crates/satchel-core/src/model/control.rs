@@ -135,6 +135,11 @@ pub enum Wish {
     Activity(ActivityAsk),
     /// How much each server was used in the last day. Answer: [`super::ledger::LastDay`].
     LastDay,
+    /// Accepts the settings of the configuration file that wait, named by their fingerprint; the answer is `{}`.
+    ApproveSettings {
+        /// As it stands in [`super::approvals::SettingsChange`].
+        fingerprint: String,
+    },
     /// A page of the history as an audit wants it. Answer: [`super::audit::AuditPage`].
     Audit(super::audit::AuditAsk),
     /// A page of the trail. Answer: [`super::trail::TrailPage`].

@@ -2,7 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, approvals::Unseen, ledger::LedgerView, server::Startup};
+use super::{
+    Code,
+    approvals::{NotStarted, Unseen},
+    ledger::LedgerView,
+    server::Startup,
+};
 
 /// The hub at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -94,6 +99,9 @@ pub struct ServerView {
     /// Definitions that are held back and that nobody has looked at.
     #[serde(default)]
     pub held: usize,
+    /// Why it is not started before a person has approved it, where it is not.
+    #[serde(default)]
+    pub not_started: Option<NotStarted>,
     /// Nobody has looked at what it offers.
     #[serde(default)]
     pub unseen: Option<Unseen>,

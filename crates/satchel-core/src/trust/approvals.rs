@@ -146,15 +146,36 @@ impl Record {
         self.pins.get(&item.kind)?.get(&item.name)
     }
 
-    /// Why what an entry says is not started, where it is not. What a person accepted is started as it was then only; what
-    /// nobody accepted is treated like anything else of a new server.
-    pub fn holds_launch(&self, item: &Item, first: First) -> Option<Why> {
+    /// Why a server is not started with what its entry says, where it is not: it is started only with exactly what a
+    /// person accepted.
+    pub fn holds_launch(&self, item: &Item) -> Option<Why> {
         match self.pin(item) {
-            Some(pin) if pin.print == item.print => None,
+            Some(pin) if pin.print == item.print && pin.approved => None,
             Some(_) => Some(Why::Changed),
             None if self.lost => Some(Why::Lost),
-            None => (first == First::Held).then_some(Why::New),
+            None => Some(Why::New),
         }
+    }
+
+    /// Is this secret approved for exactly this recipient?
+    pub fn grants(&self, item: &Item) -> bool {
+        self.pin(item).is_some_and(|pin| pin.print == item.print && pin.approved)
+    }
+
+    /// Where this secret may go, where it may go anywhere.
+    pub fn recipient(&self, secret: &str) -> Option<&str> {
+        let pin = self.pins.get(&Kind::Secret)?.get(secret)?;
+        pin.approved.then_some(pin.text.as_str())
+    }
+
+    /// Was this record made by a version that asked about secrets?
+    pub fn asks_about_secrets(&self) -> bool {
+        self.read.contains(&Kind::Secret)
+    }
+
+    /// From now on secrets need a grant each.
+    pub fn ask_about_secrets(&mut self) {
+        self.read.insert(Kind::Secret);
     }
 
     /// Is this another package than the one that is known under its name and version?

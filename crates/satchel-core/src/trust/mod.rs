@@ -6,6 +6,7 @@ pub mod approvals;
 pub mod clean;
 pub mod diff;
 pub mod fingerprint;
+pub mod grants;
 pub mod inspect;
 pub mod nature;
 pub mod rules;

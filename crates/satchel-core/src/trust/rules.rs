@@ -1,7 +1,10 @@
 //! May a tool be called? One table decides: the user's rules, and where none is for it, what the tool does.
 
 use crate::{
-    config::rules::{Defaults, ToolRule},
+    config::{
+        Config,
+        rules::{Defaults, ToolRule},
+    },
     model::{
         ToolPath,
         nature::{Effect, Nature, Permit, Safety},
@@ -24,6 +27,20 @@ pub struct Rules<'a> {
     pub list: &'a [ToolRule],
     /// What is done where none is for it.
     pub defaults: &'a Defaults,
+    /// Rules that nobody has accepted: they count where they are stricter.
+    pub unaccepted: Option<(&'a [ToolRule], &'a Defaults)>,
+}
+
+impl<'a> Rules<'a> {
+    /// Those of a configuration.
+    pub fn of(config: &'a Config) -> Self {
+        let unaccepted = config.unaccepted_rules();
+        Self { list: config.tool_rules(), defaults: config.tool_defaults(), unaccepted }
+    }
+
+    fn others(&self) -> Option<Rules<'a>> {
+        self.unaccepted.map(|(list, defaults)| Rules { list, defaults, unaccepted: None })
+    }
 }
 
 impl Rules<'_> {
@@ -31,9 +48,13 @@ impl Rules<'_> {
     pub fn decide(&self, path: &ToolPath, client: Option<&str>, nature: &Nature) -> Decision {
         let text = path.to_string();
         let meant = self.list.iter().rev().filter(|rule| rule.is_for(&text) && rule.is_for_client(client));
-        match meant.filter_map(|rule| Some((rule, rule.permit?))).next() {
+        let decision = match meant.filter_map(|rule| Some((rule, rule.permit?))).next() {
             Some((rule, permit)) => Decision { permit, rule: said(rule, permit) },
             None => self.usual(nature),
+        };
+        match self.others().map(|others| others.decide(path, client, nature)) {
+            Some(other) if strictness(other.permit) > strictness(decision.permit) => other,
+            Some(_) | None => decision,
         }
     }
 
@@ -41,12 +62,17 @@ impl Rules<'_> {
     pub fn off(&self, path: &ToolPath, client: Option<&str>) -> Option<String> {
         let text = path.to_string();
         let meant = self.list.iter().rev().filter(|rule| rule.is_for(&text) && rule.is_for_client(client));
-        let (rule, permit) = meant.filter_map(|rule| Some((rule, rule.permit?))).next()?;
-        (permit == Permit::Off).then(|| said(rule, permit))
+        let last = meant.filter_map(|rule| Some((rule, rule.permit?))).next();
+        let off = last.filter(|(_, permit)| *permit == Permit::Off).map(|(rule, permit)| said(rule, permit));
+        off.or_else(|| self.others()?.off(path, client))
     }
 
     /// Is a whole server switched off for this client: its tools, and with them everything else of it?
     pub fn server_off(&self, server: &str, client: Option<&str>) -> Option<String> {
+        self.server_is_off(server, client).or_else(|| self.others()?.server_is_off(server, client))
+    }
+
+    fn server_is_off(&self, server: &str, client: Option<&str>) -> Option<String> {
         for rule in self.list.iter().rev().filter(|rule| rule.is_for_client(client)) {
             match (rule.permit, rule.is_for_all_of(server)) {
                 (Some(Permit::Off), true) => return Some(said(rule, Permit::Off)),
@@ -61,6 +87,7 @@ impl Rules<'_> {
     pub fn hide_from(&self, client: Option<&str>) -> bool {
         self.list.iter().any(|rule| rule.permit == Some(Permit::Off) && rule.is_for_client(client))
             || self.defaults.hides()
+            || self.others().is_some_and(|others| others.hide_from(client))
     }
 
     fn usual(&self, nature: &Nature) -> Decision {
@@ -86,6 +113,14 @@ impl Rules<'_> {
             Permit::Off => "is off",
         };
         Decision { permit, rule: format!("{what} {done}") }
+    }
+}
+
+fn strictness(permit: Permit) -> u8 {
+    match permit {
+        Permit::Allow => 0,
+        Permit::Ask => 1,
+        Permit::Off => 2,
     }
 }
 
@@ -187,7 +222,7 @@ mod tests {
                 "what does not say whether it deletes is asked",
             ),
         ] {
-            let rules = Rules { list: &rules, defaults };
+            let rules = Rules { list: &rules, defaults, unaccepted: None };
             let decision = rules.decide(&path.parse().unwrap(), client, &of(nature.0, nature.1));
             assert_eq!(
                 (decision.permit, decision.rule.as_str()),
@@ -195,6 +230,27 @@ mod tests {
                 "{path} {client:?} {nature:?}"
             );
         }
+    }
+
+    #[test]
+    fn rules_that_nobody_accepted_count_where_they_are_stricter() {
+        use crate::config::guarded::Guarded;
+        let config =
+            |rules: serde_json::Value| Config::parse(&json!({ "toolRules": rules }).to_string()).unwrap();
+        let off = json!({ "tool": "a:x", "permit": "off" });
+        let file = config(
+            json!([{ "tool": "*", "permit": "allow" }, { "tool": "a:y", "permit": "ask" }, { "tool": "b:*", "permit": "off" }]),
+        );
+        let in_force = file.under(&Guarded::of(&config(json!([off]))));
+        let rules = Rules::of(&in_force);
+        let nature = of(Effect::Deletes, Safety::Dangerous);
+        let permit = |path: &str| rules.decide(&path.parse().unwrap(), None, &nature).permit;
+        assert_eq!(
+            ["a:x", "a:y", "a:z", "b:z"].map(permit),
+            [Permit::Off, Permit::Ask, Permit::Ask, Permit::Off]
+        );
+        assert!(rules.off(&"a:x".parse().unwrap(), None).is_some() && rules.server_off("b", None).is_some());
+        assert!(rules.hide_from(None));
     }
 
     #[test]
@@ -223,7 +279,7 @@ mod tests {
             ),
         ] {
             let list: Vec<ToolRule> = serde_json::from_value(rules.clone()).unwrap();
-            let rules_of = Rules { list: &list, defaults: &Defaults::default() };
+            let rules_of = Rules { list: &list, defaults: &Defaults::default(), unaccepted: None };
             assert_eq!(rules_of.server_off("mail", client).is_some(), off, "{rules} {client:?}");
         }
     }

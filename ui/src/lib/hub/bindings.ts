@@ -116,6 +116,8 @@ export type ServerView = {
   skipped: string[];
   /** Definitions that are held back and that nobody has looked at. */
   held: number;
+  /** Why it is not started before a person has approved it, where it is not. */
+  not_started: NotStarted | null;
   /** Nobody has looked at what it offers. */
   unseen: Unseen | null;
   runs: string;
@@ -208,6 +210,7 @@ export type Code =
   | "set_aside"
   | "ledger_unusable"
   | "held_back"
+  | "settings_held"
   | "approvals_lost"
   | "denied";
 
@@ -241,6 +244,7 @@ export type Wish =
   | { do: "approvals"; server: string | null }
   | { do: "approve"; server: string; items: Seen[] }
   | { do: "looked_at"; server: string }
+  | { do: "approve_settings"; fingerprint: string }
   | { do: "keep_held"; server: string; items: Seen[] }
   | { do: "answer_ask"; id: number; answer: AskAnswer }
   | { do: "answer_question"; id: number; answer: QuestionAnswer }
@@ -267,8 +271,10 @@ export interface Pinned {
   version: string;
 }
 
-export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch" | "package";
+export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch" | "package" | "secret";
 export type Why = "changed" | "added" | "new" | "alarming" | "lost";
+/** Why nothing of a server is started before a person has approved it. */
+export type NotStarted = "new_entry" | "changed_entry" | "lost" | "package" | "secret";
 export type Unseen = "new" | "imported";
 export type Odd =
   | "hidden_text"
@@ -291,6 +297,14 @@ export interface Seen {
 
 export interface ApprovalList {
   servers: ServerApprovals[];
+  /** Settings in the configuration file that nobody has accepted. */
+  settings: SettingsChange | null;
+}
+
+/** Rules and addresses that another hand wrote into the configuration file. */
+export interface SettingsChange {
+  fingerprint: string;
+  diff: DiffPart[];
 }
 
 export interface ServerApprovals {

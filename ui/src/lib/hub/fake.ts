@@ -37,6 +37,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
     resources: 0,
     skipped: [],
     held: 0,
+    not_started: null,
     unseen: null,
     runs: `npx -y ${name}`,
     idle_timeout_seconds: 180,

@@ -33,6 +33,7 @@ export const hubStates: hub.HubState[] = [
             "why"
           ],
           "held": 0,
+          "not_started": null,
           "unseen": null,
           "runs": "program",
           "idle_timeout_seconds": 180,
@@ -63,6 +64,7 @@ export const hubStates: hub.HubState[] = [
             "why"
           ],
           "held": 0,
+          "not_started": null,
           "unseen": null,
           "runs": "program",
           "idle_timeout_seconds": 180,
@@ -94,6 +96,7 @@ export const hubStates: hub.HubState[] = [
             "why"
           ],
           "held": 0,
+          "not_started": null,
           "unseen": null,
           "runs": "program",
           "idle_timeout_seconds": 180,
@@ -126,6 +129,7 @@ export const hubStates: hub.HubState[] = [
             "why"
           ],
           "held": 0,
+          "not_started": null,
           "unseen": null,
           "runs": "program",
           "idle_timeout_seconds": 180,
@@ -156,6 +160,7 @@ export const hubStates: hub.HubState[] = [
             "why"
           ],
           "held": 0,
+          "not_started": null,
           "unseen": null,
           "runs": "program",
           "idle_timeout_seconds": 180,
@@ -190,6 +195,7 @@ export const hubStates: hub.HubState[] = [
             "why"
           ],
           "held": 1,
+          "not_started": "new_entry",
           "unseen": "new",
           "runs": "program",
           "idle_timeout_seconds": 180,
@@ -224,6 +230,7 @@ export const hubStates: hub.HubState[] = [
             "why"
           ],
           "held": 1,
+          "not_started": "new_entry",
           "unseen": "new",
           "runs": "program",
           "idle_timeout_seconds": 180,
@@ -261,6 +268,7 @@ export const hubStates: hub.HubState[] = [
             "why"
           ],
           "held": 1,
+          "not_started": "new_entry",
           "unseen": "new",
           "runs": "program",
           "idle_timeout_seconds": 180,
@@ -292,6 +300,7 @@ export const hubStates: hub.HubState[] = [
             "why"
           ],
           "held": 1,
+          "not_started": "new_entry",
           "unseen": "new",
           "runs": "program",
           "idle_timeout_seconds": 180,
@@ -700,7 +709,8 @@ export const codes: hub.Code[] = [
   "ledger_unusable",
   "held_back",
   "approvals_lost",
-  "denied"
+  "denied",
+  "settings_held"
 ];
 
 export const wishes: hub.Wish[] = [
@@ -956,12 +966,21 @@ export const wishes: hub.Wish[] = [
         "kind": "package",
         "name": "name",
         "fingerprint": "00ff"
+      },
+      {
+        "kind": "secret",
+        "name": "name",
+        "fingerprint": "00ff"
       }
     ]
   },
   {
     "do": "looked_at",
     "server": "github"
+  },
+  {
+    "do": "approve_settings",
+    "fingerprint": "00ff"
   },
   {
     "do": "keep_held",
@@ -1009,6 +1028,11 @@ export const wishes: hub.Wish[] = [
       },
       {
         "kind": "package",
+        "name": "name",
+        "fingerprint": "00ff"
+      },
+      {
+        "kind": "secret",
         "name": "name",
         "fingerprint": "00ff"
       }
@@ -3320,7 +3344,27 @@ export const approvals: hub.ApprovalList = {
         }
       ]
     }
-  ]
+  ],
+  "settings": {
+    "fingerprint": "00ff",
+    "diff": [
+      {
+        "mark": "same",
+        "risky": false,
+        "text": "words"
+      },
+      {
+        "mark": "removed",
+        "risky": false,
+        "text": "words"
+      },
+      {
+        "mark": "added",
+        "risky": true,
+        "text": "words"
+      }
+    ]
+  }
 };
 
 export const about: hub.About = {

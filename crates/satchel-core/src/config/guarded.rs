@@ -1,0 +1,190 @@
+//! Settings that decide what Satchel protects: rules over tools, what is done with new servers, and addresses that texts go
+//! to. Another hand may make them stricter in the file at once; what it makes laxer waits for a person. Pure.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Config,
+    file::{EMBEDDING, NEW_SERVERS, OTLP_ENDPOINT, TOOL_DEFAULTS, TOOL_RULES},
+};
+use crate::model::{control::Change, nature::Permit};
+
+const KEYS: [&str; 5] = [TOOL_RULES, TOOL_DEFAULTS, NEW_SERVERS, EMBEDDING, OTLP_ENDPOINT];
+
+/// The guarded settings of one configuration, as they are written there.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Guarded(Map<String, Value>);
+
+impl Guarded {
+    /// Those of this configuration's file.
+    pub fn of(config: &Config) -> Self {
+        let value = |key: &&str| Some(((*key).to_owned(), config.document().get(*key)?.clone()));
+        Self(KEYS.iter().filter_map(value).collect())
+    }
+
+    /// As they were kept on disk; `None` where that is no set of good settings.
+    pub fn from_value(value: Value) -> Option<Self> {
+        let Value::Object(fields) = value else { return None };
+        let known = fields.keys().all(|key| KEYS.contains(&key.as_str()));
+        let kept = Self(fields);
+        (known && kept.as_config().is_some()).then_some(kept)
+    }
+
+    /// As they are kept on disk, and shown.
+    pub fn to_value(&self) -> Value {
+        Value::Object(self.0.clone())
+    }
+
+    /// Is nothing set?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A configuration that has these settings and nothing else.
+    fn as_config(&self) -> Option<Config> {
+        Config::parse(&self.to_value().to_string()).ok()
+    }
+
+    /// After a change that a person made through Satchel.
+    pub fn after(&self, change: &Change) -> Self {
+        let changed = self.as_config().and_then(|config| super::change::apply(&config, change).ok());
+        match (change, changed) {
+            (Change::SetPermit { .. }, Some(config)) => Self::of(&config),
+            _ => self.clone(),
+        }
+    }
+
+    /// Does `next` add nothing but restrictions? Then it needs nobody's word.
+    pub fn is_tightened_by(&self, next: &Guarded) -> bool {
+        let (Some(before), Some(after)) = (self.as_config(), next.as_config()) else { return false };
+        let address = |key: &str| next.0.get(key).is_none() || next.0.get(key) == self.0.get(key);
+        let defaults = self.0.get(TOOL_DEFAULTS) == next.0.get(TOOL_DEFAULTS);
+        let holds = after.holds_new_servers() || !before.holds_new_servers();
+        let off_before = before.tool_rules().iter().any(|rule| rule.permit == Some(Permit::Off));
+        // Of rules the last one counts, so all that were there must come in the same order.
+        let mut known = before.tool_rules().iter().peekable();
+        let stricter = after.tool_rules().iter().all(|rule| {
+            if known.peek() == Some(&rule) {
+                known.next();
+                return true;
+            }
+            let rewrites = rule.rename.is_some()
+                || rule.description.is_some()
+                || rule.category.is_some()
+                || !rule.annotations.is_empty();
+            let permits = match rule.permit {
+                None | Some(Permit::Off) => true,
+                Some(Permit::Ask) => !off_before,
+                Some(Permit::Allow) => false,
+            };
+            !rewrites && permits
+        });
+        address(EMBEDDING)
+            && address(OTLP_ENDPOINT)
+            && defaults
+            && holds
+            && stricter
+            && known.peek().is_none()
+    }
+}
+
+impl Config {
+    /// What is in force of this file where a person accepted `accepted`: of rules the stricter of both, of addresses those
+    /// that were accepted.
+    pub fn under(&self, accepted: &Guarded) -> Config {
+        if Guarded::of(self) == *accepted {
+            return self.clone();
+        }
+        let before = accepted.as_config().unwrap_or_default();
+        let holds = self.holds_new_servers() || before.holds_new_servers();
+        let embedding = self.embedding().and(before.embedding()).cloned();
+        let collector = self.otlp_endpoint().and(before.otlp_endpoint()).map(ToOwned::to_owned);
+        self.clone().with_guarded(before, holds, embedding, collector)
+    }
+}
+
+/// The settings of a file as a person compares them.
+pub fn readable(guarded: &Guarded) -> String {
+    if guarded.is_empty() {
+        return String::new();
+    }
+    serde_json::to_string_pretty(&json!(guarded.to_value())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(value: &Value) -> Config {
+        Config::parse(&value.to_string()).unwrap()
+    }
+
+    fn guarded(value: &Value) -> Guarded {
+        Guarded::of(&config(value))
+    }
+
+    #[test]
+    fn only_restrictions_need_nobodys_word() {
+        let off = json!({ "tool": "a:x", "permit": "off" });
+        let ask = json!({ "tool": "a:y", "permit": "ask" });
+        let allow = json!({ "tool": "*", "permit": "allow" });
+        let hide = json!({ "tool": "a:z", "hide": true });
+        let rename = json!({ "tool": "a:z", "rename": "w" });
+        let rules = |list: &[&Value]| json!({ "toolRules": list });
+        let there = json!({ "embedding": { "url": "http://127.0.0.1:1", "model": "m" } });
+        for (before, after, tighter) in [
+            (json!({}), json!({}), true),
+            (json!({}), rules(&[&off]), true),
+            (json!({}), rules(&[&ask, &hide]), true),
+            (json!({}), rules(&[&allow]), false),
+            (json!({}), rules(&[&rename]), false),
+            (rules(&[&off]), json!({}), false),
+            (rules(&[&off]), rules(&[&off, &hide]), true),
+            (rules(&[&off]), rules(&[&off, &ask]), false),
+            (rules(&[&off, &ask]), rules(&[&ask, &off]), false),
+            (json!({ "newServers": "hold" }), json!({}), false),
+            (json!({ "newServers": "hold" }), json!({ "newServers": "offer" }), false),
+            (json!({}), json!({ "newServers": "hold" }), true),
+            (json!({}), there.clone(), false),
+            (there.clone(), json!({}), true),
+            (json!({}), json!({ "toolDefaults": { "deletes": "allow" } }), false),
+            (json!({}), json!({ "otlpEndpoint": "http://127.0.0.1:4318" }), false),
+        ] {
+            assert_eq!(guarded(&before).is_tightened_by(&guarded(&after)), tighter, "{before} → {after}");
+        }
+    }
+
+    #[test]
+    fn of_what_was_not_accepted_only_the_stricter_part_is_in_force() {
+        let accepted = guarded(&json!({
+            "toolRules": [{ "tool": "a:x", "permit": "off" }, { "tool": "a:hidden", "hide": true }],
+            "newServers": "hold",
+        }));
+        let file = config(&json!({
+            "toolRules": [
+                { "tool": "*", "permit": "allow" },
+                { "tool": "a:y", "permit": "ask" },
+                { "tool": "a:z", "description": "Call this first." },
+            ],
+            "embedding": { "url": "http://127.0.0.1:1", "model": "m" },
+            "otlpEndpoint": "http://127.0.0.1:4318",
+        }));
+        let forced = file.under(&accepted);
+        assert!(forced.holds_new_servers());
+        assert_eq!((forced.embedding(), forced.otlp_endpoint()), (None, None));
+        assert!(forced.tool_rules().iter().all(|rule| rule.description.is_none()));
+        assert!(Guarded::of(&forced) == Guarded::of(&file), "the file stays as it is");
+        assert_eq!(file.under(&Guarded::of(&file)), file);
+    }
+
+    #[test]
+    fn a_rule_that_a_person_sets_does_not_accept_what_else_stands_in_the_file() {
+        let accepted = Guarded::default();
+        let change = Change::SetPermit { tool: "a:x".into(), client: None, permit: Some(Permit::Allow) };
+        let after = accepted.after(&change);
+        assert_eq!(after, guarded(&json!({ "toolRules": [{ "tool": "a:x", "permit": "allow" }] })));
+        assert_eq!(Guarded::from_value(after.to_value()), Some(after));
+        assert_eq!(Guarded::from_value(json!({ "mcpServers": {} })), None);
+        assert_eq!(Guarded::from_value(json!([])), None);
+    }
+}

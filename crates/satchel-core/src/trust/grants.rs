@@ -1,0 +1,110 @@
+//! Which stored secrets an entry refers to, and who would receive each: a program with its arguments, or the origin of an
+//! address. Knows neither values nor who may decide.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::{Fingerprint, Item, fingerprint::Tree};
+use crate::{
+    config::expand::Template,
+    model::{TransportConfig, approvals::Kind},
+};
+
+/// One item for every secret that the entry names. Its text is the recipient, as a person reads it.
+pub fn of(transport: &TransportConfig) -> Vec<Item> {
+    let secrets: BTreeSet<String> = transport
+        .texts()
+        .flat_map(|text| Template::parse(text).secrets().map(ToOwned::to_owned).collect::<Vec<_>>())
+        .collect();
+    let recipient = recipient(transport);
+    secrets.into_iter().map(|secret| item(secret, &recipient)).collect()
+}
+
+fn item(secret: String, recipient: &str) -> Item {
+    let raw = serde_json::value::to_raw_value(&json!({ "secret": secret, "recipient": recipient }))
+        .expect("a JSON value always serializes");
+    let print = Fingerprint::of_tree(Kind::Secret.as_str(), &Tree::of(&raw));
+    Item { kind: Kind::Secret, name: secret, print, text: recipient.to_owned(), alarming: false }
+}
+
+/// Who receives what the entry is given. Another path at the same origin is the same recipient; another argument of a
+/// program is not, because it may be another program.
+fn recipient(transport: &TransportConfig) -> String {
+    match transport {
+        TransportConfig::Stdio { command, args, .. } => {
+            let words = std::iter::once(command).chain(args);
+            words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        }
+        TransportConfig::Http { url, .. } => match url::Url::parse(url) {
+            // A reference within the address may decide which host it is.
+            Ok(parsed) if parsed.host_str().is_some_and(|host| !host.contains(['$', '{', '%'])) => {
+                parsed.origin().ascii_serialization()
+            }
+            _ => url.clone(),
+        },
+    }
+}
+
+/// Words stay apart, so that two recipients never read the same.
+fn quoted(word: &str) -> String {
+    let plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\\'));
+    if plain { word.to_owned() } else { format!("{word:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn of_entry(entry: &serde_json::Value) -> Vec<Item> {
+        let config = Config::parse(&json!({ "mcpServers": { "a": entry } }).to_string()).unwrap();
+        of(&config.servers()["a"].transport)
+    }
+
+    #[test]
+    fn every_reference_is_found_and_its_recipient_is_named() {
+        for (entry, secrets, recipient) in [
+            (json!({ "command": "npx", "args": ["-y", "x"] }), vec![], ""),
+            (
+                json!({ "command": "npx", "args": ["-y", "x y"], "env": { "A": "${secret:K}", "B": "${secret:J}" } }),
+                vec!["J", "K"],
+                r#"npx -y "x y""#,
+            ),
+            (json!({ "command": "${secret:K}" }), vec!["K"], "${secret:K}"),
+            (
+                json!({ "url": "https://Example.com:443/mcp", "headers": { "A": "Bearer ${secret:K}" } }),
+                vec!["K"],
+                "https://example.com",
+            ),
+            (json!({ "url": "https://example.com/q?k=${secret:K}" }), vec!["K"], "https://example.com"),
+            (json!({ "url": "http://127.0.0.1:99/${secret:K}" }), vec!["K"], "http://127.0.0.1:99"),
+            (
+                json!({ "url": "https://${secret:K}.example.com/" }),
+                vec!["K"],
+                "https://${secret:K}.example.com/",
+            ),
+        ] {
+            let items = of_entry(&entry);
+            assert_eq!(items.iter().map(|item| item.name.as_str()).collect::<Vec<_>>(), secrets, "{entry}");
+            assert!(items.iter().all(|item| item.text == recipient), "{entry}: {items:?}");
+        }
+    }
+
+    #[test]
+    fn another_program_argument_or_origin_is_another_recipient() {
+        let hosted =
+            |url: &str| of_entry(&json!({ "url": url, "headers": { "A": "${secret:K}" } })).remove(0);
+        assert_eq!(hosted("https://a.example/x").print, hosted("https://a.example/y?z").print);
+        for other in ["http://a.example/x", "https://a.example:8443/x", "https://b.example/x"] {
+            assert_ne!(hosted("https://a.example/x").print, hosted(other).print, "{other}");
+        }
+        let program = |args: serde_json::Value| {
+            of_entry(&json!({ "command": "npx", "args": args, "env": { "A": "${secret:K}" } })).remove(0)
+        };
+        assert_eq!(program(json!(["a", "b"])).print, program(json!(["a", "b"])).print);
+        for other in [json!(["a b"]), json!(["a", "c"]), json!(["a"]), json!(["a", "b", ""])] {
+            assert_ne!(program(json!(["a", "b"])).print, program(other.clone()).print, "{other}");
+        }
+    }
+}
