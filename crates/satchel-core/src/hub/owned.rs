@@ -21,9 +21,12 @@ pub(super) enum Named {
     Elicitation,
 }
 
+/// The ids of each client, oldest first.
+type ByClient = HashMap<Arc<str>, VecDeque<String>>;
+
 /// All ids, by what names them and whose they are.
 #[derive(Debug, Default)]
-pub(super) struct Owned(Mutex<HashMap<(ServerName, Named), HashMap<Arc<str>, VecDeque<String>>>>);
+pub(super) struct Owned(Mutex<HashMap<(ServerName, Named), ByClient>>);
 
 impl Owned {
     /// From now on the id is this client's, or nobody's: a server that was started anew may give it a second time.
