@@ -136,6 +136,7 @@ fn may(wish: &Wish) -> bool {
         | Wish::Package { .. }
         | Wish::Pin { .. }
         | Wish::PutBack { .. }
+        | Wish::DismissFailure { .. }
         | Wish::Restart { .. }
         | Wish::Rest { .. }
         | Wish::Pause { .. }

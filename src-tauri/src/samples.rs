@@ -22,7 +22,7 @@ use satchel_core::model::{
     nature::{Effect, Nature, Permit, Safety},
     package::{PackageView, Pinned},
     server::{Era, Sandbox},
-    snapshot::{Avoided, ClientView, Usage},
+    snapshot::{Avoided, ClientView, During, LastFailure, Phase, Usage},
 };
 use serde::Serialize;
 
@@ -121,7 +121,7 @@ fn states() -> Vec<ServerState> {
     let all = vec![
         ServerState::Off,
         ServerState::Asleep,
-        ServerState::Starting { since_ms: 1 },
+        ServerState::Starting { since_ms: 1, phase: Phase::Downloading },
         ServerState::Ready { in_flight: 1, sleeps_at_ms: Some(2) },
         ServerState::Stopping,
         ServerState::BackingOff { code, message: message.clone(), retry_at_ms: 3, failures: 1 },
@@ -173,6 +173,13 @@ fn server(state: ServerState) -> ServerView {
         idle_timeout_seconds: 180,
         sandbox: None,
         starts: 5,
+        fresh: !known,
+        last_failure: known.then(|| LastFailure {
+            code: Code::ExitedEarly,
+            message: "why".into(),
+            at_ms: 4,
+            during: During::Start,
+        }),
         calls: 6,
         wake_ms: known.then_some(7),
         usage: Usage {
@@ -209,6 +216,7 @@ fn wishes() -> Vec<Wish> {
         Wish::Pin { server: name(), version: Some("1.2.3".into()) },
         Wish::Pin { server: name(), version: None },
         Wish::PutBack { server: name() },
+        Wish::DismissFailure { server: name() },
         Wish::Change(Change::Edit { name: name(), entry: serde_json::json!({ "command": "npx" }) }),
         Wish::Change(Change::Duplicate { name: name(), to: "github-2".into() }),
         Wish::Restart { server: name() },

@@ -29,6 +29,7 @@ mod secrets;
 mod sleeping;
 mod toggling;
 mod trail;
+mod troubles;
 mod unapproved;
 
 use satchel_tests::{Client, eventually};

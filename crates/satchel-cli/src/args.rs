@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Disable { name: ServerName },
     /// Start a server now, or again if it is running
     Restart { name: ServerName },
+    /// Hide what went wrong last with a server, because you know of it
+    Dismiss { name: ServerName },
     /// Wall a server in, or no longer: it reads and writes only what you name, and reaches no network. Linux only
     Sandbox(Sandbox),
     /// Have a server run one version of its package: the one that was fetched last, or the one you name

@@ -65,6 +65,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Enable { name } => commands::servers::set_enabled(&places, name, true, json).await,
         Command::Disable { name } => commands::servers::set_enabled(&places, name, false, json).await,
         Command::Restart { name } => commands::servers::restart(&places, name, json).await,
+        Command::Dismiss { name } => commands::servers::dismiss(&places, name, json).await,
         Command::Sandbox(sandbox) => commands::servers::sandbox(&places, sandbox, json).await,
         Command::Pin { name, version } => commands::pin::run(&places, name, version, json).await,
         Command::Tools(tools) => commands::tools::run(&places, tools, json).await,

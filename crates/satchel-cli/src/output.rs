@@ -122,11 +122,24 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
 
 /// What a server is doing, as short as a table needs it.
 pub(crate) fn state(server: &ServerView, now_ms: u64) -> String {
-    let sentence = match server.not_started.filter(|_| server.enabled) {
-        Some(waits) => waits.sentence().to_owned(),
-        None => server.state.sentence(server.place, now_ms),
-    };
-    shortened(&sentence, STATE_WIDTH)
+    shortened(&server.sentence(now_ms), STATE_WIDTH)
+}
+
+/// What is wrong with which server, in whole sentences, and what to do about it; nothing where all is well.
+pub(crate) fn troubles(servers: &[ServerView], now_ms: u64) -> Option<String> {
+    let lines: Vec<String> = servers
+        .iter()
+        .filter(|server| server.is_troubled())
+        .map(|server| {
+            let action = server.code().map_or("", |code| code.action());
+            let dismiss = match server.last_failure {
+                Some(_) => format!(" `satchel dismiss {}` hides this.", server.name),
+                None => String::new(),
+            };
+            format!("! {}: {}\n  {action}{dismiss}", server.name, one_line(&server.sentence(now_ms)))
+        })
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// A count that may not be known yet.

@@ -57,6 +57,7 @@ impl Places {
             Some(&self.logs),
             Some(&self.catalogs()),
             Some(&self.approvals()),
+            Some(&self.failures()),
             Some(&self.server_logs()),
         ]
         .into_iter()
@@ -77,6 +78,11 @@ impl Places {
     /// What was approved of every server.
     pub fn approvals(&self) -> PathBuf {
         self.data.join("approvals")
+    }
+
+    /// What went wrong with servers last.
+    pub fn failures(&self) -> PathBuf {
+        self.data.join("failures")
     }
 
     /// One log a server.

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use satchel_core::model::{Code, Place, ServerState, ServerView, Snapshot};
+use satchel_core::model::{
+    Code, Place, ServerState, ServerView, Snapshot,
+    snapshot::{During, LastFailure, Phase},
+};
 
 use crate::state::HubState;
 
@@ -127,14 +130,14 @@ impl MenuModel {
     fn with_servers(self, snapshot: &Snapshot) -> Self {
         let mut needing: Vec<&ServerView> =
             snapshot.servers.iter().filter(|server| server.needs_you()).collect();
-        needing.sort_by_key(|server| severity(&server.state));
+        needing.sort_by_key(|server| severity(server));
         let needs = needing.iter().take(NEEDS).map(|server| Need {
             server: server.name.clone(),
-            label: match server.state.needs_you() {
-                true => format!("{}: {}…", server.name, need(&server.state, server.place)),
+            label: match server.is_troubled() {
+                true => format!("{}: {}…", server.name, need(server)),
                 false => format!("{}: {}…", server.name, held(server.held)),
             },
-            held: !server.state.needs_you(),
+            held: !server.is_troubled(),
         });
         let servers = snapshot.servers.iter().take(SERVERS).map(|server| Line {
             server: server.name.clone(),
@@ -194,44 +197,57 @@ fn saved(net: i64) -> Option<String> {
 }
 
 fn label(server: &ServerView) -> String {
-    match word(&server.state, server.place) {
+    match word(server) {
         Some(word) => format!("{} — {word}", server.name),
         None => server.name.clone(),
     }
 }
 
 /// The state in one word or two; the missing tick says off.
-fn word(state: &ServerState, place: Place) -> Option<&'static str> {
-    Some(match state {
+fn word(server: &ServerView) -> Option<&'static str> {
+    Some(match &server.state {
         ServerState::Off => return None,
-        ServerState::Asleep if place == Place::Hosted => "ready",
+        ServerState::Asleep if server.last_failure.is_some() => need(server),
+        ServerState::Asleep if server.fresh => "not started yet",
+        ServerState::Asleep if server.place == Place::Hosted => "ready",
         ServerState::Asleep => "asleep",
-        ServerState::Starting { .. } => "starting",
+        ServerState::Starting { phase: Phase::Downloading, .. } => "downloading",
+        ServerState::Starting { phase: Phase::Starting, .. } => "starting",
         ServerState::Ready { in_flight: 1.., .. } => "working",
         ServerState::Ready { .. } => "awake",
         ServerState::Stopping => "stopping",
         ServerState::BackingOff { .. }
         | ServerState::Broken { .. }
         | ServerState::NeedsCredential { .. }
-        | ServerState::Invalid { .. } => need(state, place),
+        | ServerState::Invalid { .. } => need(server),
     })
 }
 
-fn need(state: &ServerState, place: Place) -> &'static str {
-    match state {
-        ServerState::BackingOff { code: Code::Unreachable, .. }
-        | ServerState::Broken { code: Code::Unreachable, .. } => "does not answer",
-        ServerState::BackingOff { .. } | ServerState::Broken { .. } if place == Place::Hosted => {
-            "could not connect"
-        }
-        ServerState::BackingOff { .. } | ServerState::Broken { .. } => "could not start",
-        ServerState::NeedsCredential { .. } => "add a credential",
-        ServerState::Invalid { .. } => "correct its entry",
-        ServerState::Off
-        | ServerState::Asleep
-        | ServerState::Starting { .. }
-        | ServerState::Ready { .. }
-        | ServerState::Stopping => "needs you",
+fn need(server: &ServerView) -> &'static str {
+    match (&server.state, &server.last_failure) {
+        (ServerState::Invalid { .. }, _) => "correct its entry",
+        (ServerState::NeedsCredential { names, .. }, _) if names.is_empty() => "sign in",
+        (ServerState::NeedsCredential { .. }, _) => "add a credential",
+        (ServerState::BackingOff { .. } | ServerState::Broken { .. }, _) => did_not_start(server),
+        (_, Some(LastFailure { during: During::Start, .. })) => did_not_start(server),
+        (_, Some(LastFailure { during: During::Run, .. })) => "keeps ending",
+        (_, Some(LastFailure { during: During::Lists, .. })) => "cannot be read",
+        (
+            ServerState::Off
+            | ServerState::Asleep
+            | ServerState::Starting { .. }
+            | ServerState::Ready { .. }
+            | ServerState::Stopping,
+            None,
+        ) => "needs you",
+    }
+}
+
+fn did_not_start(server: &ServerView) -> &'static str {
+    match (server.code(), server.place) {
+        (Some(Code::Unreachable), _) => "does not answer",
+        (_, Place::Hosted) => "could not connect",
+        (_, Place::Computer) => "could not start",
     }
 }
 
@@ -242,7 +258,7 @@ pub(crate) fn needs(server: &ServerView) -> Option<String> {
         server.state,
         ServerState::Broken { .. } | ServerState::NeedsCredential { .. } | ServerState::Invalid { .. }
     );
-    (needs && server.enabled).then(|| need(&server.state, server.place).to_owned())
+    (needs && server.enabled).then(|| need(server).to_owned())
 }
 
 /// So many definitions wait for a look.
@@ -253,11 +269,12 @@ fn held(count: usize) -> String {
     }
 }
 
-fn severity(state: &ServerState) -> u8 {
-    match state {
+fn severity(server: &ServerView) -> u8 {
+    match &server.state {
         ServerState::Broken { .. } | ServerState::Invalid { .. } => 0,
         ServerState::BackingOff { .. } => 1,
         ServerState::NeedsCredential { .. } => 2,
+        _ if server.is_troubled() => 1,
         ServerState::Off
         | ServerState::Asleep
         | ServerState::Starting { .. }
@@ -331,6 +348,8 @@ pub(crate) mod tests {
             idle_timeout_seconds: 180,
             sandbox: None,
             starts: 0,
+            fresh: false,
+            last_failure: None,
             calls: 0,
             wake_ms: None,
             usage: Default::default(),

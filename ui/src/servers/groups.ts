@@ -6,7 +6,7 @@ export type Group = "needs-you" | "awake" | "asleep" | "off";
 export const groups: readonly Group[] = ["needs-you", "awake", "asleep", "off"];
 
 export function groupOf(server: ServerView): Group {
-  if (server.enabled && server.held > 0) return "needs-you";
+  if (server.enabled && (server.held > 0 || server.last_failure)) return "needs-you";
   switch (server.state) {
     case "off":
       return "off";
@@ -27,7 +27,7 @@ export function groupOf(server: ServerView): Group {
 
 /** Where to look first at a server: at what it offers, where a person is wanted for nothing else. */
 export function firstTab(server: ServerView | undefined): Tab {
-  const troubled = server && ["backing_off", "broken", "needs_credential", "invalid"].includes(server.state);
+  const troubled = server && (server.last_failure || ["backing_off", "broken", "needs_credential", "invalid"].includes(server.state));
   return server && !troubled && server.enabled && server.held > 0 ? "tools" : "overview";
 }
 
@@ -48,7 +48,8 @@ export function sections(servers: ServerView[], groupFor: (server: ServerView) =
 function order(group: Group): (a: ServerView, b: ServerView) => number {
   const byName = (a: ServerView, b: ServerView) => a.name.localeCompare(b.name);
   if (group !== "needs-you") return byName;
-  return (a, b) => (severity[a.state] ?? 9) - (severity[b.state] ?? 9) || byName(a, b);
+  const severe = (server: ServerView) => severity[server.state] ?? (server.last_failure ? 1 : 9);
+  return (a, b) => severe(a) - severe(b) || byName(a, b);
 }
 
 /** Where each server stands now, to be kept while somebody points into the list. */

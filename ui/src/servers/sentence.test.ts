@@ -1,13 +1,17 @@
 import { expect, test } from "vitest";
 import type { ServerState } from "../lib/hub/bindings";
+import { time } from "../lib/fmt";
 import { server } from "../lib/hub/fake";
+import { groupOf } from "./groups";
 import { sentence } from "./sentence";
 
 const now = 1_000_000;
 const cases: [ServerState, string, string, string | undefined][] = [
   [{ state: "off" }, "Off · hidden from clients", "Off · hidden from clients", undefined],
   [{ state: "asleep" }, "Asleep · wakes in about 900 ms", "Asleep · wakes in about 900 ms", undefined],
-  [{ state: "starting", since_ms: now - 6_400 }, "Starting · 6 s", "Starting", undefined],
+  [{ state: "starting", since_ms: now - 6_400, phase: "starting" }, "Starting · 6 s", "Starting", undefined],
+  [{ state: "starting", since_ms: now - 72_400, phase: "downloading" }, `Downloading · ${time(72_000)}`, "Downloading", undefined],
+  [{ state: "needs_credential", names: [], variables: [], message: "it answered HTTP 401" }, "Needs a sign-in or a credential", "Needs a sign-in or a credential", "See why"],
   [{ state: "ready", in_flight: 0, sleeps_at_ms: now + 134_000 }, "Running · sleeps in 2:14", "Running", undefined],
   [{ state: "ready", in_flight: 0, sleeps_at_ms: null }, "Running", "Running", undefined],
   [{ state: "ready", in_flight: 1, sleeps_at_ms: null }, "Running · 1 call", "Running · 1 call", undefined],
@@ -49,6 +53,22 @@ test("a hosted server connects instead of running", () => {
 
 test("without a cold start behind it, nothing is promised", () => {
   expect(sentence(server("x", { state: "asleep" }, { wake_ms: null }), now).text).toBe("Asleep");
+});
+
+test("a failed start is told until it works or is dismissed, and needs you", () => {
+  const last_failure = { code: "exited_early", message: "Error: no API key", at_ms: now - 180_000, during: "start" } as const;
+  const failed = server("x", { state: "asleep" }, { last_failure });
+  const said = sentence(failed, now);
+  expect(said.text).toMatch(/^The last start failed 3 min.* ago: Error: no API key$/);
+  expect([said.spoken, said.tone, said.action, groupOf(failed)]).toEqual(["The last start failed", "bad", "See why", "needs-you"]);
+  expect(groupOf(server("x", { state: "asleep" }))).toBe("asleep");
+  expect(groupOf(server("x", { state: "off" }, { enabled: false, last_failure }))).toBe("off");
+});
+
+test("one that was never started is told from one that sleeps after use", () => {
+  expect(sentence(server("x", { state: "asleep" }, { fresh: true }), now).text).toBe("Not started yet");
+  const unread = { tools: null, resources: null };
+  expect(sentence(server("x", { state: "ready", in_flight: 0, sleeps_at_ms: null }, unread), now).text).toBe("Reading what it offers");
 });
 
 test("the ring empties over the idle time", () => {

@@ -1,6 +1,6 @@
 // One sentence and one shape for each state, as the list and the pane show them.
 import type { ServerView } from "../lib/hub/bindings";
-import { clock, time } from "../lib/fmt";
+import { ago, clock, time } from "../lib/fmt";
 import { words } from "../words";
 
 export type Glyph = "off" | "asleep" | "hosted" | "spinner" | "ring" | "octagon" | "key" | "shield";
@@ -30,6 +30,12 @@ export function sentence(server: ServerView, now: number): Sentence {
   });
   const w = words.state;
   // What is wrong with it comes before what is to be looked at.
+  const failure = server.last_failure;
+  if (failure && (server.state === "asleep" || server.state === "ready")) {
+    const what = w.failed[failure.during][server.place];
+    const text = w.failedWhy(what, ago(now - failure.at_ms), failure.message);
+    return say(text, "octagon", "bad", { spoken: what, action: words.action.seeWhy });
+  }
   const plain = server.state === "asleep" || server.state === "ready";
   if (server.enabled && server.not_started) {
     return say(w.notStarted[server.not_started], "shield", "warn", { action: words.action.review });
@@ -39,15 +45,18 @@ export function sentence(server: ServerView, now: number): Sentence {
     case "off":
       return say(w.off, "off", "plain");
     case "asleep":
+      if (server.fresh) return say(w.fresh[server.place], "asleep", "plain");
       if (server.place === "hosted") return say(w.asleepHosted, "hosted", "plain");
       return say(server.wake_ms === null ? w.asleep : w.asleepWakes(time(server.wake_ms)), "asleep", "plain");
     case "starting": {
       const since = now - server.since_ms;
-      const text = since < 1000 ? w.starting : w.startingFor(time(Math.floor(since / 1000) * 1000));
-      return say(text, "spinner", "accent", { spoken: w.starting });
+      const what = server.phase === "downloading" ? w.downloading : w.starting;
+      const text = since < 1000 ? what : w.since(what, time(Math.floor(since / 1000) * 1000));
+      return say(text, "spinner", "accent", { spoken: what });
     }
     case "ready": {
       const running = w.running[server.place];
+      if (server.in_flight === 0 && server.tools === null && server.resources === null) return say(w.reading, "spinner", "accent");
       if (server.in_flight > 0) return say(w.calls(running, server.in_flight), "ring", "ok");
       if (server.sleeps_at_ms === null) return say(running, "ring", "ok");
       const rest = Math.max(0, server.sleeps_at_ms - now);
@@ -65,6 +74,7 @@ export function sentence(server: ServerView, now: number): Sentence {
     case "broken":
       return say(w.gaveUp(server.failures), "octagon", "bad", { action: words.action.seeWhy });
     case "needs_credential":
+      if (server.names.length === 0) return say(w.needsSignIn, "key", "warn", { action: words.action.seeWhy });
       return say(w.needs(server.names), "key", "warn", { action: words.action.addCredential });
     case "invalid":
       return say(w.invalid, "octagon", "bad", { action: words.action.seeWhy });

@@ -163,7 +163,7 @@ fn look_at_server(
     path: &[PathBuf],
     now_ms: u64,
 ) -> Finding {
-    let state = server.state.sentence(server.place, now_ms);
+    let state = server.sentence(now_ms);
     let (found, place) = match wanted.map(|wanted| &wanted.transport) {
         Some(TransportConfig::Stdio { command, .. }) if command == OWN_COMMAND => {
             (true, "part of Satchel".into())
@@ -178,7 +178,7 @@ fn look_at_server(
         Some(TransportConfig::Http { url, .. }) => (true, url.clone()),
         None => (true, server.runs.clone()),
     };
-    let verdict = match (server.state.needs_you(), server.enabled, found) {
+    let verdict = match (server.is_troubled(), server.enabled, found) {
         (true, _, _) | (false, true, false) => Verdict::Wrong,
         (false, false, false) => Verdict::Note,
         (false, _, true) => Verdict::Fine,
@@ -251,7 +251,10 @@ mod tests {
 
     use super::*;
     use crate::commands::servers::tests::server;
-    use satchel_core::model::ServerState;
+    use satchel_core::model::{
+        ServerState,
+        snapshot::{During, LastFailure},
+    };
 
     fn configured(entry: &str) -> ServerConfig {
         let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
@@ -327,6 +330,21 @@ mod tests {
             message: String::new(),
         };
         assert_eq!(looked(r#"{"command": "known"}"#, needs, &path).0, Verdict::Wrong);
+    }
+
+    #[test]
+    fn a_failed_start_is_wrong_long_after_it_failed() {
+        let mut asleep = server("x", ServerState::Asleep);
+        asleep.last_failure = Some(LastFailure {
+            code: Code::ExitedEarly,
+            message: "no API key".into(),
+            at_ms: 1_000,
+            during: During::Start,
+        });
+        let wanted = configured(r#"{"command": "satchel", "args": ["toolbox"]}"#);
+        let found = look_at_server(&asleep, Some(&wanted), &[], 181_000);
+        let message = "Asleep; its last start failed 3 min ago: no API key; part of Satchel";
+        assert_eq!((found.verdict, found.message.as_str()), (Verdict::Wrong, message));
     }
 
     #[cfg(unix)]

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{done, now_ms};
 use crate::{
     args::{Add, OnOff, Remove, Sandbox},
-    output::{count, say, say_aside, say_json, state, table},
+    output::{count, say, say_aside, say_json, state, table, troubles},
     reach::{once, once_as, running},
 };
 
@@ -112,6 +112,12 @@ pub(crate) async fn restart(places: &Places, name: ServerName, json: bool) -> an
     done(&format!("{name} is being started."), &answer, json)
 }
 
+/// A person knows of what went wrong last; it is not shown any more.
+pub(crate) async fn dismiss(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
+    let answer = running(places).await?.fulfil(Wish::DismissFailure { server: name.to_string() }).await?;
+    done(&format!("What went wrong with {name} is not shown any more."), &answer, json)
+}
+
 pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     let snapshot: Snapshot = once_as(places, Wish::Status).await?;
     match json {
@@ -145,13 +151,17 @@ fn listed(servers: &[ServerView], now_ms: u64) -> String {
         [server.name.clone(), state(server, now_ms), count(server.tools), server.runs.clone()]
     };
     let rows: Vec<_> = servers.iter().map(row).collect();
-    table(["NAME", "STATE", "TOOLS", "RUNS"], &rows)
+    let rows = table(["NAME", "STATE", "TOOLS", "RUNS"], &rows);
+    [Some(rows), troubles(servers, now_ms)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use satchel_core::model::{Place, ServerState, Startup};
+    use satchel_core::model::{
+        Code, Place, ServerState, Startup,
+        snapshot::{During, LastFailure},
+    };
 
     /// A server in some state, for what is shown of it.
     pub(crate) fn server(name: &str, state: ServerState) -> ServerView {
@@ -174,6 +184,8 @@ pub(super) mod tests {
             idle_timeout_seconds: 180,
             sandbox: None,
             starts: 0,
+            fresh: false,
+            last_failure: None,
             calls: 0,
             wake_ms: None,
             usage: Default::default(),
@@ -185,7 +197,7 @@ pub(super) mod tests {
         let broken = ServerState::BackingOff {
             code: Code::SpawnNotFound,
             message: "npx was not found".into(),
-            retry_at_ms: 5_000,
+            retry_at_ms: 130_000,
             failures: 1,
         };
         let mut unread = server("github", broken);
@@ -194,9 +206,25 @@ pub(super) mod tests {
 NAME    STATE                                                    TOOLS  RUNS
 git     Asleep                                                   8      npx -y git
 github  Did not start: npx was not found · trying again in 0:05  –      npx -y github
-web     Off · hidden from clients                                8      npx -y web";
-        let servers = [server("git", ServerState::Asleep), unread, server("web", ServerState::Off)];
-        assert_eq!(listed(&servers, 0), expected);
+web     Off · hidden from clients                                8      npx -y web
+key     Asleep; its last start failed 2 min ago: no API key      8      npx -y key
+new     Not started yet                                          –      npx -y new
+
+! github: Did not start: npx was not found · trying again in 0:05
+  Install the program, or write its full path as \"command\".
+! key: Asleep; its last start failed 2 min ago: no API key
+  Read the last lines of its log, then correct its arguments or environment. `satchel dismiss key` hides this.";
+        let mut failed = server("key", ServerState::Asleep);
+        failed.last_failure = Some(LastFailure {
+            code: Code::ExitedEarly,
+            message: "no API key".into(),
+            at_ms: 0,
+            during: During::Start,
+        });
+        let fresh = ServerView { tools: None, fresh: true, ..server("new", ServerState::Asleep) };
+        let servers =
+            [server("git", ServerState::Asleep), unread, server("web", ServerState::Off), failed, fresh];
+        assert_eq!(listed(&servers, 125_000), expected);
     }
 
     #[test]

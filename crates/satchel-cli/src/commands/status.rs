@@ -14,7 +14,7 @@ use satchel_core::{
 
 use super::now_ms;
 use crate::{
-    output::{count, counted, say, say_json, shortened, state, table},
+    output::{count, counted, say, say_json, shortened, state, table, troubles},
     reach::{self, Reached, reach},
 };
 
@@ -101,6 +101,7 @@ fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> String {
         let rows: Vec<_> = snapshot.servers.iter().map(|server| server_row(server, now_ms)).collect();
         parts.push(table(["SERVER", "STATE", "PID", "TOOLS", "TOKENS", "CALLS", "MEMORY"], &rows));
     }
+    parts.extend(troubles(&snapshot.servers, now_ms));
     if !snapshot.clients.is_empty() {
         let rows: Vec<_> = snapshot.clients.iter().map(|client| client_row(client, now_ms)).collect();
         parts.push(table(["CLIENT", "REQUESTS", "LAST SEEN", "LAST CALL"], &rows));

@@ -119,7 +119,7 @@ async fn ask(hub: Hub, name: String) {
 
 /// Its tools are known, or will not be before a person acts.
 fn settled(server: &ServerView) -> bool {
-    server.tools.is_some() || server.state.needs_you()
+    server.tools.is_some() || server.is_troubled()
 }
 
 /// `long_at` is the time now, where more is to be told.

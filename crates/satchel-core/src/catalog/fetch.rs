@@ -5,7 +5,10 @@ use std::{collections::HashSet, time::Duration};
 use satchel_mcp::{Raw, RawObject, errors, limits};
 
 use super::{Offer, ResourceEntry, Said, validate};
-use crate::upstream::{CallError, Hello, Link};
+use crate::{
+    model::Code,
+    upstream::{CallError, Hello, Link, answered_status},
+};
 
 /// A list could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +19,21 @@ pub enum ListError {
     /// The answer is no list.
     #[error("its answer to {0} has no list of {1}")]
     Shape(&'static str, &'static str),
+}
+
+impl ListError {
+    /// Its class.
+    pub fn code(&self) -> Code {
+        let status = match self {
+            ListError::Call(error) => answered_status(error),
+            ListError::Shape(..) => None,
+        };
+        match status {
+            Some(401) => Code::Http401,
+            Some(403) => Code::Http403,
+            _ => Code::ListFailed,
+        }
+    }
 }
 
 #[derive(Default)]

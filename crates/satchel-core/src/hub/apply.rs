@@ -68,6 +68,10 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
             next = asked.recv() => match next {
                 Some(Asked { change, by, accepts, answer }) => {
                     let made = caught(async { make(&by, &change, accepts) }).await;
+                    if matches!(made, Ok(Ok(()))) {
+                        // Who is told that it was made finds it in the trail.
+                        hub.written().await;
+                    }
                     let _ = answer.send(made.unwrap_or_else(|error| Err(error.into())));
                 }
                 None => return,

@@ -175,6 +175,7 @@ impl Hub {
             // What a program changes of a server that a person accepted is held back (`apply`).
             | Wish::Pin { .. }
             | Wish::PutBack { .. }
+            | Wish::DismissFailure { .. }
             // Access, as scripts and the bridge make it.
             | Wish::Connect { .. }
             | Wish::Clients(_)

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use satchel_mcp::{ErrorObject, Id, Raw, RawObject, errors, meta, param_headers};
 use serde::Serialize;
 use serde_json::{Value, json, value::to_raw_value};
-use tokio::time::Instant;
+use tokio::{sync::oneshot, time::Instant};
 
 use super::{
     Hub,
@@ -28,11 +28,11 @@ use crate::{
     catalog::ToolEntry,
     model::{
         Code, ServerConfig, ServerName, ToolPath, asks::ServerQuestion, server::REQUEST_TIMEOUT_FLOOR,
-        trail::DeedKind,
+        snapshot::Phase, trail::DeedKind,
     },
     trust::clean,
     upstream::{
-        CallError, Dirty, Event, Lease, Link, Outcome,
+        CallError, Dirty, Event, Lease, LeaseError, Link, Outcome,
         breaker::{Breaker, EXECUTION},
         link,
     },
@@ -129,7 +129,21 @@ pub struct Running {
     allowed: bool,
     /// Taken when it is sent; while a person is asked it is nobody's turn.
     slots: Option<(Slot, Slot)>,
+    /// The start that it waits for.
+    waking: Waking,
 }
+
+/// The start of a server, as a call waits for it that wants to be told of progress.
+#[derive(Debug, Default)]
+struct Waking {
+    asked: Option<oneshot::Receiver<Result<Lease, LeaseError>>>,
+    /// Keeps the server awake until the call is sent.
+    awake: Option<Lease>,
+    told: u32,
+}
+
+/// How often a caller is told that its server is still being started.
+const TELLING: Duration = Duration::from_secs(3);
 
 /// A task that we keep for a caller that knows none.
 #[derive(Debug)]
@@ -326,10 +340,14 @@ impl Hub {
             deadline: Instant::now() + link::LONGEST_CALL,
             allowed: !matches!(permission, Permitted::Freely),
             slots: None,
+            waking: Waking::default(),
         };
+        let slow = running.registered.upstream.seen().connected.is_none() && running.wants_progress();
         match permission {
             // Nothing is started, and nothing is sent, before a person has said yes.
             Permitted::Asking(permission) => running.stage = Stage::Permission(permission),
+            // It is told how its start gets on.
+            Permitted::Freely | Permitted::Again if slow => {}
             Permitted::Freely | Permitted::Again => running.begin().await?,
         }
         Ok(running)
@@ -376,6 +394,50 @@ pub(super) async fn ask_for_logs(registered: &Registered, link: &Link, from: u8)
 }
 
 impl Running {
+    fn wants_progress(&self) -> bool {
+        let meta = self.params.get("_meta").and_then(|meta| RawObject::parse(meta).ok());
+        meta.is_some_and(|meta| meta.get("progressToken").is_some())
+    }
+
+    /// What to tell the caller while its server is being started; nothing once it runs, or where the caller wants to know
+    /// nothing.
+    async fn start_gets_on(&mut self) -> Option<Step> {
+        if !self.wants_progress() || self.waking.awake.is_some() {
+            return None;
+        }
+        let upstream = &self.registered.upstream;
+        if self.waking.asked.is_none() && upstream.seen().connected.is_some() {
+            return None;
+        }
+        let asked = self.waking.asked.get_or_insert_with(|| upstream.ask());
+        let leased = tokio::select! {
+            leased = asked => leased.unwrap_or(Err(LeaseError::Closing)),
+            () = tokio::time::sleep(TELLING) => {
+                self.waking.told += 1;
+                let what = match upstream.seen().phase {
+                    Phase::Starting => "starting",
+                    Phase::Downloading => "downloading",
+                };
+                let (told, server) = (self.waking.told, &self.server);
+                let message = format!("{server} is {what}, for {} s so far", TELLING.as_secs() * u64::from(told));
+                // The caller's own token takes the place of this one.
+                let params = json!({ "progressToken": 0, "progress": told, "message": message });
+                let method = "notifications/progress".to_owned();
+                return Some(Step::Note { method, params: to_raw_value(&params).ok() });
+            }
+        };
+        self.waking.asked = None;
+        match leased {
+            Ok(lease) => self.waking.awake = Some(lease),
+            // Somebody may be asked for what is missing.
+            Err(LeaseError::Failed(failure)) if !failure.missing.is_empty() => {}
+            Err(error) => {
+                return Some(self.end(Err(Failed::Hub(refused(&self.server, &self.registered, &error)))));
+            }
+        }
+        None
+    }
+
     async fn begin(&mut self) -> Result<(), CallFailure> {
         if self.slots.is_none() {
             self.slots = Some(self.take_slots().await?);
@@ -407,6 +469,7 @@ impl Running {
         match lease.link().begin(request, self.quiet).await {
             Ok(call) => {
                 self.stage = Stage::Sent(call, lease);
+                self.waking = Waking::default();
                 Ok(())
             }
             // Between lease and call the connection ended. Nothing was sent: again, on a new one.
@@ -522,6 +585,7 @@ impl Running {
                         self.hub.tell_rule(&rule, Some(waited));
                         let path = self.tool_called().map(|path| path.to_string()).unwrap_or_default();
                         self.hub.did(DeedKind::Consent, &self.caller.client, &path, &rule);
+                        self.hub.written().await;
                         self.deadline += waited;
                         self.stage = Stage::Begin;
                         // Much may have happened while a person thought about it.
@@ -532,6 +596,9 @@ impl Running {
                     Word::No(failure) => return self.end(Err(Failed::Hub(failure))),
                 },
                 Stage::Begin => {
+                    if let Some(step) = self.start_gets_on().await {
+                        return step;
+                    }
                     if let Err(failure) = self.begin().await {
                         return self.end(Err(Failed::Hub(failure)));
                     }

@@ -1,5 +1,10 @@
 //! What a face wishes, carried out: the one door from the control channel, the tray and the window into the hub.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use satchel_mcp::Raw;
 use serde_json::{Value, json};
 
@@ -25,9 +30,17 @@ impl Hub {
     /// # Errors
     /// A [`Refusal`] with a stable code, what happened, and what to do about it.
     pub async fn fulfil(&self, wish: Wish, origin: &Origin) -> Result<Value, Refusal> {
-        let hub = self.on_behalf_of(origin);
-        hub.refuse_to_loosen(&wish)?;
-        hub.carry_out(wish).await
+        let recorded = Arc::<AtomicUsize>::default();
+        let hub = Self { recorded: Some(recorded.clone()), ..self.on_behalf_of(origin) };
+        let answer = match hub.refuse_to_loosen(&wish) {
+            Ok(()) => Box::pin(hub.carry_out(wish)).await,
+            Err(refusal) => Err(refusal),
+        };
+        // Whoever is told that something was done finds it in the trail, whatever happens next.
+        if recorded.load(Ordering::Relaxed) > 0 {
+            self.written().await;
+        }
+        answer
     }
 
     async fn carry_out(&self, wish: Wish) -> Result<Value, Refusal> {
@@ -70,6 +83,7 @@ impl Hub {
                 upstream.ok_or_else(|| unknown_server(&server))?.rest();
                 Ok(json!({}))
             }
+            Wish::DismissFailure { server } => self.dismiss_failure(&server),
             Wish::Pause { until_ms } => {
                 self.pause(until_ms);
                 Ok(json!({}))

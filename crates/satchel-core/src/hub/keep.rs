@@ -95,7 +95,7 @@ pub(super) fn clear_leftovers(places: &Places) {
     if let (Some(dir), Some(name)) = (config.parent(), config.file_name().and_then(|name| name.to_str())) {
         files::clear_temporaries(dir, Some(name));
     }
-    for dir in [&places.data, &places.catalogs(), &places.approvals()] {
+    for dir in [&places.data, &places.catalogs(), &places.approvals(), &places.failures()] {
         files::clear_temporaries(dir, None);
     }
 }

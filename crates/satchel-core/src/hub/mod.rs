@@ -13,6 +13,7 @@ mod clients;
 mod credential;
 mod entry;
 mod execute;
+mod failures;
 mod fulfil;
 mod grants;
 mod habits;
@@ -45,7 +46,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     fs::File,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicUsize},
     time::Duration,
 };
 
@@ -111,6 +112,8 @@ pub struct Hub {
     by_hand: bool,
     /// Where the request comes from that is carried out through it; `None` where the hub acts by itself.
     origin: Option<Arc<Origin>>,
+    /// How many records of the trail came from it, where somebody waits for them.
+    recorded: Option<Arc<AtomicUsize>>,
 }
 
 #[derive(Debug)]
@@ -248,7 +251,7 @@ impl Hub {
             lock: Mutex::new(Some(lock)),
             options,
         });
-        let hub = Self { inner, tally: None, viewer: None, by_hand: false, origin: None };
+        let hub = Self { inner, tally: None, viewer: None, by_hand: false, origin: None, recorded: None };
         for trouble in [trouble, edits_trouble, learned_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }

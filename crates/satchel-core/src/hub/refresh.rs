@@ -22,6 +22,7 @@ use crate::{
     upstream::{
         Dirty, Hello, Lease, LeaseError, Link, News, Reading, Upstream,
         breaker::{Breaker, DISCOVERY},
+        lifecycle::Failure,
     },
 };
 
@@ -46,7 +47,8 @@ pub(super) fn follow(
     setup: String,
     end: CancellationToken,
 ) {
-    let reader = Reader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup };
+    let reader =
+        Reader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup: setup.clone() };
     let ended = end.clone();
     hub.inner.tracker.spawn(async move {
         let reading = kept("reading lists", || {
@@ -63,12 +65,18 @@ pub(super) fn follow(
     let tracker = hub.inner.tracker.clone();
     tracker.spawn(async move {
         let mut known = "";
+        let mut failure = seen.borrow().last_failure.clone();
         loop {
             tokio::select! {
                 changed = seen.changed() => if changed.is_err() { return },
                 () = end.cancelled() => return,
             }
             hub.inner.compose.notify_one();
+            let last = seen.borrow().last_failure.clone();
+            if failure != last {
+                failure.clone_from(&last);
+                hub.keep_failure(&name, &setup, last).await;
+            }
             // Whoever wanted it started has been told why it was not.
             if hub.holds_packages(&name) {
                 hub.follow_launch(&name);
@@ -149,6 +157,16 @@ impl Reader {
             pace.read(Instant::now());
             if read.is_ok() {
                 self.tell(told);
+            }
+            // A server that died tells so by itself.
+            if link.ended().is_none() {
+                self.upstream.lists_read(match &read {
+                    Err((failed, error)) if failed & Dirty::bit("tools") != 0 => {
+                        Err(Failure { code: error.code(), message: error.to_string(), missing: vec![] })
+                    }
+                    // What it offers besides is worth having, and nothing is broken without.
+                    Ok(()) | Err(_) => Ok(()),
+                });
             }
             // A server that died tells so by itself, and is read anew when it is back.
             breaker.record(read.is_ok() || link.ended().is_some(), Instant::now());

@@ -62,6 +62,7 @@ impl Hub {
                 // One whose entry became wrong is expected back.
                 if !config.faults().contains_key(name.as_str()) {
                     let _ = std::fs::remove_file(self.catalog_file(name));
+                    self.forget_failure(name);
                 }
             }
         }
@@ -118,8 +119,9 @@ impl Hub {
         }
         let number = self.inner.numbers.fetch_add(1, Ordering::Relaxed);
         let started = self.as_started(config, held);
-        let upstream =
-            Upstream::new(name.clone(), number, started, self.gate(name), self.inner.around.clone());
+        let last_failure = self.kept_failure(name, &setup);
+        let around = self.inner.around.clone();
+        let upstream = Upstream::new(name.clone(), number, started, self.gate(name), last_failure, around);
         if held {
             upstream
                 .log()

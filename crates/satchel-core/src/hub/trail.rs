@@ -1,7 +1,7 @@
 //! What the hub tells the trail: who did what, in our words. Never a secret's value, never a call's arguments.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
@@ -61,6 +61,9 @@ impl Hub {
     pub(super) fn did(&self, kind: DeedKind, who: &str, subject: &str, detail: impl Into<String>) {
         let (who, subject, detail) = (clean::visible(who), clean::visible(subject), detail.into());
         self.inner.ledger.did(Deed { at_ms: now_ms(), kind, who, subject, detail });
+        if let Some(recorded) = &self.recorded {
+            recorded.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Something for the trail that whoever makes the request did that this handle carries out.

@@ -13,7 +13,7 @@ use crate::{
     catalog::Offer,
     config::{ConfigError, expand::Template},
     model::{
-        Notice, Paused, Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig,
+        Code, Notice, Paused, Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig,
         Usage, snapshot::ClientView,
     },
     stats::usage::Tree,
@@ -170,6 +170,8 @@ fn show(
         idle_timeout_seconds: config.idle_timeout.as_secs(),
         sandbox: config.sandbox.clone(),
         starts: seen.starts,
+        fresh: seen.starts == 0 && offer.is_none() && seen.last_failure.is_none(),
+        last_failure: seen.last_failure.clone(),
         calls,
         wake_ms: median(&seen.wakes),
         usage: Usage {
@@ -203,6 +205,8 @@ fn show_fault(name: &str, fault: &ConfigError) -> ServerView {
         idle_timeout_seconds: 0,
         sandbox: None,
         starts: 0,
+        fresh: true,
+        last_failure: None,
         calls: 0,
         wake_ms: None,
         usage: Usage::default(),
@@ -234,10 +238,13 @@ fn runs(transport: &TransportConfig) -> String {
 }
 
 pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
+    if let Some(message) = unwelcome(seen) {
+        return ServerState::NeedsCredential { names: vec![], variables: vec![], message };
+    }
     match &seen.state {
         State::Off => ServerState::Off,
         State::Asleep => ServerState::Asleep,
-        State::Starting { since, .. } => ServerState::Starting { since_ms: at_ms(*since) },
+        State::Starting { since, .. } => ServerState::Starting { since_ms: at_ms(*since), phase: seen.phase },
         State::Ready { leases, .. } => {
             ServerState::Ready { in_flight: *leases, sleeps_at_ms: seen.sleeps_at.map(at_ms) }
         }
@@ -255,7 +262,7 @@ pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
             failures: seen.failures,
         },
         State::NeedsCredential { failure } => {
-            let unset = failure.code == crate::model::Code::NeedsCredential;
+            let unset = failure.code == Code::NeedsCredential;
             ServerState::NeedsCredential {
                 names: failure.missing.clone(),
                 variables: variables(&failure.missing, transport),
@@ -263,6 +270,20 @@ pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
             }
         }
     }
+}
+
+/// What a hosted server said that wants a sign-in or another credential. Trying again does not help there.
+fn unwelcome(seen: &Seen) -> Option<String> {
+    let (code, message) = match &seen.state {
+        State::Asleep => seen.last_failure.as_ref().map(|failure| (failure.code, &failure.message))?,
+        State::BackingOff { failure, .. } | State::Broken { failure, .. } => (failure.code, &failure.message),
+        State::Off
+        | State::Starting { .. }
+        | State::Ready { .. }
+        | State::Stopping { .. }
+        | State::NeedsCredential { .. } => return None,
+    };
+    matches!(code, Code::Http401 | Code::Http403).then(|| message.clone())
 }
 
 /// Those of the missing names that no secret has.

@@ -77,6 +77,11 @@ pub enum Wish {
         /// Which.
         server: String,
     },
+    /// A person knows of what went wrong last with a server: it is not shown any more.
+    DismissFailure {
+        /// Which.
+        server: String,
+    },
     /// Finishes running calls, puts servers to sleep and refuses new calls, until the time named or [`Wish::Resume`].
     Pause {
         /// When it ends by itself, in milliseconds since the Unix epoch.

@@ -118,6 +118,12 @@ pub struct ServerView {
     pub calls: u64,
     /// Median of its last cold starts in milliseconds; `None` before the first.
     pub wake_ms: Option<u64>,
+    /// It was never started, and nothing is known of what it offers.
+    #[serde(default)]
+    pub fresh: bool,
+    /// What went wrong last, until it works again or a person dismisses it.
+    #[serde(default)]
+    pub last_failure: Option<LastFailure>,
     /// What it costs this computer.
     pub usage: Usage,
 }
@@ -125,7 +131,104 @@ pub struct ServerView {
 impl ServerView {
     /// Should a person act?
     pub fn needs_you(&self) -> bool {
-        self.state.needs_you() || (self.enabled && self.held > 0)
+        self.state.needs_you() || (self.enabled && (self.held > 0 || self.last_failure.is_some()))
+    }
+
+    /// Did something go wrong with it that nobody has mended?
+    pub fn is_troubled(&self) -> bool {
+        self.state.needs_you() || (self.enabled && self.last_failure.is_some())
+    }
+
+    /// What went wrong, as a code.
+    pub fn code(&self) -> Option<Code> {
+        match &self.state {
+            ServerState::BackingOff { code, .. } | ServerState::Broken { code, .. } => Some(*code),
+            ServerState::NeedsCredential { names, .. } if !names.is_empty() => Some(Code::NeedsCredential),
+            ServerState::Invalid { .. } => Some(Code::ConfigInvalid),
+            ServerState::NeedsCredential { .. }
+            | ServerState::Off
+            | ServerState::Asleep
+            | ServerState::Starting { .. }
+            | ServerState::Ready { .. }
+            | ServerState::Stopping => self.last_failure.as_ref().map(|failure| failure.code),
+        }
+    }
+
+    /// One sentence in the words of the interface: what it is doing, and what went wrong last.
+    pub fn sentence(&self, now_ms: u64) -> String {
+        if let Some(waits) = self.not_started.filter(|_| self.enabled) {
+            return waits.sentence().into();
+        }
+        let state = || self.state.sentence(self.place, now_ms);
+        match (&self.state, &self.last_failure) {
+            (ServerState::Asleep, Some(failure)) => {
+                format!("Asleep; {}", failure.sentence(self.place, now_ms))
+            }
+            (ServerState::Ready { .. }, Some(failure)) => {
+                format!("{}; {}", state(), failure.sentence(self.place, now_ms))
+            }
+            (ServerState::Asleep, None) if self.fresh => match self.place {
+                Place::Computer => "Not started yet".into(),
+                Place::Hosted => "Not connected yet".into(),
+            },
+            (ServerState::Ready { in_flight: 0, .. }, None) if self.is_unread() => {
+                "Running · reading what it offers".into()
+            }
+            _ => state(),
+        }
+    }
+
+    fn is_unread(&self) -> bool {
+        self.tools.is_none() && self.resources.is_none()
+    }
+}
+
+/// What went wrong with a server last. Kept over a restart of the hub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastFailure {
+    /// Which kind of trouble.
+    pub code: Code,
+    /// What happened, in words.
+    pub message: String,
+    /// When, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// What it was doing.
+    pub during: During,
+}
+
+/// What a server was doing when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum During {
+    /// It was being started or connected to.
+    Start,
+    /// It had just been started, and ended by itself.
+    Run,
+    /// Its lists were read.
+    Lists,
+}
+
+impl LastFailure {
+    /// What happened and when, to stand behind what the server is doing now.
+    pub fn sentence(&self, place: Place, now_ms: u64) -> String {
+        let (ago, message) = (ago(now_ms.saturating_sub(self.at_ms)), &self.message);
+        match (self.during, place) {
+            (During::Start, Place::Computer) => format!("its last start failed {ago}: {message}"),
+            (During::Start, Place::Hosted) => format!("the last connection failed {ago}: {message}"),
+            (During::Run, _) => format!("it ended by itself {ago}: {message}"),
+            (During::Lists, _) => format!("its tools could not be read {ago}: {message}"),
+        }
+    }
+}
+
+fn ago(ms: u64) -> String {
+    match ms / 1000 {
+        ..5 => "just now".into(),
+        seconds @ ..60 => format!("{seconds} s ago"),
+        seconds @ ..3600 => format!("{} min ago", seconds / 60),
+        seconds @ ..86_400 => format!("{} h ago", seconds / 3600),
+        seconds @ ..172_800 => format!("{} day ago", seconds / 86_400),
+        seconds => format!("{} days ago", seconds / 86_400),
     }
 }
 
@@ -157,6 +260,17 @@ pub struct Avoided {
     pub formula: String,
 }
 
+/// What the start of a server is doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// The server was started, and has not said yet what it is.
+    #[default]
+    Starting,
+    /// Its launcher fetches what it runs, which may take minutes the first time.
+    Downloading,
+}
+
 /// What a server is doing now. Times are milliseconds since the Unix epoch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
@@ -169,6 +283,9 @@ pub enum ServerState {
     Starting {
         /// Since when.
         since_ms: u64,
+        /// What its start is doing.
+        #[serde(default)]
+        phase: Phase,
     },
     /// Running or connected.
     Ready {
@@ -252,7 +369,10 @@ impl ServerState {
             (ServerState::Off, _) => "Off · hidden from clients".into(),
             (ServerState::Asleep, Place::Computer) => "Asleep".into(),
             (ServerState::Asleep, Place::Hosted) => "Ready · connects when called".into(),
-            (ServerState::Starting { .. }, _) => "Starting".into(),
+            (ServerState::Starting { phase: Phase::Starting, .. }, _) => "Starting".into(),
+            (ServerState::Starting { since_ms, phase: Phase::Downloading }, _) => {
+                format!("Downloading for {}", clock(now_ms.saturating_sub(*since_ms) / 1000))
+            }
             (ServerState::Ready { in_flight: 1, .. }, _) => "Running · 1 call".into(),
             (ServerState::Ready { in_flight: calls @ 2.., .. }, _) => format!("Running · {calls} calls"),
             (ServerState::Ready { sleeps_at_ms: Some(at), .. }, _) => {
@@ -264,9 +384,11 @@ impl ServerState {
                 format!("Did not start: {message} · trying again in {}", wait(*retry_at_ms))
             }
             (ServerState::Broken { message, failures, .. }, _) => {
-                format!("Stopped after {failures} failed starts: {message}")
+                let starts = if *failures == 1 { "start" } else { "starts" };
+                format!("Stopped after {failures} failed {starts}: {message}")
             }
             (ServerState::NeedsCredential { names, message, .. }, _) => match names.as_slice() {
+                [] => format!("Needs a sign-in or a credential: {message}"),
                 [one] if message.is_empty() => format!("Needs {one}"),
                 many if message.is_empty() => {
                     format!("Needs {} credentials: {}", many.len(), many.join(", "))
@@ -310,7 +432,8 @@ mod tests {
         let cases = [
             (ServerState::Off, "Off · hidden from clients"),
             (ServerState::Asleep, "Asleep"),
-            (ServerState::Starting { since_ms: 0 }, "Starting"),
+            (ServerState::Starting { since_ms: 0, phase: Phase::Starting }, "Starting"),
+            (ServerState::Starting { since_ms: 0, phase: Phase::Downloading }, "Downloading for 0:01"),
             (ready(0, Some(135_000)), "Running · sleeps in 2:14"),
             (ready(1, None), "Running · 1 call"),
             (ready(3, Some(9_000)), "Running · 3 calls"),

@@ -21,6 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use satchel_mcp::Raw;
 
 use super::{
+    activity::{self, Launcher},
     connect::{Connection, Signs, batch, http, sse, stdio},
     credentials,
     dirty::Dirty,
@@ -45,6 +46,7 @@ use crate::{
     model::{
         Code, ServerConfig, ServerName, TransportConfig,
         server::{Era, Sandbox},
+        snapshot::{During, LastFailure, Phase},
         trail::DeedKind,
     },
     secrets::{Secret, Secrets},
@@ -52,14 +54,24 @@ use crate::{
     tasks::{Panicked, caught, may_fail_here},
 };
 
-/// Programs that may download a package first. As long as they show signs of life they may take this long.
-const LAUNCHERS: [&str; 10] = ["npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "docker"];
+/// How long a program may take that downloads what it runs first, as long as it writes something.
 const DOWNLOAD: Duration = Duration::from_secs(600);
+/// How long it may be silent for that, as long as its processes get on.
+const SILENT_DOWNLOAD: Duration = Duration::from_secs(300);
+/// How often its processes are looked at.
+const LOOKING: Duration = Duration::from_secs(2);
+/// What is on this computer already is started sooner.
+const NOT_DOWNLOADED: Duration = Duration::from_secs(2);
+/// A server that ends by itself so soon after it was ready has failed. One that worked for longer is started again at the
+/// next call, and nobody has to know.
+const EARLY_END: Duration = Duration::from_secs(60);
 /// How long a server of which nothing is known may take to say that it does not know `server/discover`, before it is
 /// asked in the older way.
 const PROBE: Duration = Duration::from_secs(10);
 /// Cold starts remembered for the median.
 const WAKES_KEPT: usize = 20;
+/// Lines of its output that are looked at for what a launcher says of a download.
+const TAIL: usize = 20;
 
 /// What every upstream of one hub shares.
 #[derive(Debug)]
@@ -139,6 +151,10 @@ pub struct Seen {
     pub state: State,
     /// When it will sleep, if nobody uses it till then.
     pub sleeps_at: Option<Instant>,
+    /// What its start is doing, while it is started.
+    pub phase: Phase,
+    /// What went wrong last, until it works again or a person dismisses it.
+    pub last_failure: Option<LastFailure>,
     /// Failed starts in a row.
     pub failures: u32,
     /// Its process, where one runs.
@@ -170,16 +186,23 @@ pub(super) enum Mail {
     Lease(oneshot::Sender<Result<Lease, LeaseError>>),
     Started(u64, Box<(Connection, Hello)>),
     Configured(Box<ServerConfig>),
+    /// What the start of this generation is doing.
+    Phase(u64, Phase),
+    /// Its lists were read, or could not be.
+    ListsRead(Result<(), Failure>),
+    Dismissed,
     Close(oneshot::Sender<()>),
 }
 
 impl Upstream {
-    /// Starts the task. `number` is unique among the servers of this run of the hub.
+    /// Starts the task. `number` is unique among the servers of this run of the hub; `last_failure` is what went wrong in
+    /// the run before.
     pub fn new(
         name: ServerName,
         number: u64,
         config: ServerConfig,
         gate: Gate,
+        last_failure: Option<LastFailure>,
         around: Arc<Surroundings>,
     ) -> Self {
         // Unbounded: a lease that is dropped must be able to say so without waiting. Everything else is one message a
@@ -190,6 +213,8 @@ impl Upstream {
         let (seen_out, seen) = watch::channel(Seen {
             state: lifecycle.state().clone(),
             sleeps_at: None,
+            phase: Phase::Starting,
+            last_failure: last_failure.clone(),
             failures: 0,
             pid: None,
             starts: 0,
@@ -206,6 +231,8 @@ impl Upstream {
             config,
             gate,
             lifecycle,
+            phase: Phase::Starting,
+            last_failure,
             around: around.clone(),
             mail: mail.downgrade(),
             seen: seen_out,
@@ -224,9 +251,15 @@ impl Upstream {
 
     /// Permission to call. Starts the server where needed; many callers cause one start.
     pub async fn lease(&self) -> Result<Lease, LeaseError> {
+        self.ask().await.map_err(|_| LeaseError::Closing)?
+    }
+
+    /// The same, for who does something else until the answer comes. It is closed where the hub ends.
+    pub fn ask(&self) -> oneshot::Receiver<Result<Lease, LeaseError>> {
         let (answer, granted) = oneshot::channel();
-        self.mail.send(Mail::Lease(answer)).map_err(|_| LeaseError::Closing)?;
-        granted.await.map_err(|_| LeaseError::Closing)?
+        // Where nobody reads it any more, the answer is closed with it.
+        let _ = self.mail.send(Mail::Lease(answer));
+        granted
     }
 
     /// What it is doing.
@@ -269,6 +302,16 @@ impl Upstream {
         let _ = self.mail.send(Mail::Happened(Event::Rest));
     }
 
+    /// Its lists were read from where it runs now, or could not be.
+    pub fn lists_read(&self, read: Result<(), Failure>) {
+        let _ = self.mail.send(Mail::ListsRead(read));
+    }
+
+    /// A person knows of what went wrong last; it is not shown any more.
+    pub fn dismiss(&self) {
+        let _ = self.mail.send(Mail::Dismissed);
+    }
+
     /// Credentials changed.
     pub fn renew(&self) {
         let _ = self.mail.send(Mail::Happened(Event::Renewed));
@@ -300,6 +343,8 @@ struct Actor {
     config: ServerConfig,
     gate: Gate,
     lifecycle: Lifecycle,
+    phase: Phase,
+    last_failure: Option<LastFailure>,
     around: Arc<Surroundings>,
     mail: mpsc::WeakUnboundedSender<Mail>,
     seen: watch::Sender<Seen>,
@@ -381,6 +426,23 @@ impl Actor {
                 self.config = *config;
                 self.handle(Event::Policy(policy_of(&self.config)));
             }
+            Mail::Phase(generation, phase) if generation == self.lifecycle.generation() => {
+                self.phase = phase;
+                self.publish();
+            }
+            // Of a start that is over.
+            Mail::Phase(..) => {}
+            Mail::ListsRead(read) => {
+                match read {
+                    Ok(()) => self.last_failure = None,
+                    Err(failure) => self.remember(During::Lists, failure),
+                }
+                self.publish();
+            }
+            Mail::Dismissed => {
+                self.last_failure = None;
+                self.handle(Event::Dismissed);
+            }
             Mail::Close(closed) => {
                 self.closing.push(closed);
                 let off = Policy { enabled: false, ..policy_of(&self.config) };
@@ -434,6 +496,7 @@ impl Actor {
             self.log.hub(&failure.message);
         }
         let answers_nobody = matches!(event, Event::TimedOut { .. });
+        self.note(&event);
         for effect in self.lifecycle.on(event, Instant::now()) {
             if answers_nobody && matches!(effect, Effect::Stop(_)) {
                 self.log.hub(&format!(
@@ -443,6 +506,46 @@ impl Actor {
             self.carry_out(effect);
         }
         self.publish();
+    }
+
+    /// Keeps what a person should know after the state has changed to another.
+    fn note(&mut self, event: &Event) {
+        let generation = self.lifecycle.generation();
+        let (mut starting, mut early, mut lacks) = (false, false, false);
+        match self.lifecycle.state() {
+            State::Starting { .. } => starting = true,
+            State::Ready { since, .. } => early = since.elapsed() < EARLY_END,
+            State::NeedsCredential { .. } => lacks = true,
+            State::Off
+            | State::Asleep
+            | State::Stopping { .. }
+            | State::BackingOff { .. }
+            | State::Broken { .. } => {}
+        }
+        match event {
+            Event::Failed(of, failure) if starting && *of == generation => {
+                self.remember(During::Start, failure.clone());
+            }
+            Event::Ended(of, failure) if early && *of == generation => {
+                self.remember(During::Run, failure.clone());
+            }
+            // It answers calls.
+            Event::Released { generation: of, proved: true } if *of == generation => self.last_failure = None,
+            // What was missing was set.
+            Event::Renewed if lacks => self.last_failure = None,
+            _ => {}
+        }
+    }
+
+    fn remember(&mut self, during: During, failure: Failure) {
+        // What waits for a person's approval is told as that, and who ends everything knows that servers end.
+        if failure.code == Code::HeldBack || self.around.ending.has_begun() || !self.closing.is_empty() {
+            return;
+        }
+        let at_ms = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let at_ms = u64::try_from(at_ms.as_millis()).unwrap_or_default();
+        let message = self.log.masked(&failure.message);
+        self.last_failure = Some(LastFailure { code: failure.code, message, at_ms, during });
     }
 
     fn carry_out(&mut self, effect: Effect) {
@@ -472,6 +575,7 @@ impl Actor {
     fn start(&mut self, generation: u64) {
         let cancel = CancellationToken::new();
         self.connecting = Some((generation, cancel.clone(), Instant::now()));
+        self.phase = Phase::Starting;
         self.log.begin_run();
         let start = Start {
             name: self.name.clone(),
@@ -482,6 +586,7 @@ impl Actor {
             around: self.around.clone(),
             dirty: self.dirty.clone(),
             log: self.log.clone(),
+            told: (generation, self.mail.clone()),
         };
         let mail = self.mail.clone();
         self.around.tracker.spawn(async move {
@@ -520,6 +625,8 @@ impl Actor {
         self.seen.send_replace(Seen {
             state: self.lifecycle.state().clone(),
             sleeps_at: self.lifecycle.sleeps_at(),
+            phase: self.phase,
+            last_failure: self.last_failure.clone(),
             failures: self.lifecycle.failures(),
             pid: live.and_then(|live| live.connection.pid),
             starts: self.lifecycle.generation(),
@@ -571,6 +678,8 @@ struct Start {
     around: Arc<Surroundings>,
     dirty: Arc<Dirty>,
     log: ServerLog,
+    /// Who is told what it is doing, and as which start.
+    told: (u64, mpsc::WeakUnboundedSender<Mail>),
 }
 
 impl Start {
@@ -668,9 +777,10 @@ impl Start {
         });
         let lost = |failure| handshake::Refused { failure, try_other: false, no_post: false };
         let (tracker, quiet) = (&self.around.tracker, self.config.discovery_timeout);
-        let (connection, patience) = match filled.clone() {
+        let (connection, patience, launcher) = match filled.clone() {
             TransportConfig::Stdio { command, args, env, cwd } => {
-                let patience = patience_for(&command, quiet);
+                let launcher = Launcher::of(&command, &args);
+                let patience = patience_for(launcher, quiet);
                 let program = self.program(&command, args, env, cwd).await.map_err(lost)?;
                 let warden = self.around.warden.clone();
                 let count = program.args.len();
@@ -680,7 +790,7 @@ impl Start {
                 let connected = stdio::connect(program, ears, self.log.clone(), warden, ending, tracker);
                 let connected = connected.map_err(lost)?;
                 self.did(DeedKind::Started, self.name.as_str(), format!("{detail}; {}", self.setup()));
-                (connected, patience)
+                (connected, patience, launcher)
             }
             TransportConfig::Http { url, headers } => {
                 let address = http::Address { url, headers };
@@ -688,7 +798,7 @@ impl Start {
                     Way::Sse => sse::connect(&address, ears, self.log.clone(), tracker),
                     Way::Modern | Way::Legacy => http::connect(&address, ears, self.log.clone(), tracker),
                 };
-                (connection.map_err(lost)?, quiet)
+                (connection.map_err(lost)?, quiet, None)
             }
         };
         let (hosted, noise_before) = (connection.pid.is_none(), self.log.noise_count());
@@ -707,14 +817,62 @@ impl Start {
                 Code::HandshakeTimeout,
                 format!("it gave no sign of life for {} s before it was ready", silent.as_secs()),
             ))),
+            never = self.watch(&connection, launcher, quiet) => match never {},
         };
         match greeted {
             Ok(hello) => Ok(Box::new((connection, hello))),
             Err(refused) => {
                 connection.stop().await;
                 let noisy = self.log.noise_count() > noise_before;
-                let code = closer(refused.failure.code, &refused.failure.message, hosted, noisy);
-                Err(handshake::Refused { failure: Failure { code, ..refused.failure }, ..refused })
+                let Failure { code, message, missing } = refused.failure;
+                let code = closer(code, &message, hosted, noisy);
+                let message = match code {
+                    code if hosted => unreached(code, &message),
+                    // Why it waits may be among what it wrote.
+                    Code::HandshakeTimeout | Code::StdoutNoise => match self.log.reason() {
+                        Some(wrote) => format!("{message}; it wrote last: {wrote}"),
+                        None => message,
+                    },
+                    _ => message,
+                };
+                Err(handshake::Refused { failure: Failure { code, message, missing }, ..refused })
+            }
+        }
+    }
+
+    /// Takes what the processes of a launcher do for a sign of life, and tells what it is doing. Does not end by itself.
+    async fn watch(
+        &self,
+        connection: &Connection,
+        launcher: Option<Launcher>,
+        quiet: Duration,
+    ) -> std::convert::Infallible {
+        let (Some(launcher), Some(root)) = (launcher, connection.pid) else {
+            return std::future::pending().await;
+        };
+        let (began, pause) = (Instant::now(), LOOKING.min(quiet / 3));
+        let (mut before, mut known) = (None, Phase::Starting);
+        loop {
+            tokio::time::sleep(pause).await;
+            let ours = self.around.own_program.clone();
+            let Ok(now) = tokio::task::spawn_blocking(move || activity::look(root, &ours)).await else {
+                continue;
+            };
+            let fetches = launcher.fetches(&now, &self.log.tail(TAIL));
+            if let Some((at, sample)) = before.replace((Instant::now(), now))
+                && began.elapsed() < SILENT_DOWNLOAD
+                && launcher.gets_on(&sample, &now, Instant::now() - at, fetches)
+            {
+                connection.signs.saw();
+            }
+            let phase = match fetches && began.elapsed() >= NOT_DOWNLOADED.min(quiet) {
+                true => Phase::Downloading,
+                false => Phase::Starting,
+            };
+            if std::mem::replace(&mut known, phase) != phase
+                && let Some(mail) = self.told.1.upgrade()
+            {
+                let _ = mail.send(Mail::Phase(self.told.0, phase));
             }
         }
     }
@@ -865,6 +1023,7 @@ impl Start {
 fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     match code {
+        Code::ExitedEarly if hosted && says(&["answered HTTP 5"]) => Code::Http5xx,
         Code::ExitedEarly if hosted && says(&["certificate", "tls", "handshake"]) => Code::Tls,
         Code::ExitedEarly if hosted && says(&["etwork is unreachable", "unreachable network"]) => {
             Code::Offline
@@ -882,6 +1041,23 @@ fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
     }
 }
 
+/// Why an address could not be used, in a sentence that says whose fault it is.
+fn unreached(code: Code, message: &str) -> String {
+    let detail = message.strip_prefix("it cannot be reached: ").unwrap_or(message);
+    let what = match code {
+        Code::Dns => "it cannot be reached: its host name is not known",
+        Code::Offline => "it cannot be reached: this computer has no way to its network",
+        Code::Tls => "it cannot be reached: no secure connection can be made to it",
+        Code::Unreachable if detail.to_lowercase().contains("refused") => {
+            "it cannot be reached: nothing listens at its address"
+        }
+        Code::Http404 => "no MCP server answers at this path",
+        Code::Http5xx => "the server itself fails",
+        _ => return message.to_owned(),
+    };
+    format!("{what}: {detail}")
+}
+
 /// Resolves when the other side has been silent for too long.
 async fn silence(signs: &Signs, quiet: Duration) -> Duration {
     loop {
@@ -894,23 +1070,16 @@ async fn silence(signs: &Signs, quiet: Duration) -> Duration {
 }
 
 /// Programs that run servers, rather than being one.
-const RUNTIMES: [&str; 5] = ["node", "python", "python3", "deno", "podman"];
+const RUNTIMES: [&str; 3] = ["node", "python", "python3"];
 
 fn is_runtime(command: &Path) -> bool {
     let name = command.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    command.components().count() == 1 && (is_launcher(name) || RUNTIMES.contains(&name))
+    command.components().count() == 1 && (activity::is_launcher(name) || RUNTIMES.contains(&name))
 }
 
 /// How long this program may take to its handshake, as long as it shows signs of life.
-fn patience_for(command: &str, quiet: Duration) -> Duration {
-    if is_launcher(command) { DOWNLOAD } else { quiet }
-}
-
-fn is_launcher(command: &str) -> bool {
-    Path::new(command)
-        .file_stem()
-        .and_then(|stem| stem.to_str())
-        .is_some_and(|stem| LAUNCHERS.contains(&stem))
+fn patience_for(launcher: Option<Launcher>, quiet: Duration) -> Duration {
+    if launcher.is_some() { DOWNLOAD } else { quiet }
 }
 
 fn expand_home(path: &str, home: Option<&Path>) -> PathBuf {
@@ -978,7 +1147,8 @@ mod tests {
         for (command, limit) in
             [("npx", DOWNLOAD), ("uvx.exe", DOWNLOAD), ("docker", DOWNLOAD), ("node", QUIET)]
         {
-            assert_eq!(patience_for(command, QUIET), limit, "{command}");
+            let launcher = Launcher::of(command, &[]);
+            assert_eq!(patience_for(launcher, QUIET), limit, "{command}");
             for (takes, good) in
                 [(limit - Duration::from_secs(1), true), (limit + Duration::from_secs(1), false)]
             {
@@ -1015,6 +1185,7 @@ mod tests {
             (Code::ExitedEarly, "it cannot be reached: failed to lookup address", true, false, Code::Dns),
             (Code::ExitedEarly, "it cannot be reached: Network is unreachable", true, false, Code::Offline),
             (Code::ExitedEarly, "it cannot be reached: Connection refused", true, false, Code::Unreachable),
+            (Code::ExitedEarly, "it answered HTTP 503 Service Unavailable", true, false, Code::Http5xx),
             (
                 Code::ExitedEarly,
                 "docker: Cannot connect to the Docker daemon at x",

@@ -156,7 +156,8 @@ fn speaks_newer(error: &CallError) -> bool {
     )
 }
 
-fn answered_status(error: &CallError) -> Option<u16> {
+/// The status of HTTP, where a server refused a request by that and not by the protocol.
+pub(crate) fn answered_status(error: &CallError) -> Option<u16> {
     match error {
         CallError::Answered(answer) => http_status(answer),
         _ => None,

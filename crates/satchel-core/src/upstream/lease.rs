@@ -9,6 +9,7 @@ use super::{
     lifecycle::{Event, Failure},
     link::Link,
 };
+use crate::model::snapshot::Phase;
 
 /// A lease belongs to one generation of the server; what it reports after that generation ended counts for nothing.
 #[derive(Debug)]
@@ -41,6 +42,14 @@ pub enum LeaseError {
         failure: Failure,
         /// Until the next try.
         retry_seconds: u64,
+    },
+    /// It is being started, which takes longer than the call may wait; the start goes on.
+    #[error("it is still {} after {seconds} s", match phase { Phase::Starting => "being started", Phase::Downloading => "being downloaded" })]
+    StillStarting {
+        /// What its start is doing.
+        phase: Phase,
+        /// For how long.
+        seconds: u64,
     },
     /// The hub is ending.
     #[error("the hub is shutting down")]

@@ -168,6 +168,8 @@ pub enum Event {
     Rest,
     /// Credentials changed: what was missing may be there.
     Renewed,
+    /// A person knows of the failure; it is over for them.
+    Dismissed,
 }
 
 /// What is to be done.
@@ -297,6 +299,7 @@ impl Lifecycle {
             Event::Restart => self.restart(now),
             Event::Rest => self.rest(),
             Event::Renewed => self.renewed(now),
+            Event::Dismissed => self.dismissed(),
         }
     }
 
@@ -561,6 +564,19 @@ impl Lifecycle {
         vec![]
     }
 
+    /// What starts by itself again goes on doing so, and so does what somebody waits for.
+    fn dismissed(&mut self) -> Vec<Effect> {
+        if !self.policy.kept()
+            && matches!(
+                self.state,
+                State::Broken { .. } | State::BackingOff { waiting: 0, .. } | State::NeedsCredential { .. }
+            )
+        {
+            self.state = State::Asleep;
+        }
+        vec![]
+    }
+
     fn start(&mut self, waiting: usize, now: Instant) -> Vec<Effect> {
         self.generation += 1;
         self.restarts += u64::from(self.failures > 0);
@@ -618,6 +634,26 @@ mod tests {
         assert_eq!(lifecycle.state(), &State::Stopping { waiting: 0, again: false });
         let (lifecycle, _, _) = play(lazy(), &[(0, Event::Wanted), (1, Event::Rest), (2, Event::Stopped(1))]);
         assert_eq!(lifecycle.state(), &State::Asleep);
+    }
+
+    #[test]
+    fn a_dismissed_failure_leaves_it_asleep_unless_it_is_to_run() {
+        let failed: Vec<(u64, Event)> = (0..3)
+            .flat_map(|n| {
+                [
+                    (n * 100, Event::Wanted),
+                    (n * 100 + 1, Event::Failed(n + 1, failure())),
+                    (n * 100 + 90, Event::Timer),
+                ]
+            })
+            .chain([(300, Event::Dismissed)])
+            .collect();
+        assert_eq!(play(lazy(), &failed).0.state(), &State::Asleep);
+        let kept = Policy { startup: Startup::KeepAlive, ..lazy() };
+        let absent = Failure { code: Code::SpawnNotFound, ..failure() };
+        let (lifecycle, ..) =
+            play(kept, &[(0, Event::Wanted), (1, Event::Failed(1, absent)), (2, Event::Dismissed)]);
+        assert!(matches!(lifecycle.state(), State::Broken { .. }));
     }
 
     fn released(generation: u64) -> Event {

@@ -12,6 +12,7 @@ use std::{
     },
 };
 
+use super::reason;
 use crate::{
     files,
     model::characters::{is_format, is_selector},
@@ -49,6 +50,8 @@ struct Written {
     file: Option<File>,
     bytes: u64,
     tail: VecDeque<String>,
+    /// The same of what is printed where only protocol belongs.
+    noise_tail: VecDeque<String>,
     masks: Masks,
     /// Secrets that the last line of standard error may have begun.
     begun: Open,
@@ -88,11 +91,7 @@ impl ServerLog {
             masks.hide_line(line, begun)
         };
         let line = self.write("stderr", &line);
-        let mut state = self.state();
-        if state.tail.len() == TAIL_LINES {
-            state.tail.pop_front();
-        }
-        state.tail.push_back(line);
+        remember(&mut self.state().tail, line);
     }
 
     /// Text on the standard output that is no message.
@@ -104,7 +103,8 @@ impl ServerLog {
                 let Written { masks, begun_in_noise, .. } = &mut *state;
                 masks.hide_line(line, begun_in_noise)
             };
-            self.write("stdout_noise", &line);
+            let line = self.write("stdout_noise", &line);
+            remember(&mut self.state().noise_tail, line);
         }
     }
 
@@ -129,9 +129,18 @@ impl ServerLog {
         state.tail.iter().skip(state.tail.len().saturating_sub(lines)).cloned().collect()
     }
 
+    /// Why it ended, as far as what it wrote last says.
+    pub fn reason(&self) -> Option<String> {
+        let state = self.state();
+        let said = |tail: &VecDeque<String>| reason::reason(&tail.iter().collect::<Vec<_>>());
+        said(&state.tail).or_else(|| said(&state.noise_tail))
+    }
+
     /// Forgets the lines in memory, so that an error after a restart does not quote the run before.
     pub fn begin_run(&self) {
-        self.state().tail.clear();
+        let mut state = self.state();
+        state.tail.clear();
+        state.noise_tail.clear();
     }
 
     /// A text of the server without the secrets it was given.
@@ -152,6 +161,17 @@ impl ServerLog {
     fn state(&self) -> MutexGuard<'_, Written> {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The frames of a stack say nothing by themselves, and there may be more of them than lines are remembered.
+fn remember(tail: &mut VecDeque<String>, line: String) {
+    if reason::is_frame(&line) {
+        return;
+    }
+    if tail.len() == TAIL_LINES {
+        tail.pop_front();
+    }
+    tail.push_back(line);
 }
 
 impl Written {

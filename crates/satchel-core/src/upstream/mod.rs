@@ -1,5 +1,6 @@
 //! One MCP server that we are a client of: when it runs, how it is reached, how a call goes to it.
 
+mod activity;
 mod actor;
 pub mod ancestry;
 pub mod breaker;
@@ -19,6 +20,7 @@ pub mod link;
 mod listen;
 pub mod log;
 pub(crate) mod reaper;
+mod reason;
 mod setup;
 pub mod walls;
 pub mod warden;
@@ -28,6 +30,7 @@ pub use dirty::{Dirty, Reading, Unread};
 pub use ending::Ending;
 pub use gate::Gate;
 pub use handshake::Hello;
+pub(crate) use handshake::answered_status;
 pub use lease::{Lease, LeaseError};
 pub use link::{CallError, Event, Link, Outcome};
 pub use setup::setup_of;

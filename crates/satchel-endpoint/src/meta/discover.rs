@@ -8,7 +8,7 @@ use satchel_core::{
         answer::{Answer, Asked},
     },
     hub::Hub,
-    model::{Place, ServerState, ServerView},
+    model::{ServerState, ServerView},
     stats::event::Visit,
 };
 use satchel_mcp::{Raw, RawObject};
@@ -113,8 +113,9 @@ fn unusable(hub: &Hub, server: &str) -> Option<Box<Raw>> {
         Some(view) if !view.enabled => {
             Some(fault(&format!("\"{server}\" is switched off. Switch it on in Satchel to use it.")))
         }
-        Some(view) if view.tools.is_none() && view.state.needs_you() => {
-            let sentence = view.state.sentence(Place::Computer, 0);
+        Some(view) if view.tools.is_none() && view.is_troubled() => {
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            let sentence = view.sentence(u64::try_from(now.as_millis()).unwrap_or_default());
             Some(fault(&format!("\"{server}\" cannot be used. {sentence}.")))
         }
         Some(_) => None,

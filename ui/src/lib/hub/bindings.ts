@@ -127,8 +127,20 @@ export type ServerView = {
   starts: number;
   calls: number;
   wake_ms: number | null;
+  /** It was never started, and nothing is known of what it offers. */
+  fresh: boolean;
+  /** What went wrong last, until it works again or a person dismisses it. */
+  last_failure: LastFailure | null;
   usage: Usage;
 } & ServerState;
+
+export interface LastFailure {
+  code: Code;
+  message: string;
+  at_ms: number;
+  /** What it was doing. */
+  during: "start" | "run" | "lists";
+}
 
 /** What a server may reach that is walled in, besides what every program needs. */
 export interface Sandbox {
@@ -158,7 +170,7 @@ export interface Avoided {
 export type ServerState =
   | { state: "off" }
   | { state: "asleep" }
-  | { state: "starting"; since_ms: number }
+  | { state: "starting"; since_ms: number; phase: "starting" | "downloading" }
   | { state: "ready"; in_flight: number; sleeps_at_ms: number | null }
   | { state: "stopping" }
   | { state: "backing_off"; code: Code; message: string; retry_at_ms: number; failures: number }
@@ -223,6 +235,7 @@ export type Wish =
   | { do: "package"; server: string }
   | { do: "pin"; server: string; version: string | null }
   | { do: "put_back"; server: string }
+  | { do: "dismiss_failure"; server: string }
   | { do: "restart"; server: string }
   | { do: "rest"; server: string }
   | { do: "pause"; until_ms: number | null }

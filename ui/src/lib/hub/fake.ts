@@ -45,6 +45,8 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
     starts: 1,
     calls: 12,
     wake_ms: 900,
+    fresh: false,
+    last_failure: null,
     usage: { processes: null, memory_bytes: null, cpu_percent: null, restarts: 0, noise: 0 },
     ...more,
     ...state,
@@ -239,8 +241,11 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return telling.found ? pretend.foundServers : { servers: [] };
       case "import":
         return {};
+      case "dismiss_failure":
+        change(wish.server, { last_failure: null });
+        return {};
       case "restart":
-        change(wish.server, { state: "ready", in_flight: 0, sleeps_at_ms: Date.now() + 180_000 });
+        change(wish.server, { last_failure: null, fresh: false, state: "ready", in_flight: 0, sleeps_at_ms: Date.now() + 180_000 });
         return {};
       case "tools": {
         const names = ["search_issues", "create_issue", "get_file_contents", "list_pull_requests", "merge_pull_request"];

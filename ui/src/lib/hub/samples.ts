@@ -41,6 +41,8 @@ export const hubStates: hub.HubState[] = [
           "starts": 5,
           "calls": 6,
           "wake_ms": null,
+          "fresh": true,
+          "last_failure": null,
           "usage": {
             "processes": null,
             "memory_bytes": null,
@@ -72,6 +74,8 @@ export const hubStates: hub.HubState[] = [
           "starts": 5,
           "calls": 6,
           "wake_ms": null,
+          "fresh": true,
+          "last_failure": null,
           "usage": {
             "processes": null,
             "memory_bytes": null,
@@ -88,6 +92,7 @@ export const hubStates: hub.HubState[] = [
           "startup": "lazy",
           "state": "starting",
           "since_ms": 1,
+          "phase": "downloading",
           "pid": null,
           "tools": null,
           "tokens": null,
@@ -104,6 +109,8 @@ export const hubStates: hub.HubState[] = [
           "starts": 5,
           "calls": 6,
           "wake_ms": null,
+          "fresh": true,
+          "last_failure": null,
           "usage": {
             "processes": null,
             "memory_bytes": null,
@@ -137,6 +144,8 @@ export const hubStates: hub.HubState[] = [
           "starts": 5,
           "calls": 6,
           "wake_ms": null,
+          "fresh": true,
+          "last_failure": null,
           "usage": {
             "processes": null,
             "memory_bytes": null,
@@ -168,6 +177,8 @@ export const hubStates: hub.HubState[] = [
           "starts": 5,
           "calls": 6,
           "wake_ms": null,
+          "fresh": true,
+          "last_failure": null,
           "usage": {
             "processes": null,
             "memory_bytes": null,
@@ -203,6 +214,13 @@ export const hubStates: hub.HubState[] = [
           "starts": 5,
           "calls": 6,
           "wake_ms": 7,
+          "fresh": false,
+          "last_failure": {
+            "code": "exited_early",
+            "message": "why",
+            "at_ms": 4,
+            "during": "start"
+          },
           "usage": {
             "processes": 2,
             "memory_bytes": 8,
@@ -238,6 +256,13 @@ export const hubStates: hub.HubState[] = [
           "starts": 5,
           "calls": 6,
           "wake_ms": 7,
+          "fresh": false,
+          "last_failure": {
+            "code": "exited_early",
+            "message": "why",
+            "at_ms": 4,
+            "during": "start"
+          },
           "usage": {
             "processes": 2,
             "memory_bytes": 8,
@@ -276,6 +301,13 @@ export const hubStates: hub.HubState[] = [
           "starts": 5,
           "calls": 6,
           "wake_ms": 7,
+          "fresh": false,
+          "last_failure": {
+            "code": "exited_early",
+            "message": "why",
+            "at_ms": 4,
+            "during": "start"
+          },
           "usage": {
             "processes": 2,
             "memory_bytes": 8,
@@ -308,6 +340,13 @@ export const hubStates: hub.HubState[] = [
           "starts": 5,
           "calls": 6,
           "wake_ms": 7,
+          "fresh": false,
+          "last_failure": {
+            "code": "exited_early",
+            "message": "why",
+            "at_ms": 4,
+            "during": "start"
+          },
           "usage": {
             "processes": 2,
             "memory_bytes": 8,
@@ -788,6 +827,10 @@ export const wishes: hub.Wish[] = [
   },
   {
     "do": "put_back",
+    "server": "github"
+  },
+  {
+    "do": "dismiss_failure",
     "server": "github"
   },
   {

@@ -23,7 +23,7 @@ function usual(): ServerView[] {
     server("linear", { state: "backing_off", code: "unreachable", message: "mcp.linear.app does not answer", retry_at_ms: now + 40_000, failures: 1 }, {
       title: "Linear", place: "hosted", tools: 22, tokens: 3020, runs: "https://mcp.linear.app/mcp",
     }),
-    server("playwright", { state: "starting", since_ms: now - 6_000 }, { title: "Playwright", tools: 21, tokens: 3390, runs: "npx -y @playwright/mcp" }),
+    server("playwright", { state: "starting", since_ms: now - 66_000, phase: "downloading" }, { title: "Playwright", tools: 21, tokens: 3390, runs: "npx -y @playwright/mcp" }),
     server("postgres", { state: "needs_credential", names: ["DATABASE_URL"], variables: [], message: "" }, {
       title: "Postgres", tools: 9, tokens: 1240, runs: "npx -y postgres-mcp ${secret:DATABASE_URL}",
     }),
@@ -33,8 +33,12 @@ function usual(): ServerView[] {
     server("sentry", { state: "ready", in_flight: 1, sleeps_at_ms: null }, {
       title: "Sentry", place: "hosted", tools: 17, tokens: 3211, runs: "https://mcp.sentry.dev/mcp", pid: null,
     }),
+    server("search", { state: "asleep" }, {
+      title: "Search", tools: null, tokens: null, runs: "npx -y search-mcp", wake_ms: null,
+      last_failure: { code: "exited_early", message: "the process ended with exit code 1: Error: no API key", at_ms: now - 184_000, during: "start" },
+    }),
     server("slack", { state: "off" }, { title: "Slack", place: "hosted", tools: 14, tokens: 2302, runs: "https://mcp.slack.com/mcp" }),
-    server("toolbox", { state: "asleep" }, { tools: null, tokens: null, resources: null, runs: "satchel toolbox", wake_ms: null, starts: 0, calls: 0 }),
+    server("toolbox", { state: "asleep" }, { tools: null, tokens: null, resources: null, runs: "satchel toolbox", wake_ms: null, starts: 0, calls: 0, fresh: true }),
   ];
 }
 

@@ -271,11 +271,19 @@ impl Hub {
         }
     }
 
-    /// A lease, and how long it took.
+    /// A lease, and how long it took. A start that takes longer than a call may wait goes on without it.
     pub(super) async fn lease_of(&self, registered: &Registered) -> Result<Lease, LeaseError> {
         let awake = registered.upstream.seen().connected.is_some();
         let asked = Instant::now();
-        let leased = registered.upstream.lease().await;
+        // A little less than the client waits, so that it gets to read why.
+        let wait = registered.config.request_timeout.mul_f64(5.0 / 6.0);
+        let leased = match tokio::time::timeout(wait, registered.upstream.lease()).await {
+            Ok(leased) => leased,
+            Err(_) => Err(LeaseError::StillStarting {
+                phase: registered.upstream.seen().phase,
+                seconds: asked.elapsed().as_secs(),
+            }),
+        };
         if let Some(tally) = &self.tally {
             let connected = registered.upstream.seen().connected;
             let era = connected.map(|(_, hello)| hello.revision.clone());

@@ -2,6 +2,7 @@
 //! its bounds, and ends last.
 
 use std::{
+    collections::VecDeque,
     path::PathBuf,
     sync::{Arc, PoisonError, atomic::Ordering},
     time::Duration,
@@ -56,6 +57,7 @@ pub(in crate::hub) async fn run(hub: Hub, mail: mpsc::Receiver<Mail>) {
     Task {
         hub,
         mail,
+        postponed: Vec::new(),
         recorder,
         count_at: None,
         count_by: None,
@@ -85,6 +87,8 @@ async fn open(hub: &Hub) -> Option<Recorder> {
 struct Task {
     hub: Hub,
     mail: mpsc::Receiver<Mail>,
+    /// What came while texts were counted, and waits for that.
+    postponed: Vec<Mail>,
     /// Gone where the ledger cannot be used; then everything is lost, and said so.
     recorder: Option<Recorder>,
     count_at: Option<Instant>,
@@ -137,11 +141,15 @@ impl Task {
             () = end.cancelled() => return Woken::End,
         };
         let Woken::Mail(mut mail) = woken else { return woken };
-        // Most calls come in company.
-        if mail.iter().all(|mail| matches!(mail, Mail::Event(_))) {
+        // Most calls come in company; whoever waits for an answer is not kept waiting for it.
+        let company = tokio::time::sleep(MOMENT);
+        tokio::pin!(company);
+        while mail.len() < BATCH && mail.iter().all(|mail| matches!(mail, Mail::Event(_))) {
+            let room = BATCH - mail.len();
             tokio::select! {
-                () = tokio::time::sleep(MOMENT) => {}
-                () = end.cancelled() => {}
+                received = self.mail.recv_many(&mut mail, room) => if received == 0 { break },
+                () = &mut company => break,
+                () = end.cancelled() => break,
             }
         }
         while mail.len() < BATCH
@@ -162,7 +170,8 @@ impl Task {
             }
         }
         self.record(events).await;
-        for other in others {
+        let mut others = VecDeque::from(others);
+        while let Some(other) = others.pop_front() {
             match other {
                 Mail::Event(_) => {}
                 Mail::Flush(answer) => {
@@ -177,6 +186,8 @@ impl Task {
                     let _ = answer.send(deleted.unwrap_or(Ok(())));
                 }
             }
+            // What came while texts were counted.
+            others.extend(self.postponed.drain(..));
         }
         self.show().await;
     }
@@ -237,7 +248,8 @@ impl Task {
         if waits && !self.hub.inner.options.passive {
             self.count_at = Some(Instant::now() + COUNTING);
         }
-        self.show().await;
+        let postponed = std::mem::take(&mut self.postponed);
+        self.read(postponed).await;
     }
 
     /// False where nothing could be counted.
@@ -247,12 +259,24 @@ impl Task {
         if portion.is_empty() {
             return false;
         }
-        let texts: Vec<&str> = portion.iter().map(|(_, text)| &**text).collect();
-        let program = self.hub.inner.options.own_program.clone();
-        let counted = {
+        let (hub, texts) = (self.hub.clone(), portion.clone());
+        let counting = async move {
+            let texts: Vec<&str> = texts.iter().map(|(_, text)| &**text).collect();
             // One at a time: each loads the whole encoding.
-            let _turn = self.hub.inner.counting.acquire().await;
-            tokens::count_texts(&program, &texts).await
+            let _turn = hub.inner.counting.acquire().await;
+            tokens::count_texts(&hub.inner.options.own_program, &texts).await
+        };
+        tokio::pin!(counting);
+        // Counting may take many seconds on a busy computer. What is to be written meanwhile does not wait for it.
+        let counted = loop {
+            let mut mail = Vec::new();
+            tokio::select! {
+                counted = &mut counting => break counted,
+                received = self.mail.recv_many(&mut mail, BATCH) => match received {
+                    0 => break counting.await,
+                    _ => self.write_meanwhile(mail).await,
+                },
+            }
         };
         match counted {
             Ok(counts) => {
@@ -267,6 +291,22 @@ impl Task {
                 tracing::warn!(%error, "the ledger has calls without tokens");
                 false
             }
+        }
+    }
+
+    /// Writes events; what has to wait for the counting waits.
+    async fn write_meanwhile(&mut self, mail: Vec<Mail>) {
+        let (mut events, mut writes) = (Vec::new(), Vec::new());
+        for mail in mail {
+            match mail {
+                Mail::Event(event) => events.push(event),
+                Mail::Write(answer) => writes.push(answer),
+                later @ (Mail::Flush(_) | Mail::Delete(..)) => self.postponed.push(later),
+            }
+        }
+        self.record(events).await;
+        for answer in writes {
+            let _ = answer.send(());
         }
     }
 

@@ -366,9 +366,9 @@ impl Keeper {
             Some(status) => describe(status),
             None => "ended".to_owned(),
         };
-        match self.log.tail(3).join(" / ") {
-            lines if lines.is_empty() => format!("the process {how}, without a word"),
-            lines => format!("the process {how}: {lines}"),
+        match self.log.reason() {
+            None => format!("the process {how}, without a word"),
+            Some(reason) => format!("the process {how}: {reason}"),
         }
     }
 

@@ -1,0 +1,278 @@
+//! Whether the start of a server gets on while it writes nothing: a launcher that downloads is silent for minutes, and its
+//! processes are not. Reads what the operating system counts of a process tree; blocking, some milliseconds. Decides
+//! nothing about how long is waited.
+
+use std::{path::Path, time::Duration};
+
+/// Programs that may fetch what they run first.
+const LAUNCHERS: [&str; 15] = [
+    "npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "deno", "dnx", "dotnet",
+    "docker", "podman",
+];
+/// Programs that start what their arguments say.
+const WRAPPERS: [&str; 8] = ["cmd", "sh", "bash", "zsh", "fish", "env", "mise", "nice"];
+/// Those that have somebody else fetch it, so that nothing is to be seen of it in their own processes.
+const ENGINES: [&str; 2] = ["docker", "podman"];
+
+/// A program that may download what it runs first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Launcher {
+    /// Its processes before it has started the server.
+    alone: usize,
+    /// Somebody else downloads for it.
+    engine: bool,
+}
+
+impl Launcher {
+    /// The launcher that this command line starts, if it starts one.
+    pub(super) fn of(command: &str, args: &[String]) -> Option<Self> {
+        let engine = |name: &str| ENGINES.contains(&name);
+        let name = stem(command);
+        if LAUNCHERS.contains(&name) {
+            return Some(Self { alone: 1, engine: engine(name) });
+        }
+        if !WRAPPERS.contains(&name) {
+            return None;
+        }
+        let mut words = args.iter().flat_map(|arg| arg.split_whitespace()).map(stem);
+        let inner = words.find(|word| LAUNCHERS.contains(word))?;
+        Some(Self { alone: 2, engine: engine(inner) })
+    }
+
+    /// Does it still fetch, rather than wait for the server it has started? `wrote` is what it wrote last.
+    pub(super) fn fetches(self, sample: &Sample, wrote: &[String]) -> bool {
+        if self.engine {
+            let last = wrote.iter().rev().find_map(|line| {
+                let says = |words: &[&str]| words.iter().any(|word| line.contains(word));
+                if says(&["Status: Downloaded", "Status: Image is up to date", "Writing manifest"]) {
+                    return Some(false);
+                }
+                says(&[
+                    "Unable to find image",
+                    "Pulling",
+                    "Trying to pull",
+                    "Copying blob",
+                    "Waiting",
+                    "Verifying",
+                ])
+                .then_some(true)
+            });
+            return last == Some(true);
+        }
+        sample.processes <= self.alone && (sample.connected || sample.moved_bytes > 0)
+    }
+
+    /// Did it get on between two looks?
+    pub(super) fn gets_on(self, before: &Sample, now: &Sample, between: Duration, fetches: bool) -> bool {
+        let ms = u64::try_from(between.as_millis()).unwrap_or(u64::MAX).max(1);
+        let (cpu, moved) =
+            (now.cpu_ms.saturating_sub(before.cpu_ms), now.moved_bytes.saturating_sub(before.moved_bytes));
+        before.processes != now.processes
+            || fetches && (self.engine || now.connected)
+            // A server that idles uses some as well: less than 3 % of a core, less than 4 KB a second.
+            || cpu.saturating_mul(100) >= ms.saturating_mul(3)
+            || moved.saturating_mul(1000) >= ms.saturating_mul(4096)
+    }
+}
+
+pub(super) fn is_launcher(command: &str) -> bool {
+    LAUNCHERS.contains(&stem(command))
+}
+
+fn stem(command: &str) -> &str {
+    Path::new(command).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
+}
+
+/// What the processes below a start have done so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sample {
+    /// Its processes, without a leash.
+    pub(super) processes: usize,
+    /// Their processor time.
+    pub(super) cpu_ms: u64,
+    /// What they read and wrote.
+    pub(super) moved_bytes: u64,
+    /// One of them has a connection to another computer, or makes one.
+    pub(super) connected: bool,
+}
+
+/// Looks at the tree below `root`; `ours` is the program of a leash, which does nothing itself.
+#[cfg(target_os = "linux")]
+pub(super) fn look(root: u32, ours: &Path) -> Sample {
+    linux::look(root, ours)
+}
+
+/// Looks at the tree below `root`; `ours` is the program of a leash, which does nothing itself.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn look(root: u32, ours: &Path) -> Sample {
+    use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
+    let Ok(mut system) = System::new() else { return Sample::default() };
+    let wanted =
+        ProcessRefreshKind::nothing().with_cpu().with_disk_usage().with_exe(UpdateKind::OnlyIfNotSet);
+    system.refresh_processes_specifics(ProcessesToUpdate::All, true, wanted);
+    let mut sample = Sample::default();
+    let mut open = vec![Pid::from_u32(root)];
+    while let Some(pid) = open.pop() {
+        let Some(process) = system.process(pid) else { continue };
+        let below = system.processes().iter().filter(|(_, other)| other.parent() == Some(pid));
+        open.extend(below.map(|(pid, _)| *pid));
+        if process.exe() != Some(ours) {
+            let disk = process.disk_usage();
+            sample.processes += 1;
+            sample.cpu_ms += process.accumulated_cpu_time();
+            sample.moved_bytes += disk.total_read_bytes + disk.total_written_bytes;
+        }
+    }
+    sample
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::{
+        collections::{HashMap, HashSet},
+        fs,
+        path::Path,
+    };
+
+    use super::Sample;
+
+    /// Of the kernel's clock ticks, of which there are 100 a second wherever programs are built for Linux.
+    const TICK_MS: u64 = 10;
+
+    pub(super) fn look(root: u32, ours: &Path) -> Sample {
+        let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+        let mut cpu: HashMap<u32, u64> = HashMap::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            // One that ended meanwhile has none.
+            let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
+            let Some((parent, ticks)) = read_stat(&stat) else { continue };
+            children.entry(parent).or_default().push(pid);
+            cpu.insert(pid, ticks * TICK_MS);
+        }
+        let mut sample = Sample::default();
+        let mut open = vec![root];
+        while let Some(pid) = open.pop() {
+            open.extend(children.get(&pid).into_iter().flatten());
+            let Some(cpu_ms) = cpu.get(&pid) else { continue };
+            let place = Path::new("/proc").join(pid.to_string());
+            if fs::read_link(place.join("exe")).is_ok_and(|exe| exe == ours) {
+                continue;
+            }
+            sample.processes += 1;
+            sample.cpu_ms += cpu_ms;
+            sample.moved_bytes += fs::read_to_string(place.join("io")).map_or(0, |io| moved(&io));
+            sample.connected = sample.connected || is_connected(&place);
+        }
+        sample
+    }
+
+    /// The parent, and the processor time with that of children that have ended. The name before may hold anything.
+    pub(super) fn read_stat(stat: &str) -> Option<(u32, u64)> {
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks = fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+        Some((fields.get(1)?.parse().ok()?, ticks))
+    }
+
+    pub(super) fn moved(io: &str) -> u64 {
+        let of = |name: &str| io.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+        of("rchar:").unwrap_or(0) + of("wchar:").unwrap_or(0)
+    }
+
+    fn is_connected(place: &Path) -> bool {
+        let sockets: HashSet<String> = fs::read_dir(place.join("fd"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|fd| {
+                let link = fs::read_link(fd.path()).ok()?;
+                Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
+            })
+            .collect();
+        !sockets.is_empty()
+            && ["net/tcp", "net/tcp6"].iter().any(|table| {
+                fs::read_to_string(place.join(table)).is_ok_and(|table| open_in(&table, &sockets))
+            })
+    }
+
+    /// Is one of these sockets connected, or connecting (`proc_net_tcp.rst` of the kernel)?
+    pub(super) fn open_in(table: &str, sockets: &HashSet<String>) -> bool {
+        table.lines().skip(1).any(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            matches!(fields.get(3), Some(&"01" | &"02"))
+                && fields.get(9).is_some_and(|inode| sockets.contains(*inode))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launcher_is_known_also_behind_a_shell() {
+        let of = |words: &[&str]| {
+            let args: Vec<String> = words[1..].iter().map(ToString::to_string).collect();
+            Launcher::of(words[0], &args).map(|launcher| (launcher.alone, launcher.engine))
+        };
+        assert_eq!(of(&["npx", "-y", "x"]), Some((1, false)));
+        assert_eq!(of(&["/usr/bin/uvx.exe", "x"]), Some((1, false)));
+        assert_eq!(of(&["docker", "run", "-i", "x"]), Some((1, true)));
+        assert_eq!(of(&["cmd", "/c", "npx", "-y", "x"]), Some((2, false)));
+        assert_eq!(of(&["bash", "-lc", "exec uvx x"]), Some((2, false)));
+        assert_eq!(of(&["node", "npx"]), None);
+        assert_eq!(of(&["sh", "-c", "./server"]), None);
+    }
+
+    #[test]
+    fn what_gets_on_is_told_from_what_idles() {
+        let npx = Launcher { alone: 1, engine: false };
+        let idle = Sample { processes: 1, cpu_ms: 500, moved_bytes: 10_000, connected: false };
+        let second = Duration::from_secs(1);
+        let on = |now: Sample, fetches| npx.gets_on(&idle, &now, second, fetches);
+        assert!(!on(idle, false) && !on(idle, true));
+        assert!(!on(Sample { cpu_ms: 510, moved_bytes: 10_100, ..idle }, false), "it idles");
+        assert!(on(Sample { cpu_ms: 540, ..idle }, false), "it computes");
+        assert!(on(Sample { moved_bytes: 20_000, ..idle }, false), "it reads or writes");
+        assert!(on(Sample { processes: 2, ..idle }, false), "it started another");
+        let connected = Sample { connected: true, ..idle };
+        assert!(on(connected, true), "it waits for the network");
+        assert!(!on(connected, false), "the server does, which has been started");
+    }
+
+    #[test]
+    fn what_is_fetched_is_seen_by_processes_or_said_by_an_engine() {
+        let npx = Launcher { alone: 1, engine: false };
+        let fetching = Sample { processes: 1, cpu_ms: 1, moved_bytes: 1, connected: true };
+        assert!(npx.fetches(&fetching, &[]));
+        assert!(!npx.fetches(&Sample { processes: 3, ..fetching }, &[]), "the server runs");
+        let docker = Launcher { alone: 1, engine: true };
+        let wrote = |lines: &[&str]| lines.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let fetches = |lines: &[&str]| docker.fetches(&fetching, &wrote(lines));
+        assert!(!fetches(&[]));
+        assert!(fetches(&["Unable to find image 'x:latest' locally"]));
+        assert!(fetches(&["latest: Pulling from x", "1f3e46996e29: Pulling fs layer"]));
+        assert!(!fetches(&[
+            "latest: Pulling from x",
+            "Status: Downloaded newer image for x:latest",
+            "hello"
+        ]));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_tables_of_the_kernel_are_read() {
+        let stat = "12 (a) b (c) S 7 12 12 0 -1 4194304 100 0 0 0 30 4 5 6 20 0 1 0 100";
+        assert_eq!(linux::read_stat(stat), Some((7, 45)));
+        assert_eq!(linux::moved("rchar: 100\nwchar: 20\nsyscr: 9\n"), 120);
+        let sockets = std::collections::HashSet::from(["555".to_owned()]);
+        let table = |state: &str| {
+            format!(
+                "  sl  local_address rem_address   st\n   0: 0100007F:1 0200007F:2 {state} 0:0 0:0 0 0 0 555 1 0\n"
+            )
+        };
+        assert!(linux::open_in(&table("01"), &sockets) && !linux::open_in(&table("0A"), &sockets));
+        let busy = look(std::process::id(), Path::new("/nowhere"));
+        assert!(busy.processes >= 1 && busy.moved_bytes > 0, "{busy:?}");
+    }
+}
