@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 
 /** What the window may weigh, in bytes: it is read and parsed at every opening. A build that is heavier fails. Of the
  *  languages only one is read; the longest counts. */
-const budget = { js: 350_000, css: 60_000, woff2: 220_000 };
+const budget = { js: 400_000, css: 60_000, woff2: 220_000 };
 
 function withinBudget(): Plugin {
   let released = true;

@@ -266,7 +266,10 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return { tools, total: tools.length } satisfies ToolList;
       }
       case "approvals":
-        return { servers: (telling.approvals ?? []).filter((one) => wish.server === null || one.server === wish.server) } satisfies ApprovalList;
+        return {
+          servers: (telling.approvals ?? []).filter((one) => wish.server === null || one.server === wish.server),
+          settings: null,
+        } satisfies ApprovalList;
       case "answer_ask":
         if (state.hub === "open")
           become(open({ ...state.snapshot, version: state.snapshot.version + 1, asks: state.snapshot.asks.filter((ask) => ask.id !== wish.id) }));
