@@ -1,6 +1,6 @@
 //! Found in a few tokens, called although written carelessly, refused with a reason before anything is started.
 
-use satchel_tests::{Fake, Home};
+use satchel_tests::{Fake, Home, eventually};
 use serde_json::json;
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn a_long_result_is_cut_and_read_on_page_by_page() {
 }
 
 #[tokio::test]
-async fn rules_over_tools_take_effect_when_the_file_is_saved() {
+async fn rules_over_tools_take_effect_when_the_file_is_saved_and_accepted() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").entry();
     home.write_config(&json!({ "mcpServers": { "fake": fake } }));
@@ -116,9 +116,18 @@ async fn rules_over_tools_take_effect_when_the_file_is_saved() {
     crate::offered(&client, "fake:echo").await;
     let rules = json!([{ "tool": "*:crash", "hide": true }, { "tool": "fake:echo", "rename": "say" }]);
     home.write_config(&json!({ "toolRules": rules, "mcpServers": { "fake": fake } }));
+    // What restricts does so at once; what rewrites waits for a person.
+    eventually("it is hidden", async || client.paths("crash").await.is_empty().then_some(())).await;
+    assert_eq!(client.execute("fake:echo", json!({ "text": "hello" })).await.text(), "hello");
+    home.satchel_agreeing(&["approve", "--settings"]).await.succeeded();
     crate::offered(&client, "fake:say").await;
     assert_eq!(client.execute("fake:say", json!({ "text": "hello" })).await.text(), "hello");
     assert!(client.execute("fake:crash", json!({})).await.complaint().contains("has no tool"));
     home.write_config(&json!({ "mcpServers": { "fake": fake } }));
+    eventually("the laxer rules are told", async || {
+        hub.status().await["notices"].to_string().contains("settings_held").then_some(())
+    })
+    .await;
+    home.satchel_agreeing(&["approve", "--settings"]).await.succeeded();
     crate::offered(&client, "fake:crash").await;
 }

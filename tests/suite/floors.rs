@@ -118,7 +118,14 @@ const DOORS: &[(&str, &[&str])] = &[
     ("unicode_width", &["crates/satchel-cli/src/output.rs"]),
     ("url", &["crates/satchel-core/src/bridge/form.rs", "crates/satchel-core/src/trust/grants.rs"]),
     ("uuid", &["crates/satchel-toolbox/src/tools/"]),
-    ("sysinfo", &["crates/satchel-core/src/stats/", "crates/satchel-core/src/upstream/ancestry.rs"]),
+    (
+        "sysinfo",
+        &[
+            "crates/satchel-core/src/stats/",
+            "crates/satchel-core/src/upstream/activity.rs",
+            "crates/satchel-core/src/upstream/ancestry.rs",
+        ],
+    ),
     ("windows", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),
     ("windows_native_keyring_store", &[CORE_KEYCHAIN]),
     ("zbus_secret_service_keyring_store", &[CORE_KEYCHAIN]),

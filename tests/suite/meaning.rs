@@ -113,6 +113,12 @@ async fn a_model_finds_what_words_do_not_and_its_silence_is_not_noticed() {
     let model = Model::start();
     for url in [model.url.clone(), format!("{}/v1", model.url)] {
         home.edit_config(|config| config["embedding"] = json!({ "url": url, "model": "birds" }));
+        // Another hand named the address that texts go to.
+        eventually("it waits for a person", async || {
+            hub.status().await["notices"].to_string().contains("settings_held").then_some(())
+        })
+        .await;
+        home.satchel_agreeing(&["approve", "--settings"]).await.succeeded();
         eventually("the model finds it", async || {
             (client.paths("parrot").await.first()? == "fake:echo").then_some(())
         })

@@ -818,7 +818,7 @@ mod tests {
             &["add", "x", "--url", "https://a", "--env", "A=b"],
             &["add", "x", "--url", "https://a", "--header", "nonsense"],
             &["add", "x", "--env", "nonsense", "--", "y"],
-            &["add", "a:b", "--", "y"],
+            &["add", " a", "--", "y"],
             &["remove", ""],
             &["call", "no-colon"],
             &["call"],

@@ -151,6 +151,8 @@ fn is_skipped(line: &str) -> bool {
             .all(|c| matches!(c, '^' | '~' | '|' | ' ' | '.' | '-' | '=' | '{' | '}' | '[' | ']' | ',' | ';'))
         || BEGINS.iter().any(|begin| text.starts_with(begin))
         || IS.contains(&text)
+        // It stands below what it is the cause of, and is told with that.
+        || line.starts_with([' ', '\t']) && text.starts_with("Caused by:")
         || text.starts_with("[signal ")
         || text.starts_with("File \"") && text.contains("line ")
         || text.starts_with("throw ")

@@ -308,6 +308,18 @@ fn flush_line(line: &mut Vec<u8>, log: &ServerLog) {
     }
 }
 
+/// Waits for the process itself. What it leaves behind in its group lives on as our own child, and is not waited for here.
+#[cfg(unix)]
+async fn leader(child: &mut Box<dyn ChildWrapper>) -> std::io::Result<ExitStatus> {
+    child.inner_mut().wait().await
+}
+
+/// Waits for the whole job.
+#[cfg(windows)]
+async fn leader(child: &mut Box<dyn ChildWrapper>) -> std::io::Result<ExitStatus> {
+    child.wait().await
+}
+
 /// Owns the process: says how it ended, and sees to it that all of it ends.
 struct Keeper {
     child: Box<dyn ChildWrapper>,
@@ -325,7 +337,7 @@ struct Keeper {
 impl Keeper {
     async fn keep(mut self, stop: CancellationToken, mark: Option<String>) {
         tokio::select! {
-            status = self.child.wait() => {
+            status = leader(&mut self.child) => {
                 // Let the readers finish with what the process wrote last: the reason is often in there. A child of
                 // its own may hold the pipes open, so this has an end.
                 let read = async { tokio::join!(self.output_closed.recv(), self.errors_closed.recv()) };
@@ -333,7 +345,7 @@ impl Keeper {
                 self.link.end(&self.ended(status.ok()));
             }
             _ = self.output_closed.recv() => {
-                let status = tokio::time::timeout(STATUS_LAG, self.child.wait()).await;
+                let status = tokio::time::timeout(STATUS_LAG, leader(&mut self.child)).await;
                 let _ = tokio::time::timeout(STATUS_LAG, self.errors_closed.recv()).await;
                 let reason = match status {
                     Ok(status) => self.ended(status.ok()),
@@ -342,7 +354,7 @@ impl Keeper {
                 self.link.end(&reason);
             }
             Ok(InputClosed(request)) = &mut self.input_closed => {
-                let reason = match tokio::time::timeout(INPUT_LAG, self.child.wait()).await {
+                let reason = match tokio::time::timeout(INPUT_LAG, leader(&mut self.child)).await {
                     Ok(status) => {
                         let _ = tokio::time::timeout(INPUT_LAG, self.errors_closed.recv()).await;
                         self.ended(status.ok())

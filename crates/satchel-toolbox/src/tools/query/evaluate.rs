@@ -151,7 +151,7 @@ mod tests {
             (". | nonsense", "1", "undefined filter \"nonsense\""),
             ("$x", "1", "undefined variable \"$x\""),
             (".a", "1", "The program failed"),
-            ("1, error(\"no\")", "1", "failed after 1 results"),
+            ("1, error(\"no\")", "1", "failed after 1 result:"),
             ("import \"a\" as a; .", "1", "\"a\""),
         ] {
             let message = wrong(program, document);
