@@ -208,7 +208,7 @@ async fn neither_the_hub_nor_a_server_would_leave_a_core() {
     arena.configure();
     // As a machine of somebody who wants cores is set, as far as we may set it.
     let wanting = format!(
-        "ulimit -S -c hard; exec {} serve --port 0 --json",
+        "ulimit -S -c hard; exec {} serve --port 0 --json --trust-config",
         satchel_tests::program("satchel").display()
     );
     let hub = arena.launch(std::path::Path::new("sh"), &["-c", &wanting], |_| {}).await;

@@ -17,7 +17,8 @@ use crate::{
 
 /// A hub that is told of a failed write instead of being ended by the signal.
 async fn launch(arena: &Arena) -> Launched {
-    let serve = format!("trap '' XFSZ; exec '{}' serve --port 0 --json", program("satchel").display());
+    let serve =
+        format!("trap '' XFSZ; exec '{}' serve --port 0 --json --trust-config", program("satchel").display());
     arena.launch("/bin/sh".as_ref(), &["-c", &serve], |_| {}).await
 }
 

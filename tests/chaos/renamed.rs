@@ -217,8 +217,10 @@ async fn what_is_ours_is_private_whatever_the_umask() {
     let home = &arena.home;
     home.command("sh").args(["-c", &open("list")]).output().await.expect("sh runs");
     let entry = Chaos::new().entry(&arena.run);
-    home.satchel(&["import", &json!({ "mcpServers": { "one": entry } }).to_string()]).await.succeeded();
-    let hub = arena.launch(Path::new("sh"), &["-c", &open("serve --port 0 --json")], |_| {}).await;
+    let pasted = json!({ "mcpServers": { "one": entry } }).to_string();
+    home.satchel(&["import", &pasted, "--set", "accept.one=yes"]).await.succeeded();
+    let hub =
+        arena.launch(Path::new("sh"), &["-c", &open("serve --port 0 --json --trust-config")], |_| {}).await;
     known(home, &["one".to_owned()]).await;
     fs::create_dir(home.file(".cursor")).expect("the home can be written to");
     for words in [

@@ -126,8 +126,9 @@ async fn an_old_client_lists_and_calls_on_one_stream() {
 #[tokio::test]
 async fn an_old_client_is_asked_in_the_middle_of_a_call_and_hears_what_changes() {
     let home = Home::with_servers(json!({ "fx": fixture(LEGACY) }));
-    home.satchel(&["surface", "old", "direct"]).await.succeeded();
     let hub = home.start_hub().await;
+    hub.connection("old").await;
+    home.satchel(&["surface", "old", "direct"]).await.succeeded();
     let mut old = Old::open(&hub, "old").await;
     eventually("all tools are listed", async || {
         let listed = old.request("tools/list", json!({})).await;

@@ -14,6 +14,7 @@ async fn stranger() -> (String, Arc<AtomicUsize>) {
     let address = listener.local_addr().expect("it has an address");
     let visitors = Arc::new(AtomicUsize::new(0));
     let counted = visitors.clone();
+    #[expect(clippy::disallowed_methods, reason = "it ends with the test")]
     tokio::spawn(async move {
         while listener.accept().await.is_ok() {
             counted.fetch_add(1, Ordering::SeqCst);

@@ -225,7 +225,7 @@ async fn server_itself(
     asker: &Asker,
     server: &ServerName,
     method: &str,
-    params: RawObject,
+    mut params: RawObject,
 ) -> Reply {
     if let Some(key) = surface::list_key(method) {
         return match hub.offer(server).await {
@@ -275,11 +275,15 @@ async fn server_itself(
     if method == "tasks/list" {
         return own_tasks(hub, &asker.caller, server, &params).await;
     }
-    let task = params.text("taskId").filter(|_| method.starts_with("tasks/"));
-    if let Some(task) = task.or_else(|| metadata::related_task(&params))
-        && !hub.owns_task(&asker.caller.client, server, &task)
-    {
+    let is_anothers = |task: &String| !hub.owns_task(&asker.caller.client, server, task);
+    if metadata::related_task(&params).as_ref().is_some_and(is_anothers) {
         return unknown_task();
+    }
+    // Its server answers as for any task that never was: what comes first, an unknown task or an unknown method, is its.
+    let task = params.text("taskId").filter(|_| method.starts_with("tasks/"));
+    if task.as_ref().is_some_and(is_anothers) {
+        let Some(nobodys) = nobodys_task() else { return unknown_task() };
+        put(&mut params, "taskId", &nobodys);
     }
     started(hub.ask(&asker.caller, server, method, params).await, Kind::Plain)
 }
@@ -323,6 +327,13 @@ async fn own_tasks(hub: &Hub, caller: &Caller, server: &ServerName, params: &Raw
 /// The same for a task of somebody else as for one that never was.
 fn unknown_task() -> Reply {
     bad("Unknown task".to_owned())
+}
+
+/// The id of a task that no server has; `None` where the system has no random numbers.
+fn nobodys_task() -> Option<String> {
+    let mut random = [0u8; 16];
+    getrandom::fill(&mut random).ok()?;
+    Some(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Does the server speak the stateless family?

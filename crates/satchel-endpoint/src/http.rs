@@ -103,7 +103,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 /// A fault of ours ends the one request it is in.
 async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body> {
     let bodiless = request.method() == Method::HEAD;
-    let answered = caught(answer(app, request)).await.unwrap_or_else(|panicked| {
+    let answered = Box::pin(caught(answer(app, request))).await.unwrap_or_else(|panicked| {
         let error = ErrorObject::new(errors::INTERNAL_ERROR, panicked.to_string())
             .with_data(&serde_json::json!({ "outcome": "unknown" }));
         reply::error(StatusCode::INTERNAL_SERVER_ERROR, None, error)

@@ -295,7 +295,7 @@ impl Config {
 
     /// The same file, with everything in force that stands in it.
     pub fn as_written(&self) -> Self {
-        Self::parse(&self.to_text()).unwrap_or_else(|_| self.clone())
+        Self::parse(self.to_text()).unwrap_or_else(|_| self.clone())
     }
 
     /// The document as it is written.

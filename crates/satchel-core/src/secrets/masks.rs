@@ -168,7 +168,10 @@ impl Masks {
         }
         match rest.get(..bytes.len()) {
             Some(wanted) if wanted.eq_ignore_ascii_case(bytes) => Some(next),
-            _ if state.matched > 0 && state.matched % 2 == 0 && matches!(bytes, b" " | b":" | b"-") => {
+            _ if state.matched > 0
+                && state.matched.is_multiple_of(2)
+                && matches!(bytes, b" " | b":" | b"-") =>
+            {
                 Some(state)
             }
             _ => None,

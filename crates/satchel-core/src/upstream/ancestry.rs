@@ -229,14 +229,14 @@ mod tests {
     use super::*;
 
     fn start(command: &mut Command) -> (Child, Process) {
-        let child = command.stdin(Stdio::null()).spawn().unwrap();
-        let process = Process::of(child.id()).unwrap();
+        let child = command.stdin(Stdio::null()).spawn().expect("it can be started");
+        let process = Process::of(child.id()).expect("it runs");
         (child, process)
     }
 
     fn end(mut child: Child) {
-        child.kill().unwrap();
-        child.wait().unwrap();
+        child.kill().expect("it is ours");
+        child.wait().expect("it ends");
     }
 
     #[test]

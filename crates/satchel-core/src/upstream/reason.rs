@@ -68,8 +68,9 @@ pub(super) fn is_frame(line: &str) -> bool {
         let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
         digits.len() < text.len() && digits.starts_with(": ")
     };
-    indented && (text.starts_with("at ") || text.starts_with("from ") || numbered())
-        || indented && text.contains(".go:")
+    let is_place =
+        || text.starts_with("at ") || text.starts_with("from ") || numbered() || text.contains(".go:");
+    indented && is_place()
         || text.starts_with("goroutine ") && text.ends_with(':')
         || text.starts_with('#') && text[1..].starts_with(|c: char| c.is_ascii_digit())
         || indented && text.starts_with("... ") && text.ends_with(" more")
@@ -86,7 +87,7 @@ fn plain(line: &str) -> String {
             // The log writes U+FFFD where a control character was.
             '\u{1b}' | '\u{fffd}' if chars.peek() == Some(&'[') => {
                 chars.next();
-                while let Some(next) = chars.next() {
+                for next in chars.by_ref() {
                     if next.is_ascii_alphabetic() {
                         break;
                     }
