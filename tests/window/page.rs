@@ -19,7 +19,7 @@ pub(crate) struct Page {
 impl Desktop {
     /// Starts the app with a window that can be driven, and waits until it serves.
     pub(crate) async fn open_window(&self, arguments: &[&str]) -> Page {
-        let page = self.open_page(&[&["--port", "0"], arguments].concat()).await;
+        let page = self.open_page(&[&["--port", "0", "--trust-config"], arguments].concat()).await;
         self.serves().await;
         page
     }
