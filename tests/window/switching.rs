@@ -150,6 +150,10 @@ async fn the_icon_changes_its_shape_when_something_needs_a_person() {
     let at_rest = icon.picture().await;
     let broken = json!({ "command": "satchel-test-no-such-program", "startup": "eager" });
     desktop.home.edit_config(|config| config["mcpServers"]["broken"] = broken);
+    satchel_tests::eventually("the new entry can be approved", async || {
+        (desktop.home.satchel_agreeing(&["approve", "broken"]).await.code == Some(0)).then_some(())
+    })
+    .await;
     icon.line("broken: could not start…").await;
     let changed = async || (icon.picture().await != at_rest).then_some(());
     satchel_tests::eventually("the icon is another", changed).await;
