@@ -112,6 +112,10 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     arena.home.edit_config(|config| config["mcpServers"]["other"]["enabled"] = json!(true));
     faults.struck("file").await;
     arena.home.edit_config(|config| config["mcpServers"]["late"] = config["mcpServers"]["s"].clone());
+    eventually("the new entry can be approved", async || {
+        (arena.home.satchel_agreeing(&["approve", "late"]).await.code == Some(0)).then_some(())
+    })
+    .await;
     known(&arena.home, &["late".to_owned()]).await;
     works(&client, "late").await;
 

@@ -51,6 +51,9 @@ async fn servers_that_cannot_live_are_left_alone_with_their_reason() {
         servers["absent"] = json!({ "command": "no-such-program-anywhere", "startup": "eager" });
         servers["future"] = eager("version_future");
     });
+    eventually("the new entries are known", async || hub.waits("future").await.eq("new_entry").then_some(()))
+        .await;
+    arena.home.satchel_agreeing(&["approve", "--all"]).await.succeeded();
     let views = async || -> Vec<Value> {
         let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
         let views = status["servers"].as_array().expect("a snapshot has servers");

@@ -279,11 +279,11 @@ async fn server_itself(
     if metadata::related_task(&params).as_ref().is_some_and(is_anothers) {
         return unknown_task();
     }
-    // Its server answers as for any task that never was: what comes first, an unknown task or an unknown method, is its.
     let task = params.text("taskId").filter(|_| method.starts_with("tasks/"));
     if task.as_ref().is_some_and(is_anothers) {
         let Some(nobodys) = nobodys_task() else { return unknown_task() };
         put(&mut params, "taskId", &nobodys);
+        return refused_as_by(hub, &asker.caller, server, method, params).await;
     }
     started(hub.ask(&asker.caller, server, method, params).await, Kind::Plain)
 }
@@ -327,6 +327,25 @@ async fn own_tasks(hub: &Hub, caller: &Caller, server: &ServerName, params: &Raw
 /// The same for a task of somebody else as for one that never was.
 fn unknown_task() -> Reply {
     bad("Unknown task".to_owned())
+}
+
+/// What its server says of a task that never was: which comes first, an unknown task or an unknown method, is its matter.
+/// A server that knows any task at all is not believed.
+async fn refused_as_by(
+    hub: &Hub,
+    caller: &Caller,
+    server: &ServerName,
+    method: &str,
+    params: RawObject,
+) -> Reply {
+    match hub.ask(caller, server, method, params).await {
+        Err(failure) => refused(hub, &failure),
+        Ok(running) => match running.finish().await {
+            Err(Failed::Upstream(error)) => Reply::Error(error),
+            Err(Failed::Hub(failure)) => refused(hub, &failure),
+            Ok(_) => unknown_task(),
+        },
+    }
 }
 
 /// The id of a task that no server has; `None` where the system has no random numbers.
