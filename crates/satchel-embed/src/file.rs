@@ -1,7 +1,7 @@
 //! The file with the weights: eight bits each and a scale for each row, the small tensors as they were. Everything in it is
 //! checked once, when it is read; a damaged file is refused, and no text can bring the network out of it.
 
-use super::kernel::Rows;
+use super::kernel::{self, Narrow, Rows};
 
 const MAGIC: &[u8; 8] = b"SATCHEL1";
 /// Where the vocabulary begins: after the magic, the id, and the seven sizes.
@@ -64,6 +64,7 @@ pub(crate) struct File {
     vectors: Vec<std::ops::Range<usize>>,
     pub(crate) id: u64,
     pub(crate) width: usize,
+    pub(crate) inner: usize,
     pub(crate) layers: usize,
     pub(crate) heads: usize,
     pub(crate) positions: usize,
@@ -80,6 +81,12 @@ struct Matrix {
 pub(crate) struct Linear<'a> {
     pub(crate) weights: Rows<'a>,
     pub(crate) bias: &'a [f32],
+}
+
+impl Linear<'_> {
+    pub(crate) fn of(&self, input: &Narrow, output: &mut [f32]) {
+        kernel::linear(input, self.weights, self.bias, output);
+    }
 }
 
 pub(crate) struct Layer<'a> {
@@ -219,7 +226,10 @@ impl File {
             positions: number(5)?,
         };
         let vocabulary = VOCABULARY..VOCABULARY + number(6)?;
-        if !sizes.width.is_multiple_of(sizes.heads) || sizes.layers > 100 || sizes.positions < 3 {
+        if !sizes.width.is_multiple_of(sizes.heads * kernel::BLOCK)
+            || sizes.layers > 100
+            || sizes.positions < 3
+        {
             return Err(ModelError::Damaged);
         }
         let mut file = Self {
@@ -228,6 +238,7 @@ impl File {
             vectors: Vec::new(),
             id,
             width: sizes.width,
+            inner: sizes.inner,
             layers: sizes.layers,
             heads: sizes.heads,
             positions: sizes.positions,

@@ -3,7 +3,7 @@
 use super::{
     MOST_TOKENS,
     file::{File, Layer, ModelError},
-    kernel,
+    kernel::{self, Attention, Mixing, Narrow},
     tokens::Tokens,
 };
 
@@ -47,18 +47,17 @@ impl Model {
 
     fn forward(&self, tokens: &[u32]) -> Vec<f32> {
         let (file, width) = (&self.file, self.file.width);
-        let mut state = vec![0.0; tokens.len() * width];
-        let [weights, bias] = file.norm();
-        for (place, (token, state)) in tokens.iter().zip(state.chunks_exact_mut(width)).enumerate() {
+        let mut pass = Pass::new(file, tokens.len());
+        for (place, (token, state)) in tokens.iter().zip(pass.state.chunks_exact_mut(width)).enumerate() {
             file.words().add_row(*token as usize, state);
             file.places().add_row(place, state);
-            kernel::norm(state, weights, bias);
+            kernel::norm(state, file.norm());
         }
         for number in 0..file.layers {
-            layer(&mut state, &file.layer(number), width, file.heads);
+            pass.layer(&file.layer(number));
         }
         let mut mean = vec![0.0; width];
-        for token in state.chunks_exact(width) {
+        for token in pass.state.chunks_exact(width) {
             mean.iter_mut().zip(token).for_each(|(mean, value)| *mean += value);
         }
         let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
@@ -67,14 +66,57 @@ impl Model {
     }
 }
 
-fn layer(state: &mut [f32], layer: &Layer<'_>, width: usize, heads: usize) {
-    let [queries, keys, values] =
-        [&layer.query, &layer.key, &layer.value].map(|part| kernel::linear(state, part.weights, part.bias));
-    let mixed = kernel::attention(&queries, &keys, &values, width, heads);
-    let mixed = kernel::linear(&mixed, layer.mixed.weights, layer.mixed.bias);
-    kernel::add_and_norm(state, &mixed, layer.mixed_norm[0], layer.mixed_norm[1]);
-    let mut inner = kernel::linear(state, layer.inner.weights, layer.inner.bias);
-    kernel::gelu(&mut inner);
-    let outer = kernel::linear(&inner, layer.outer.weights, layer.outer.bias);
-    kernel::add_and_norm(state, &outer, layer.outer_norm[0], layer.outer_norm[1]);
+/// One text on its way through the layers, and the room that all of them share.
+struct Pass {
+    width: usize,
+    heads: usize,
+    state: Vec<f32>,
+    narrow: Narrow,
+    queries: Vec<f32>,
+    keys: Vec<f32>,
+    values: Vec<f32>,
+    mixed: Vec<f32>,
+    inner: Vec<f32>,
+    mixing: Mixing,
+}
+
+impl Pass {
+    fn new(file: &File, tokens: usize) -> Self {
+        let room = || vec![0.0; tokens * file.width];
+        Self {
+            width: file.width,
+            heads: file.heads,
+            state: room(),
+            narrow: Narrow::default(),
+            queries: room(),
+            keys: room(),
+            values: room(),
+            mixed: room(),
+            inner: vec![0.0; tokens * file.inner],
+            mixing: Mixing::default(),
+        }
+    }
+
+    fn layer(&mut self, layer: &Layer<'_>) {
+        let Self { width, heads, ref mut state, ref mut narrow, .. } = *self;
+        narrow.set(state, width);
+        for (part, output) in [
+            (&layer.query, &mut self.queries),
+            (&layer.key, &mut self.keys),
+            (&layer.value, &mut self.values),
+        ] {
+            part.of(narrow, output);
+        }
+        Attention { queries: &self.queries, keys: &self.keys, values: &self.values, width, heads }
+            .mix(&mut self.mixing, &mut self.mixed);
+        narrow.set(&self.mixed, width);
+        layer.mixed.of(narrow, &mut self.queries);
+        kernel::add_and_norm(state, &self.queries, layer.mixed_norm);
+        narrow.set(state, width);
+        layer.inner.of(narrow, &mut self.inner);
+        kernel::gelu(&mut self.inner);
+        narrow.set(&self.inner, layer.inner.bias.len());
+        layer.outer.of(narrow, &mut self.mixed);
+        kernel::add_and_norm(state, &self.mixed, layer.outer_norm);
+    }
 }

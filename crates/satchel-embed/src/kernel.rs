@@ -1,14 +1,101 @@
-//! The loops that take the time, written so that the compiler turns them into vector instructions. They are compiled twice:
-//! for every processor, and for those with AVX2; which ones run is found out once. On ARM, NEON is always there.
+//! The loops that take the time. They are compiled twice: for every processor, where the compiler makes vector
+//! instructions of them (on ARM, NEON is always there), and for those with AVX2; which ones run is found out once.
 
 use std::sync::LazyLock;
 
-use pulp::Arch;
-
-static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::V3;
 
 /// The greatest weight.
 const WEIGHT: f32 = 127.0;
+/// Weights and activations that are multiplied at once: as many as 256 bits hold of sixteen.
+const STEP: usize = 16;
+/// A tile of the product has so many rows of the matrix and so many tokens: what is read once is used several times, and
+/// all sums stay in registers.
+const ROWS: usize = 3;
+const TOKENS: usize = 3;
+
+#[cfg(target_arch = "x86_64")]
+static AVX2: LazyLock<Option<V3>> = LazyLock::new(V3::try_new);
+
+/// Calls a function whose first argument is what the processor can do, compiled for that.
+macro_rules! dispatch {
+    ($function:ident($($argument:expr),* $(,)?)) => {{
+        #[cfg(target_arch = "x86_64")]
+        if let Some(processor) = *AVX2 {
+            return processor.vectorize(
+                #[inline(always)]
+                || $function(processor, $($argument),*),
+            );
+        }
+        $function(Any, $($argument),*)
+    }};
+}
+
+/// The one loop that the compiler does not turn into the right instructions by itself.
+trait Processor: Copy {
+    /// The products of some rows and some tokens, each summed up. All are of one length.
+    fn tile<const R: usize, const T: usize>(self, rows: [&[u8]; R], tokens: [&[i16]; T]) -> [[i32; T]; R];
+}
+
+/// Every processor.
+#[derive(Clone, Copy)]
+struct Any;
+
+impl Processor for Any {
+    #[inline(always)]
+    fn tile<const R: usize, const T: usize>(self, rows: [&[u8]; R], tokens: [&[i16]; T]) -> [[i32; T]; R] {
+        rows.map(|row| tokens.map(|token| product(row, token)))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Processor for V3 {
+    #[inline(always)]
+    fn tile<const R: usize, const T: usize>(self, rows: [&[u8]; R], tokens: [&[i16]; T]) -> [[i32; T]; R] {
+        let (rows, row_rests) = split(rows);
+        let (tokens, token_rests) = split(tokens);
+        let steps = rows.first().map_or(0, |row| row.len());
+        let (rows, tokens) = (rows.map(|row| &row[..steps]), tokens.map(|token| &token[..steps]));
+        let mut sums = [[self.avx._mm256_setzero_si256(); T]; R];
+        for step in 0..steps {
+            let tokens = tokens.map(|token: &[[i16; STEP]]| pulp::cast(token[step]));
+            for (sums, row) in sums.iter_mut().zip(rows) {
+                let row = self.avx2._mm256_cvtepi8_epi16(pulp::cast(row[step]));
+                for (sum, token) in sums.iter_mut().zip(tokens) {
+                    *sum = self.avx2._mm256_add_epi32(*sum, self.avx2._mm256_madd_epi16(row, token));
+                }
+            }
+        }
+        let mut output = [[0; T]; R];
+        for row in 0..R {
+            for token in 0..T {
+                let sums: [i32; 8] = pulp::cast(sums[row][token]);
+                let sum = sums.into_iter().fold(0i32, i32::wrapping_add);
+                output[row][token] = sum.wrapping_add(product(row_rests[row], token_rests[token]));
+            }
+        }
+        output
+    }
+}
+
+/// Steps, and what is left over.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn split<V, const N: usize>(lines: [&[V]; N]) -> ([&[[V; STEP]]; N], [&[V]; N]) {
+    (lines.map(|line| line.as_chunks().0), lines.map(|line| line.as_chunks::<STEP>().1))
+}
+
+/// The sum of all products. Wrapping, because a check for each step would keep the compiler from taking several at once;
+/// [`Narrow`] sees to it that nothing runs over.
+#[inline(always)]
+fn product(row: &[u8], token: &[i16]) -> i32 {
+    let mut sum = 0i32;
+    for (weight, value) in row.iter().zip(token) {
+        sum = sum.wrapping_add(i32::from(weight.cast_signed()).wrapping_mul(i32::from(*value)));
+    }
+    sum
+}
 
 /// A matrix with a scale for each row.
 #[derive(Debug, Clone, Copy)]
@@ -19,10 +106,6 @@ pub(crate) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    pub(crate) fn columns(&self) -> usize {
-        self.bytes.len() / self.scales.len().max(1)
-    }
-
     /// Adds a row to `sum`.
     pub(crate) fn add_row(&self, row: usize, sum: &mut [f32]) {
         let (scale, columns) = (self.scales[row], sum.len());
@@ -33,139 +116,216 @@ impl Rows<'_> {
 }
 
 /// Activations in sixteen bits, with a scale for each token: so fine that only the weights lose anything.
-struct Narrow {
+#[derive(Debug, Default)]
+pub(crate) struct Narrow {
+    columns: usize,
     values: Vec<i16>,
     scales: Vec<f32>,
 }
 
 impl Narrow {
-    #[inline(always)]
-    fn of(input: &[f32], columns: usize) -> Self {
-        // As large as the sum of a whole row of the greatest products can be without running over.
-        let most = (i32::MAX as f32 / (WEIGHT * columns as f32)).min(f32::from(i16::MAX)).floor();
-        let mut narrow = Self { values: Vec::with_capacity(input.len()), scales: Vec::new() };
-        for token in input.chunks_exact(columns) {
-            let greatest = token.iter().fold(0.0f32, |greatest, value| greatest.max(value.abs()));
-            let scale = if greatest > 0.0 { most / greatest } else { 0.0 };
-            for value in token {
-                narrow.values.push(rounded(value * scale) as i16);
+    /// Takes the place of what was there.
+    pub(crate) fn set(&mut self, input: &[f32], columns: usize) {
+        self.columns = columns;
+        self.values.resize(input.len(), 0);
+        self.scales.resize(input.len() / columns.max(1), 0.0);
+        dispatch!(narrow(self, input));
+    }
+}
+
+#[inline(always)]
+fn narrow(_: impl Processor, narrow: &mut Narrow, input: &[f32]) {
+    let columns = narrow.columns;
+    // As large as the sum of a whole row of the greatest products can be without running over.
+    let most = (i32::MAX as f32 / (WEIGHT * columns as f32)).min(f32::from(i16::MAX)).floor();
+    let tokens = input.chunks_exact(columns).zip(narrow.values.chunks_exact_mut(columns));
+    for ((token, values), scale) in tokens.zip(&mut narrow.scales) {
+        let (chunks, rest) = token.as_chunks::<8>();
+        let mut greatest = [0.0f32; 8];
+        for chunk in chunks {
+            for (greatest, value) in greatest.iter_mut().zip(chunk) {
+                *greatest = if value.abs() > *greatest { value.abs() } else { *greatest };
             }
-            narrow.scales.push(if scale > 0.0 { scale.recip() } else { 0.0 });
         }
-        narrow
+        let greatest = greatest.iter().chain(rest).fold(0.0f32, |greatest, value| greatest.max(value.abs()));
+        let up = if greatest > 0.0 { most / greatest } else { 0.0 };
+        for (narrow, value) in values.iter_mut().zip(token) {
+            *narrow = rounded(value * up) as i16;
+        }
+        *scale = if up > 0.0 { up.recip() } else { 0.0 };
     }
 }
 
-/// `input` has a row for each token; so has what comes out: each times the matrix, plus the bias.
-pub(crate) fn linear(input: &[f32], weights: Rows<'_>, bias: &[f32]) -> Vec<f32> {
-    ARCH.dispatch(
-        #[inline(always)]
-        || linear_here(input, weights, bias),
-    )
+/// Each token times the matrix, plus the bias.
+pub(crate) fn linear(input: &Narrow, weights: Rows<'_>, bias: &[f32], output: &mut [f32]) {
+    dispatch!(linear_on(input, weights, bias, output));
 }
 
 #[inline(always)]
-fn linear_here(input: &[f32], weights: Rows<'_>, bias: &[f32]) -> Vec<f32> {
-    let (columns, outputs) = (weights.columns(), bias.len());
-    let narrow = Narrow::of(input, columns);
-    let tokens = narrow.scales.len();
-    let mut output = vec![0.0; tokens * outputs];
-    let mut row = vec![0i16; columns];
-    let matrix = weights.bytes.chunks_exact(columns).zip(weights.scales).zip(bias).enumerate();
-    for (at, ((bytes, scale), bias)) in matrix {
-        for (wide, byte) in row.iter_mut().zip(bytes) {
-            *wide = i16::from(byte.cast_signed());
-        }
-        for (number, token) in narrow.values.chunks_exact(columns).enumerate() {
-            output[number * outputs + at] =
-                product(&row, token) as f32 * narrow.scales[number] * scale + bias;
-        }
+fn linear_on(processor: impl Processor, input: &Narrow, weights: Rows<'_>, bias: &[f32], output: &mut [f32]) {
+    let mut row = 0;
+    while row + ROWS <= bias.len() {
+        rows::<ROWS>(processor, input, weights, bias, output, row);
+        row += ROWS;
     }
-    output
-}
-
-/// The sum of all products. Wrapping, because a check for each step would keep the compiler from taking several at once;
-/// [`Narrow`] sees to it that nothing runs over.
-#[inline(always)]
-fn product(row: &[i16], token: &[i16]) -> i32 {
-    let mut sum = 0i32;
-    for (weight, value) in row.iter().zip(token) {
-        sum = sum.wrapping_add(i32::from(*weight).wrapping_mul(i32::from(*value)));
+    while row < bias.len() {
+        rows::<1>(processor, input, weights, bias, output, row);
+        row += 1;
     }
-    sum
 }
 
-/// Eight sums side by side, which the compiler may add at once.
+/// Some rows of the matrix and all tokens.
 #[inline(always)]
-fn dot(one: &[f32], other: &[f32]) -> f32 {
-    let (ones, others) = (one.as_chunks::<8>(), other.as_chunks::<8>());
+fn rows<const R: usize>(
+    processor: impl Processor,
+    input: &Narrow,
+    weights: Rows<'_>,
+    bias: &[f32],
+    output: &mut [f32],
+    row: usize,
+) {
+    let columns = input.columns;
+    let lines: [&[u8]; R] = std::array::from_fn(|at| &weights.bytes[(row + at) * columns..][..columns]);
+    let token = |at: usize| &input.values[at * columns..][..columns];
+    let mut put = |at: usize, token: usize, sum: i32| {
+        let row = row + at;
+        output[token * bias.len() + row] = sum as f32 * input.scales[token] * weights.scales[row] + bias[row];
+    };
+    let (tokens, mut first) = (input.scales.len(), 0);
+    while first + TOKENS <= tokens {
+        let sums = processor.tile(lines, std::array::from_fn::<_, TOKENS, _>(|at| token(first + at)));
+        sums.iter().enumerate().for_each(|(row, sums)| {
+            sums.iter().enumerate().for_each(|(at, sum)| put(row, first + at, *sum));
+        });
+        first += TOKENS;
+    }
+    for first in first..tokens {
+        let sums = processor.tile(lines, [token(first)]);
+        sums.iter().enumerate().for_each(|(row, [sum])| put(row, first, *sum));
+    }
+}
+
+/// The sum of what is made of each.
+#[inline(always)]
+fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
+    let (chunks, rest) = values.as_chunks::<8>();
     let mut sums = [0.0f32; 8];
-    for (one, other) in ones.0.iter().zip(others.0) {
-        for at in 0..8 {
-            sums[at] += one[at] * other[at];
+    for chunk in chunks {
+        for (sum, value) in sums.iter_mut().zip(chunk) {
+            *sum += of(*value);
         }
     }
-    let rest: f32 = ones.1.iter().zip(others.1).map(|(one, other)| one * other).sum();
-    sums.iter().sum::<f32>() + rest
+    sums.iter().sum::<f32>() + rest.iter().map(|value| of(*value)).sum::<f32>()
 }
 
-/// What every token takes from all others, head by head. The three inputs have a row for each token.
-pub(crate) fn attention(
-    queries: &[f32],
-    keys: &[f32],
-    values: &[f32],
-    width: usize,
-    heads: usize,
-) -> Vec<f32> {
-    ARCH.dispatch(
-        #[inline(always)]
-        || attention_here(queries, keys, values, width, heads),
-    )
+/// What every token takes from all others, head by head.
+pub(crate) struct Attention<'a> {
+    pub(crate) queries: &'a [f32],
+    pub(crate) keys: &'a [f32],
+    pub(crate) values: &'a [f32],
+    pub(crate) width: usize,
+    pub(crate) heads: usize,
+}
+
+/// Numbers that are summed side by side. The size of a head is a multiple of it.
+pub(crate) const BLOCK: usize = 16;
+
+/// What [`Attention::mix`] needs room for: the keys of one head, column by column, and what one token takes of each.
+#[derive(Debug, Default)]
+pub(crate) struct Mixing {
+    keys: Vec<f32>,
+    weights: Vec<f32>,
+}
+
+impl Attention<'_> {
+    /// The output has a row for each token, as have all inputs.
+    pub(crate) fn mix(&self, room: &mut Mixing, output: &mut [f32]) {
+        let tokens = (self.queries.len() / self.width).next_multiple_of(BLOCK);
+        room.keys.resize(tokens * (self.width / self.heads), 0.0);
+        room.weights.resize(tokens, 0.0);
+        dispatch!(mix(self, &mut room.keys, &mut room.weights, output));
+    }
 }
 
 #[inline(always)]
-fn attention_here(queries: &[f32], keys: &[f32], values: &[f32], width: usize, heads: usize) -> Vec<f32> {
-    let tokens = queries.len() / width;
-    let size = width / heads;
+fn mix(
+    _: impl Processor,
+    attention: &Attention<'_>,
+    columns: &mut [f32],
+    weights: &mut [f32],
+    output: &mut [f32],
+) {
+    let Attention { queries, keys, values, width, heads } = *attention;
+    let (tokens, size) = (queries.len() / width, width / heads);
     let scale = (size as f32).sqrt().recip();
-    let mut output = vec![0.0; queries.len()];
-    let mut weights = vec![0.0f32; tokens];
     for head in 0..heads {
         let part = |token: usize| token * width + head * size..token * width + (head + 1) * size;
         for token in 0..tokens {
-            let query = &queries[part(token)];
-            for (other, weight) in weights.iter_mut().enumerate() {
-                *weight = dot(query, &keys[part(other)]) * scale;
+            for (column, key) in columns.chunks_exact_mut(weights.len()).zip(&keys[part(token)]) {
+                column[token] = key * scale;
             }
+        }
+        for token in 0..tokens {
+            let query = &queries[part(token)];
+            for (at, weights) in weights.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+                *weights = add_all(query, columns.as_chunks::<BLOCK>().0, at, columns.len() / size / BLOCK);
+            }
+            let weights = &mut weights[..tokens];
             let greatest = weights.iter().copied().fold(f32::MIN, f32::max);
-            for weight in &mut weights {
+            for weight in &mut *weights {
                 *weight = exp(*weight - greatest);
             }
-            let whole: f32 = weights.iter().sum();
-            let sum = &mut output[part(token)];
-            for (other, weight) in weights.iter().enumerate() {
-                for (sum, value) in sum.iter_mut().zip(&values[part(other)]) {
-                    *sum += weight / whole * value;
-                }
+            let share = sum(weights, |weight| weight).recip();
+            for (at, mixed) in output[part(token)].as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+                let first = head * size / BLOCK + at;
+                *mixed = add_all(weights, values.as_chunks::<BLOCK>().0, first, width / BLOCK);
+                mixed.iter_mut().for_each(|value| *value *= share);
             }
         }
     }
-    output
+}
+
+/// The sum of blocks, each times its factor: the first block, and from there each that is `step` further.
+#[inline(always)]
+fn add_all(factors: &[f32], blocks: &[[f32; BLOCK]], first: usize, step: usize) -> [f32; BLOCK] {
+    let mut sums = [0.0; BLOCK];
+    for (factor, block) in factors.iter().zip(blocks.iter().skip(first).step_by(step)) {
+        for (sum, value) in sums.iter_mut().zip(block) {
+            *sum += factor * value;
+        }
+    }
+    sums
 }
 
 /// Adds `more` and brings each token to mean 0 and spread 1, then to the weights and the bias.
-pub(crate) fn add_and_norm(state: &mut [f32], more: &[f32], weights: &[f32], bias: &[f32]) {
+pub(crate) fn add_and_norm(state: &mut [f32], more: &[f32], [weights, bias]: [&[f32]; 2]) {
+    dispatch!(add_and_norm_on(state, more, weights, bias));
+}
+
+#[inline(always)]
+fn add_and_norm_on(
+    processor: impl Processor,
+    state: &mut [f32],
+    more: &[f32],
+    weights: &[f32],
+    bias: &[f32],
+) {
     for (state, more) in state.chunks_exact_mut(weights.len()).zip(more.chunks_exact(weights.len())) {
         state.iter_mut().zip(more).for_each(|(value, more)| *value += more);
-        norm(state, weights, bias);
+        norm_on(processor, state, weights, bias);
     }
 }
 
 /// The same for one token, with nothing to add.
-pub(crate) fn norm(state: &mut [f32], weights: &[f32], bias: &[f32]) {
+pub(crate) fn norm(state: &mut [f32], [weights, bias]: [&[f32]; 2]) {
+    dispatch!(norm_on(state, weights, bias));
+}
+
+#[inline(always)]
+fn norm_on(_: impl Processor, state: &mut [f32], weights: &[f32], bias: &[f32]) {
     let count = state.len() as f32;
-    let mean = state.iter().sum::<f32>() / count;
-    let spread = state.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / count;
+    let mean = sum(state, |value| value) / count;
+    let spread = sum(state, |value| (value - mean) * (value - mean)) / count;
     let scale = (spread + 1e-12).sqrt().recip();
     for ((value, weight), bias) in state.iter_mut().zip(weights).zip(bias) {
         *value = (*value - mean) * scale * weight + bias;
@@ -174,14 +334,11 @@ pub(crate) fn norm(state: &mut [f32], weights: &[f32], bias: &[f32]) {
 
 /// `x` times how much of a bell curve lies below it.
 pub(crate) fn gelu(values: &mut [f32]) {
-    ARCH.dispatch(
-        #[inline(always)]
-        || gelu_here(values),
-    );
+    dispatch!(gelu_on(values));
 }
 
 #[inline(always)]
-fn gelu_here(values: &mut [f32]) {
+fn gelu_on(_: impl Processor, values: &mut [f32]) {
     for value in values {
         *value = 0.5 * *value * (1.0 + erf(*value * std::f32::consts::FRAC_1_SQRT_2));
     }
@@ -239,24 +396,55 @@ mod tests {
 
     #[test]
     fn a_product_is_that_of_the_numbers_it_stands_for() {
-        let (columns, tokens) = (1536, 7);
+        // Neither rows nor columns nor tokens fill whole tiles.
+        let (columns, tokens, rows) = (1531, 7, 5);
         let value = |at: usize| ((at * 7_919) % 2_001) as f32 / 1_000.0 - 1.0;
         let input: Vec<f32> = (0..columns * tokens).map(value).collect();
         let bytes: Vec<u8> =
-            (0..2 * columns).map(|at| (((at * 31) % 255) as i16 - 127) as i8 as u8).collect();
-        let (scales, bias) = ([0.01, 0.5], [1.0, -2.0]);
-        let output = linear(&input, Rows { scales: &scales, bytes: &bytes }, &bias);
+            (0..rows * columns).map(|at| (((at * 31) % 255) as i16 - 127) as i8 as u8).collect();
+        let (scales, bias) = ([0.01, 0.5, 0.2, 0.3, 0.1], [1.0, -2.0, 0.0, 3.0, 4.0]);
+        let mut narrow = Narrow::default();
+        narrow.set(&input, columns);
+        let (mut output, mut anywhere) = (vec![0.0; tokens * rows], vec![0.0; tokens * rows]);
+        let weights = Rows { scales: &scales, bytes: &bytes };
+        linear(&narrow, weights, &bias, &mut output);
+        linear_on(Any, &narrow, weights, &bias, &mut anywhere);
+        assert_eq!(output, anywhere);
         for token in 0..tokens {
-            for row in 0..2 {
+            for row in 0..rows {
                 let sum: f64 = (0..columns)
                     .map(|at| {
                         let weight = f64::from(bytes[row * columns + at].cast_signed());
                         f64::from(input[token * columns + at]) * weight * f64::from(scales[row])
                     })
                     .sum();
-                let (expected, got) = (sum + f64::from(bias[row]), f64::from(output[token * 2 + row]));
+                let (expected, got) = (sum + f64::from(bias[row]), f64::from(output[token * rows + row]));
                 assert!((expected - got).abs() < 0.01 * f64::from(scales[row]) * 100.0, "{expected} {got}");
             }
+        }
+    }
+
+    #[test]
+    fn a_token_takes_from_those_that_it_asks_for() {
+        // Two heads; the first asks for the token of its own kind, the second for all alike.
+        let (width, heads, tokens) = (2 * BLOCK, 2, BLOCK + 3);
+        let kind = |token: usize| token % BLOCK;
+        let mut queries = vec![0.0; tokens * width];
+        let mut values = vec![0.0; tokens * width];
+        for token in 0..tokens {
+            queries[token * width + kind(token)] = 40.0;
+            values[token * width + BLOCK - 1] = token as f32;
+            values[token * width + BLOCK] = token as f32;
+        }
+        let mut mixed = vec![f32::NAN; tokens * width];
+        let attention = Attention { queries: &queries, keys: &queries, values: &values, width, heads };
+        attention.mix(&mut Mixing::default(), &mut mixed);
+        for token in 0..tokens {
+            let same: Vec<usize> = (0..tokens).filter(|other| kind(*other) == kind(token)).collect();
+            let mean = |of: &[usize]| of.iter().sum::<usize>() as f32 / of.len() as f32;
+            let expected = [mean(&same), mean(&(0..tokens).collect::<Vec<_>>())];
+            let got = [mixed[token * width + BLOCK - 1], mixed[token * width + BLOCK]];
+            assert!(got.iter().zip(expected).all(|(got, expected)| (got - expected).abs() < 1e-4), "{got:?}");
         }
     }
 
@@ -265,7 +453,9 @@ mod tests {
         let columns = 1536;
         let input = vec![5.0; columns];
         let bytes = vec![127u8; columns];
-        let output = linear(&input, Rows { scales: &[1.0], bytes: &bytes }, &[0.0]);
+        let (mut narrow, mut output) = (Narrow::default(), [0.0]);
+        narrow.set(&input, columns);
+        linear(&narrow, Rows { scales: &[1.0], bytes: &bytes }, &[0.0], &mut output);
         let expected = 5.0 * 127.0 * columns as f32;
         assert!((output[0] - expected).abs() < expected * 1e-3, "{output:?}");
     }
