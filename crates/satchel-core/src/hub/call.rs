@@ -21,7 +21,7 @@ use super::{
     question::{self, Answered, AtFaces, Turn, Whose},
     registry::Registered,
     route::refused,
-    slots::Slot,
+    slots::{Slot, Slots},
 };
 use crate::{
     bridge::{Caller, Question, Round, caller},
@@ -492,8 +492,11 @@ impl Running {
             let action = "Try again in a moment.".to_owned();
             CallFailure::not_sent(Some(&self.server), None, message, action)
         };
-        let of_server = self.registered.calls.take(client).await.ok_or_else(busy)?;
-        let of_all = self.hub.inner.calls.take(client).await.ok_or_else(busy)?;
+        // No longer than this caller waits for an answer.
+        let take =
+            async |slots: &Slots| tokio::time::timeout(self.quiet, slots.take(client)).await.ok().flatten();
+        let of_server = take(&self.registered.calls).await.ok_or_else(busy)?;
+        let of_all = take(&self.hub.inner.calls).await.ok_or_else(busy)?;
         Ok((of_server, of_all))
     }
 

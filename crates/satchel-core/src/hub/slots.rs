@@ -1,5 +1,6 @@
-//! How many calls may be in flight, and whose. A call that finds no slot waits a moment for one; of those that wait, the
-//! next is one of the client with the fewest calls in flight, so that one which floods keeps no other out.
+//! How many calls may be in flight, and whose. A call that finds no slot waits for one as long as slots keep being given
+//! back; of those that wait, the next is one of the client with the fewest calls in flight, so that one which floods keeps
+//! no other out.
 //!
 //! A client with next to nothing in flight gets a slot even where all are taken: calls that take minutes would otherwise
 //! lock it out for as long. Each client can exceed the limit by [`Slots::new`]'s `least` at most.
@@ -10,10 +11,12 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::Instant};
 
-/// How long a call waits for a slot. A longer queue would only hide the wait.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A call is refused after so long in which no slot was given back at all: the server hangs, and waiting would hide it.
+const STALL: Duration = Duration::from_secs(10);
+/// A call waits no longer than this in any case. Most clients give a call up after a minute, and learn nothing then.
+const LONGEST_WAIT: Duration = Duration::from_secs(50);
 
 /// The slots of one server, or of all. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -31,6 +34,8 @@ struct State {
     taken: usize,
     of: HashMap<Arc<str>, usize>,
     waiting: VecDeque<Waiting>,
+    /// When a slot was last given back.
+    freed: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -52,9 +57,9 @@ impl Slots {
         Self(Arc::new(Shared { most, least, state: Mutex::default() }))
     }
 
-    /// A slot for a call of this client; `None` where none gets free within a moment.
+    /// A slot for a call of this client; `None` where none gets free for too long.
     pub(super) async fn take(&self, client: &Arc<str>) -> Option<Slot> {
-        let granted = {
+        let mut granted = {
             let mut state = self.state();
             if self.has_room(&state, client) {
                 return Some(self.given(&mut state, client));
@@ -63,7 +68,26 @@ impl Slots {
             state.waiting.push_back(Waiting { client: client.clone(), granted });
             waits
         };
-        tokio::time::timeout(PATIENCE, granted).await.ok()?.ok()
+        let began = Instant::now();
+        let mut until = began + STALL;
+        loop {
+            match tokio::time::timeout_at(until, &mut granted).await {
+                Ok(slot) => return slot.ok(),
+                Err(_) => {
+                    let next = self.gives_up(began);
+                    if next <= until {
+                        return None;
+                    }
+                    until = next;
+                }
+            }
+        }
+    }
+
+    /// When a call that waits since then is refused, as far as is known now.
+    fn gives_up(&self, began: Instant) -> Instant {
+        let freed = self.state().freed.unwrap_or(began);
+        (freed.max(began) + STALL).min(began + LONGEST_WAIT)
     }
 
     /// Slots that nobody has.
@@ -88,12 +112,12 @@ impl Slots {
             let (granted, slot) = {
                 let mut state = self.state();
                 state.waiting.retain(|waiting| !waiting.granted.is_closed());
-                if state.taken >= self.0.most {
+                let own = |waiting: &Waiting| state.of.get(&waiting.client).copied().unwrap_or(0);
+                let next = state.waiting.iter().map(own).enumerate().min_by_key(|&(at, own)| (own, at));
+                let Some((at, own)) = next else { return };
+                if state.taken >= self.0.most && own >= self.0.least {
                     return;
                 }
-                let own = |waiting: &Waiting| state.of.get(&waiting.client).copied().unwrap_or(0);
-                let next = state.waiting.iter().enumerate().min_by_key(|(at, waiting)| (own(waiting), *at));
-                let Some(at) = next.map(|(at, _)| at) else { return };
                 let Some(next) = state.waiting.remove(at) else { return };
                 (next.granted, self.given(&mut state, &next.client))
             };
@@ -112,6 +136,7 @@ impl Drop for Slot {
         {
             let mut state = self.slots.state();
             state.taken -= 1;
+            state.freed = Some(Instant::now());
             if let Some(own) = state.of.get_mut(&self.client) {
                 *own -= 1;
                 if *own == 0 {
@@ -125,7 +150,7 @@ impl Drop for Slot {
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::Instant;
+    use tokio::task::JoinSet;
 
     use super::*;
 
@@ -137,13 +162,62 @@ mod tests {
         all
     }
 
+    /// Calls of one client that come at once and take so long each; which of them got a slot, and when.
+    fn calls(slots: &Slots, client: &str, count: usize, each: Duration) -> JoinSet<(bool, Duration)> {
+        let mut calls = JoinSet::new();
+        let began = Instant::now();
+        for _ in 0..count {
+            let (slots, client): (_, Arc<str>) = (slots.clone(), client.into());
+            calls.spawn(async move {
+                let slot = slots.take(&client).await;
+                let waited = began.elapsed();
+                if slot.is_some() {
+                    tokio::time::sleep(each).await;
+                }
+                (slot.is_some(), waited)
+            });
+        }
+        calls
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_queue_that_gets_on_refuses_nobody() {
+        let slots = Slots::new(64, 8);
+        let mut all = JoinSet::new();
+        for client in 0..10 {
+            all.spawn(calls(&slots, &format!("client-{client}"), 50, Duration::from_secs(4)).join_all());
+        }
+        let answers: Vec<_> = all.join_all().await.into_iter().flatten().collect();
+        assert_eq!(answers.iter().filter(|(served, _)| *served).count(), 500);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_with_a_few_calls_does_not_wait_behind_one_with_many() {
+        let slots = Slots::new(8, 2);
+        let many = calls(&slots, "many", 100, Duration::from_secs(2));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let few = calls(&slots, "few", 6, Duration::from_secs(2)).join_all().await;
+        assert!(few.iter().all(|(served, waited)| *served && *waited < Duration::from_secs(4)), "{few:?}");
+        assert!(many.join_all().await.iter().all(|(served, _)| *served));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_ever_for_a_queue_that_crawls() {
+        let slots = Slots::new(1, 0);
+        let answers = calls(&slots, "a", 20, STALL / 2).join_all().await;
+        let served = answers.iter().filter(|(served, _)| *served).count();
+        assert_eq!(served, 10, "one every five seconds, and the tenth after 45");
+        let refused = answers.iter().filter(|(served, _)| !served);
+        assert!(refused.clone().all(|(_, waited)| *waited == LONGEST_WAIT), "{answers:?}");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn one_that_floods_keeps_no_other_out() {
         let (slots, a, b): (_, Arc<str>, Arc<str>) = (Slots::new(8, 2), "a".into(), "b".into());
         let mut of_a = taken(&slots, &a, 8).await;
         let began = Instant::now();
         assert!(slots.take(&a).await.is_none());
-        assert_eq!(began.elapsed(), PATIENCE);
+        assert_eq!(began.elapsed(), STALL);
         let of_b = taken(&slots, &b, 2).await;
         assert!(slots.take(&b).await.is_none(), "it has what is its own");
         // Both wait; the one with less in flight is the next, though it came later.
@@ -158,16 +232,29 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_call_that_waits_gets_its_clients_own_slots_as_a_new_one_would() {
+        let (slots, a, b): (_, Arc<str>, Arc<str>) = (Slots::new(8, 2), "a".into(), "b".into());
+        let of_a = taken(&slots, &a, 8).await;
+        let mut of_b = taken(&slots, &b, 2).await;
+        let (late, ()) = tokio::join!(slots.take(&b), async {
+            tokio::task::yield_now().await;
+            of_b.pop();
+        });
+        assert!(late.is_some(), "though as many are taken as there are");
+        drop(of_a);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_call_more_than_there_are_slots_waits_for_one() {
         let (slots, a): (_, Arc<str>) = (Slots::new(8, 2), "a".into());
         let mut of_a = taken(&slots, &a, 8).await;
         let (next, ()) = tokio::join!(slots.take(&a), async {
-            tokio::time::sleep(PATIENCE / 2).await;
+            tokio::time::sleep(STALL / 2).await;
             of_a.pop();
         });
         assert!(next.is_some());
         // One that gave up waiting takes nothing with it.
-        assert!(tokio::time::timeout(PATIENCE / 2, slots.take(&a)).await.is_err());
+        assert!(tokio::time::timeout(STALL / 2, slots.take(&a)).await.is_err());
         of_a.pop();
         assert!(tokio::time::timeout(Duration::ZERO, slots.take(&a)).await.is_ok_and(|slot| slot.is_some()));
     }
