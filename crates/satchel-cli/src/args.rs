@@ -59,6 +59,9 @@ pub(crate) enum Command {
     Approvals {
         /// Only of this server
         server: Option<String>,
+        /// Show each added resource word by word, not all of a server's as one group
+        #[arg(long)]
+        each: bool,
     },
     /// Let clients use what was held back, after a look at it
     Approve(Approve),
@@ -170,6 +173,10 @@ pub(crate) struct Approve {
     pub(crate) settings: bool,
     /// Only these definitions, by name; without any, everything that is held back
     pub(crate) names: Vec<String>,
+    /// Only resources and templates that are new or were added, as one group; those in which something odd was found
+    /// are not among them
+    #[arg(long, conflicts_with_all = ["names", "all", "settings"])]
+    pub(crate) resources: bool,
     /// Keep them back instead, and ask no more
     #[arg(long)]
     pub(crate) keep: bool,

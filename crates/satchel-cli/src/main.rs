@@ -71,7 +71,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Tools(tools) => commands::tools::run(&places, tools, json).await,
         Command::Call(call) => commands::call::run(&places, call, json).await,
         Command::Secrets(secrets) => commands::secrets::run(&places, secrets, json).await,
-        Command::Approvals { server } => commands::approvals::list(&places, server, json).await,
+        Command::Approvals { server, each } => commands::approvals::list(&places, server, each, json).await,
         Command::Approve(approve) => commands::approvals::approve(&places, approve, json).await,
         Command::Asks { watch } => commands::asks::run(&places, watch, json).await,
         Command::Answer { id, word, fields } => {

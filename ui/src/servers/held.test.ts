@@ -1,5 +1,5 @@
 // What is held back, as a person meets it: over an invented hub.
-import { render, screen, waitFor } from "@testing-library/svelte";
+import { render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 
@@ -62,4 +62,27 @@ test("what is held back needs you, and says so in the list", async () => {
   await open([]);
   expect(await screen.findByRole("region", { name: /^Needs you/ })).toBeTruthy();
   expect((await screen.findAllByText("1 definition is held back")).length).toBeGreaterThan(0);
+});
+
+test("resources that were added are approved as one group, and each can be approved alone", async () => {
+  const resource = (at: number): ApprovalItem => ({
+    ...item,
+    kind: "resource",
+    name: `note://${at}`,
+    fingerprint: `${at}`,
+    held: "added",
+    diff: [{ mark: "added", risky: false, text: `name: note ${at}` }],
+    findings: [],
+  });
+  const added = [1, 2, 3].map(resource);
+  const odd = { ...resource(4), findings: item.findings };
+  const { hub, user } = await open([{ server: "a", unseen: null, new: 0, items: [...added, odd, item] }]);
+  const group = await screen.findByRole("region", { name: "3 resources were added" });
+  await user.click(within(group).getByText("3 resources were added"));
+  const seen = ({ kind, name, fingerprint }: ApprovalItem) => ({ kind, name, fingerprint });
+  const one = within(group).getByRole("region", { name: "note://2" });
+  await user.click(within(one).getByRole("button", { name: "Approve" }));
+  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "approve", server: "a", items: added.slice(1, 2).map(seen) }));
+  await user.click(await screen.findByRole("button", { name: "Approve all 3" }));
+  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "approve", server: "a", items: added.map(seen) }));
 });

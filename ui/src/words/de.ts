@@ -160,6 +160,11 @@ export const de: Words = {
     newEntries: (count) => `${count} neue Server in der Konfigurationsdatei`,
     newEntriesText: "Satchel hat sie nicht geschrieben und startet keinen davon, bevor du ihn freigibst. Hier steht ganz, was jeder ausführt oder womit er sich verbindet.",
     approveAll: (count) => `Alle ${count} freigeben`,
+    group: {
+      added: (count) => `${count} Ressourcen sind dazugekommen`,
+      new: (count) => `${count} Ressourcen sind neu`,
+    },
+    keepAll: (count) => `Alle ${count} zurückhalten`,
     newLaunchText: "Ein anderes Programm oder eine andere Hand hat diesen Eintrag in die Konfigurationsdatei geschrieben. Satchel startet ihn nicht, verbindet sich nicht und gibt ihm nichts, bevor du genau das freigibst, was hier steht.",
     secretText: "Er verweist auf ein gespeichertes Geheimnis, das einem anderen Server, Programm oder einer anderen Adresse gehört. Satchel startet ihn nicht, bevor du freigibst, wer das Geheimnis bekommt.",
     launchText: "Sein Eintrag in der Konfigurationsdatei wurde geändert, und nicht von dir in Satchel. Er startet erst, wenn du genau das freigibst, was hier steht.",

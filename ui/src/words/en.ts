@@ -119,6 +119,11 @@ export const en = {
     newEntries: (count: number) => `${count} new servers in the configuration file`,
     newEntriesText: "Satchel did not write them and starts none of them before you approve it. This is all that each one runs or connects to.",
     approveAll: (count: number) => `Approve all ${count}`,
+    group: {
+      added: (count: number) => `${count} resources were added`,
+      new: (count: number) => `${count} resources are new`,
+    },
+    keepAll: (count: number) => `Keep all ${count} held back`,
     newLaunchText: "Another program or hand wrote this entry into the configuration file. Satchel does not start it, connect to it or give it anything before you approve exactly what stands here.",
     secretText: "It refers to a stored secret that belongs to another server, program or address. Satchel does not start it before you approve who receives the secret.",
     launchText: "Its entry in the configuration file was changed, and not by you in Satchel. It is not started before you approve exactly what stands here.",

@@ -1,31 +1,36 @@
 //! `approvals` and `approve`: what there is to look at before clients may use it, and a person's word about it.
 
+mod group;
+mod text;
+
 use std::process::ExitCode;
 
 use satchel_core::{
     files::Places,
     model::{
-        approvals::{
-            ApprovalItem, ApprovalList, Mark, Part, Seen, ServerApprovals, SettingsChange, Unseen, Why,
-        },
+        approvals::{ApprovalItem, ApprovalList, Seen, ServerApprovals},
         control::Wish,
     },
 };
 use serde_json::json;
 
+use self::text::{As, items_shown, settings_shown, shown};
 use super::done;
 use crate::{
     Usage,
     args::Approve,
-    output::{harmless, say, say_aside, say_json},
+    output::{say, say_aside, say_json},
     reach::{once_as, reach},
     terminal,
 };
 
-/// Of what is the same in both, so many characters are shown beside a change.
-const AROUND: usize = 60;
-
-pub(crate) async fn list(places: &Places, server: Option<String>, json: bool) -> anyhow::Result<ExitCode> {
+pub(crate) async fn list(
+    places: &Places,
+    server: Option<String>,
+    each: bool,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let by = if each { As::Each } else { As::Groups };
     let list: ApprovalList = once_as(places, Wish::Approvals { server }).await?;
     if json {
         say_json(&list)?;
@@ -41,7 +46,7 @@ pub(crate) async fn list(places: &Places, server: Option<String>, json: bool) ->
         if at > 0 {
             say("");
         }
-        say(shown(server));
+        say(shown(server, by));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -87,7 +92,7 @@ async fn decide_all(hub: &crate::reach::Reached, approve: &Approve, json: bool) 
     }
     if terminal::is_there() {
         for server in &servers {
-            say_aside(&shown(server));
+            say_aside(&shown(server, As::Groups));
         }
         let verb = if approve.keep { "Keep back" } else { "Approve" };
         let of = if servers.len() == 1 { "1 server" } else { &format!("{} servers", servers.len()) };
@@ -118,21 +123,28 @@ async fn decide(hub: &crate::reach::Reached, approve: Approve, json: bool) -> an
     let name = approve.server.clone().unwrap_or_default();
     let list: ApprovalList = hub.fulfil_as(Wish::Approvals { server: Some(name.clone()) }).await?;
     let found = list.servers.into_iter().next();
-    let named = |item: &&ApprovalItem| approve.names.is_empty() || approve.names.contains(&item.name);
+    let named = |item: &&ApprovalItem| match approve.resources {
+        true => group::reason(item).is_some(),
+        false => approve.names.is_empty() || approve.names.contains(&item.name),
+    };
     let held = found.iter().flat_map(|server| &server.items).filter(|item| item.held.is_some());
     let meant: Vec<&ApprovalItem> = held.filter(named).collect();
     if let Some(missing) = approve.names.iter().find(|name| !meant.iter().any(|item| item.name == **name)) {
         let message = format!("\"{}\" holds nothing back that is called \"{missing}\"", name);
         return Err(Usage(message).into());
     }
-    let looked = approve.names.is_empty() && found.as_ref().is_some_and(|server| server.unseen.is_some());
+    let looked = approve.names.is_empty()
+        && !approve.resources
+        && found.as_ref().is_some_and(|server| server.unseen.is_some());
     if meant.is_empty() && !looked {
         return done(&format!("There is nothing to look at of \"{name}\"."), &json!({}), json);
     }
     // Where nobody is there to be asked, the hub decides whether it needs a person.
     if terminal::is_there() {
-        for item in &meant {
-            say_aside(&described(item));
+        // What was named is shown word by word.
+        let by = if approve.names.is_empty() { As::Groups } else { As::Each };
+        if !meant.is_empty() {
+            say_aside(&items_shown(&name, meant.iter().copied(), by));
         }
         let verb = if approve.keep { "Keep back" } else { "Approve" };
         let question = format!("{verb} {} of \"{}\"?", counted(meant.len()), name);
@@ -161,100 +173,5 @@ fn counted(count: usize) -> String {
         0 => "what it offers".to_owned(),
         1 => "1 definition".to_owned(),
         many => format!("{many} definitions"),
-    }
-}
-
-fn shown(server: &ServerApprovals) -> String {
-    let mut lines = vec![match server.unseen {
-        Some(Unseen::New) => format!("{}: new; nobody has looked at it yet", server.server),
-        Some(Unseen::Imported) => format!("{}: imported; its list counts as approved", server.server),
-        None => format!("{}:", server.server),
-    }];
-    lines.extend(server.items.iter().map(described));
-    let held = server.items.iter().any(|item| item.held.is_some());
-    if held || server.unseen.is_some() {
-        lines.push(format!("  Approve it with `satchel approve {}`.", server.server));
-    }
-    lines.join("\n")
-}
-
-fn settings_shown(change: &SettingsChange) -> String {
-    let mut lines = vec!["settings in the configuration file that nobody has accepted:".to_owned()];
-    lines.extend(words(&change.diff).lines().map(|line| format!("    {line}")));
-    lines.push("  Accept them with `satchel approve --settings`.".to_owned());
-    lines.join("\n")
-}
-
-fn described(item: &ApprovalItem) -> String {
-    let why = match item.held {
-        _ if item.kept => "kept back",
-        Some(Why::Changed) => "held back: it changed",
-        Some(Why::Added) => "held back: it came later",
-        Some(Why::New) => "held back: it is new",
-        Some(Why::Alarming) => "held back: its text may deceive a model",
-        Some(Why::Lost) => "held back: what was approved got lost",
-        None => "on offer",
-    };
-    let mut lines = vec![format!("  {} {} ({why})", item.kind.as_str(), harmless(&item.name))];
-    for finding in &item.findings {
-        lines.push(format!(
-            "    ! {} in {}, at {}: {}",
-            finding.about.words(),
-            harmless(&finding.place),
-            finding.begin,
-            harmless(&finding.text).replace('\n', " ")
-        ));
-    }
-    for line in words(&item.diff).lines() {
-        lines.push(format!("    {line}"));
-    }
-    lines.join("\n")
-}
-
-/// What came stands in `{+…+}`, what went in `[-…-]`, what is risky in `!!…!!`.
-fn words(parts: &[Part]) -> String {
-    let changed = parts.iter().any(|part| part.mark == Mark::Removed || part.mark == Mark::Same);
-    let mut text = String::new();
-    for part in parts {
-        let plain = harmless(&part.text);
-        let marked = if part.risky { format!("!!{plain}!!") } else { plain };
-        text.push_str(&match part.mark {
-            Mark::Same if !part.risky => shortened(&marked),
-            Mark::Same => marked,
-            Mark::Removed => format!("[-{marked}-]"),
-            Mark::Added if changed => format!("{{+{marked}+}}"),
-            Mark::Added => marked,
-        });
-    }
-    text
-}
-
-fn shortened(text: &str) -> String {
-    let count = text.chars().count();
-    if count <= 2 * AROUND + 5 {
-        return text.to_owned();
-    }
-    let begin: String = text.chars().take(AROUND).collect();
-    let end: String = text.chars().skip(count - AROUND).collect();
-    format!("{begin} … {end}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_change_is_shown_word_by_word_with_what_is_risky_marked() {
-        let part = |mark, risky, text: &str| Part { mark, risky, text: text.into() };
-        let parts = [
-            part(Mark::Same, false, &"long ".repeat(60)),
-            part(Mark::Removed, false, "old "),
-            part(Mark::Added, false, "new "),
-            part(Mark::Added, true, "do not tell the user"),
-        ];
-        let shown = words(&parts);
-        assert!(shown.ends_with("[-old -]{+new +}{+!!do not tell the user!!+}"), "{shown}");
-        assert!(shown.contains(" … ") && shown.len() < 250, "{shown}");
-        assert_eq!(words(&[part(Mark::Added, false, "all of it")]), "all of it");
     }
 }
