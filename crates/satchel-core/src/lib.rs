@@ -6,7 +6,8 @@
 //! 1 [`config`], [`secrets`], [`clients`], [`registry`], [`stats`];
 //! 2 [`upstream`] (one live server) and [`trust`] (what the user approved);
 //! 3 [`catalog`] (what servers offer) and [`bridge`] (between the two families of revisions);
-//! 4 [`hub`] (many servers, one spine).
+//! 4 [`review`] (what is held back, and what a person says about it);
+//! 5 [`hub`] (many servers, one spine).
 #![warn(missing_docs)]
 
 pub mod bridge;
@@ -18,6 +19,7 @@ pub mod files;
 pub mod hub;
 pub mod model;
 pub mod registry;
+pub mod review;
 pub mod secrets;
 pub mod stats;
 pub mod tasks;

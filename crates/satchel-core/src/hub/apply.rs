@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Hub, registry::Accepted};
+use super::Hub;
 use crate::{
     config::{
         Config, ConfigError,
@@ -15,6 +15,7 @@ use crate::{
     },
     files,
     model::{Code, Notice, control::Change, trail::DeedKind},
+    review::Accepted,
     tasks::{Panicked, caught, may_fail_here},
 };
 
@@ -67,7 +68,9 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
         tokio::select! {
             next = asked.recv() => match next {
                 Some(Asked { change, by, accepts, answer }) => {
-                    let made = caught(async { make(&by, &change, accepts) }).await;
+                    let turn = hub.inner.settings.turn.lock().await;
+                    let made = caught(async { make(&by, &change, accepts).await }).await;
+                    drop(turn);
                     if matches!(made, Ok(Ok(()))) {
                         // Who is told that it was made finds it in the trail.
                         hub.written().await;
@@ -77,7 +80,8 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
                 None => return,
             },
             () = changed(watch.as_ref()) => {
-                if caught(async { reload(&hub) }).await.is_err() {
+                let _turn = hub.inner.settings.turn.lock().await;
+                if caught(async { reload(&hub).await }).await.is_err() {
                     tracing::error!("the changed configuration could not be read; what ran before goes on");
                 }
             }
@@ -128,7 +132,7 @@ pub(super) fn first_config(hub: &Hub, accepted: Accepted<'_>) -> Config {
 }
 
 /// The file changed on disk.
-fn reload(hub: &Hub) {
+async fn reload(hub: &Hub) {
     may_fail_here("file");
     match read(&hub.places().config_file) {
         Ok(config) => {
@@ -141,7 +145,7 @@ fn reload(hub: &Hub) {
                 let file = hub.places().config_file.display().to_string();
                 hub.did(DeedKind::Policy, "", &file, "the file was changed from outside");
                 remember(hub, &written);
-                hub.reconcile(config, Accepted::Nothing);
+                hub.reconcile(config, Accepted::Nothing).await;
             }
         }
         Err(trouble) => {
@@ -151,7 +155,7 @@ fn reload(hub: &Hub) {
     }
 }
 
-fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyError> {
+async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyError> {
     may_fail_here("change");
     let path = &hub.places().config_file;
     // The file is the truth: it may have been edited by hand a moment ago.
@@ -179,11 +183,11 @@ fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyError> {
     let writes = matches!(change, Change::Add { .. } | Change::Put { .. } | Change::Edit { .. });
     let accepted = accepted(hub, &current, change).filter(|name| accepts || !writes || is_new(name));
     let accepted = accepted.map_or(Accepted::Nothing, |name| Accepted::Entry { name, by_person: accepts });
-    hub.reconcile(in_force, accepted);
+    hub.reconcile(in_force, accepted).await;
     if let Change::Remove { name } = change {
         // What waits for a look goes on waiting where a program takes it out and puts it in again.
         if accepts || !waits {
-            hub.forget_approvals(name);
+            hub.forget_approvals(name).await;
         }
         hub.forget_habits_of(name);
     }

@@ -71,7 +71,7 @@ impl Hub {
                     .get_key_value(server.as_str())
                     .map(|(name, known)| (name.clone(), known.clone()));
                 let (name, known) = known.ok_or_else(|| unknown_server(&server))?;
-                if self.holds_packages(&name) {
+                if self.inner.review.holds_packages(&name) {
                     self.look_again(&name, &known.config.transport).await;
                 }
                 self.refuse_held_launch(&name)?;
@@ -145,11 +145,11 @@ impl Hub {
                 self.forget_habits().await?;
                 Ok(json!({}))
             }
-            Wish::Approvals { server } => Ok(json!(self.approvals(server.as_deref())?)),
-            Wish::Approve { server, items } => self.decide(&server, &items, true),
-            Wish::ApproveSettings { fingerprint } => self.approve_settings(&fingerprint),
-            Wish::KeepHeld { server, items } => self.decide(&server, &items, false),
-            Wish::LookedAt { server } => self.looked_at(&server),
+            Wish::Approvals { server } => self.approvals(server).await,
+            Wish::Approve { server, items } => self.decide(&server, items, true).await,
+            Wish::ApproveSettings { fingerprint } => self.approve_settings(&fingerprint).await,
+            Wish::KeepHeld { server, items } => self.decide(&server, items, false).await,
+            Wish::LookedAt { server } => self.looked_at(&server).await,
             Wish::Asks { wait } => Ok(json!(self.asks(wait).await)),
             Wish::AnswerAsk { id, answer } => {
                 self.answer_ask(id, answer).await?;

@@ -421,7 +421,7 @@ impl Hub {
         // A pasted text or a bundle never ran here.
         if offer.candidate.origins.iter().any(|origin| !matches!(origin.client.as_str(), "pasted" | "bundle"))
         {
-            self.trust_imported(&offer.candidate.name);
+            self.trust_imported(&offer.candidate.name).await;
         }
         let change = Change::Put {
             name: offer.candidate.name.clone(),

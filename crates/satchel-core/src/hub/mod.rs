@@ -15,30 +15,29 @@ mod entry;
 mod execute;
 mod failures;
 mod fulfil;
-mod grants;
 mod habits;
 mod happenings;
 mod hygiene;
 mod import;
 mod keep;
-mod launch;
 mod ledger;
 mod meaning;
 mod owned;
 mod packages;
 mod pause;
 mod permission;
+mod publish;
 mod question;
 mod refresh;
 mod registry;
 pub mod results;
+mod review;
 mod route;
 mod ruled;
 mod settings;
 mod slots;
 mod surface;
 mod trail;
-mod trusted;
 mod usage;
 mod view;
 
@@ -62,6 +61,7 @@ use crate::{
     config::Config,
     files::Places,
     model::{Notice, Origin, ServerName, Snapshot, control::Change},
+    review::{Accepted, Review},
     secrets::Secrets,
     tasks::kept,
     upstream::{Ending, Surroundings, breaker::Breaker, environment::SearchPath},
@@ -72,7 +72,7 @@ pub use authorize::{FROM_A_SERVER, NEEDS_PERSON, origin_here};
 pub use call::{CallFailure, Failed, Running, Step};
 pub use keep::{OpenError, RunningHub};
 pub use ledger::{Program, Tally};
-use registry::{Accepted, Registered};
+use registry::Registered;
 pub use surface::Watched;
 
 /// The port clients expect us at.
@@ -133,8 +133,8 @@ struct Inner {
     servers: RwLock<BTreeMap<ServerName, Registered>>,
     /// Everything ever read, of servers that are off too. Written by `refresh` and at start.
     offers: Mutex<BTreeMap<ServerName, Arc<Offer>>>,
-    /// What was approved of every server, and what comes of it.
-    trusted: trusted::Trusted,
+    /// What was approved of every server.
+    review: Arc<Review>,
     /// Settings that a person accepted.
     settings: settings::AcceptedSettings,
     /// Calls that wait for a person.
@@ -142,7 +142,9 @@ struct Inner {
     gates: credential::Gates,
     /// What was removed, to be put back.
     removed: entry::Removed,
+    /// Replaced by the publisher only.
     catalog: watch::Sender<Catalog>,
+    publisher: publish::Publisher,
     snapshot: watch::Sender<Arc<Snapshot>>,
     view: view::Sources,
     measured: usage::Measured,
@@ -154,6 +156,8 @@ struct Inner {
     compose: Notify,
     learning: Semaphore,
     looking: Semaphore,
+    /// Faces that have approvals listed.
+    listing: Semaphore,
     counting: Semaphore,
     calls: slots::Slots,
     owned: owned::Owned,
@@ -220,12 +224,13 @@ impl Hub {
             changes,
             servers: RwLock::default(),
             offers: Mutex::default(),
-            trusted: Mutex::default(),
+            review: Review::new(options.places.approvals(), tracker.clone()),
             settings: settings::AcceptedSettings::default(),
             asking: asking::Asking::default(),
             gates: credential::Gates::default(),
             removed: entry::Removed::default(),
             catalog: watch::Sender::new(Catalog::default()),
+            publisher: publish::Publisher::default(),
             snapshot: watch::Sender::new(Arc::default()),
             view: view::Sources::default(),
             measured: usage::Measured::default(),
@@ -237,6 +242,7 @@ impl Hub {
             compose: Notify::new(),
             learning: Semaphore::new(LEARNING),
             looking: Semaphore::new(1),
+            listing: Semaphore::new(1),
             counting: Semaphore::new(1),
             calls: slots::Slots::new(CALLS, CALLS_OF_CLIENT),
             owned: owned::Owned::default(),
@@ -256,14 +262,16 @@ impl Hub {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
         keep::open_vault(&hub).await;
-        hub.begin(asked, records);
+        hub.begin(asked, records).await;
         Ok(hub)
     }
 
-    fn begin(&self, asked: mpsc::Receiver<apply::Asked>, records: mpsc::Receiver<ledger::Mail>) {
+    async fn begin(&self, asked: mpsc::Receiver<apply::Asked>, records: mpsc::Receiver<ledger::Mail>) {
         let accepted = if self.inner.options.trust_config { Accepted::File } else { Accepted::Nothing };
         let first = apply::first_config(self, accepted);
-        self.reconcile(first, accepted);
+        let publishing = self.clone();
+        self.inner.tracker.spawn(async move { publishing.keep_publishing().await });
+        self.reconcile(first, accepted).await;
         self.inner.snapshot.send_replace(Arc::new(self.compose()));
         let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
         self.inner.tracker.spawn(async move { apply::run(applying, asked).await });

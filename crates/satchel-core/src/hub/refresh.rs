@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CallFailure, Hub, registry::Registered};
 use crate::{
-    catalog::{Offer, disk, fetch, rules, tokens},
+    catalog::{Offer, disk, fetch, tokens},
     model::{
         Code, ServerName,
         happening::Happening,
@@ -78,8 +78,8 @@ pub(super) fn follow(
                 hub.keep_failure(&name, &setup, last).await;
             }
             // Whoever wanted it started has been told why it was not.
-            if hub.holds_packages(&name) {
-                hub.follow_launch(&name);
+            if hub.inner.review.holds_packages(&name) {
+                hub.follow_launch(&name).await;
             }
             let Some(transport) = hub.servers().get(&name).map(|server| server.config.transport.clone())
             else {
@@ -222,7 +222,7 @@ impl Reader {
                     Ok(read) => read,
                     Err(_) => {
                         if list != "tools" {
-                            self.install(before);
+                            self.install(before).await;
                             self.upstream.dirty().read(reading, done);
                             done = 0;
                         }
@@ -242,17 +242,17 @@ impl Reader {
             }
             // Whoever waits for this list need not wait for the others.
             if known.is_some() {
-                self.install(offer.clone());
+                self.install(offer.clone()).await;
                 self.upstream.dirty().read(reading, done);
                 done = 0;
             }
         }
-        self.install(offer);
+        self.install(offer).await;
         self.upstream.dirty().read(reading, done);
         error.map_or(Ok(()), |error| Err((failed, error)))
     }
 
-    fn install(&self, mut offer: Offer) {
+    async fn install(&self, mut offer: Offer) {
         let known = self.hub.offers().get(&self.name).cloned();
         if let Some(known) = known.as_deref() {
             // One that was kept by an earlier version does not say since when its tools are known.
@@ -268,7 +268,7 @@ impl Reader {
             self.upstream.log().hub(&format!("left out {reason}"));
         }
         let offer = Arc::new(offer);
-        self.hub.install(&self.name, offer.clone());
+        self.hub.install(&self.name, offer.clone()).await;
         keep(&self.hub, &self.name, offer);
     }
 }
@@ -328,7 +328,7 @@ impl Keeping {
         match counted {
             Ok(()) => {
                 // What clients see may be a copy made before the counts were there.
-                self.hub.publish_catalog();
+                self.hub.publish_catalog().await;
                 self.hub.inner.compose.notify_one();
                 self.write().await;
             }
@@ -354,40 +354,11 @@ impl Keeping {
 }
 
 impl Hub {
-    fn install(&self, name: &ServerName, offer: Arc<Offer>) {
+    async fn install(&self, name: &ServerName, offer: Arc<Offer>) {
         self.offers().insert(name.clone(), offer);
-        self.publish_catalog();
+        self.publish_catalog().await;
         self.follow_watched(name);
         self.inner.compose.notify_one();
-    }
-
-    /// The catalog is what clients see: the offers of servers that are switched on.
-    pub(super) fn publish_catalog(&self) {
-        let config = self.inner.config.borrow().clone();
-        let enabled = |name: &ServerName| config.servers().get(name).is_some_and(|server| server.enabled);
-        let offers = self
-            .offers()
-            .iter()
-            .filter(|(name, _)| enabled(name))
-            .map(|(name, offer)| (name.clone(), offer.clone()))
-            .collect::<Vec<_>>();
-        let offers = offers.into_iter().filter_map(|(name, offer)| {
-            let trusted = self.trusted_offer(&name, &offer);
-            // What would not be started is not on offer.
-            if self.servers().get(&name).is_some_and(|known| known.held) {
-                return None;
-            }
-            let seen = rules::applied(&name, &trusted, config.tool_rules());
-            let hides: Vec<_> = config
-                .unaccepted_rules()
-                .into_iter()
-                .flat_map(|(rules, _)| rules.iter().filter(|rule| rule.hide).cloned())
-                .collect();
-            let seen = rules::applied(&name, &seen, &hides);
-            Some((name, seen))
-        });
-        let offers = offers.collect();
-        self.inner.catalog.send_modify(|catalog| *catalog = catalog.followed_by(offers));
     }
 
     fn discovery_timeout(&self, name: &ServerName) -> Duration {

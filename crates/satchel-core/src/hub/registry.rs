@@ -9,7 +9,8 @@ use crate::{
     catalog::disk,
     config::Config,
     files::file_stem,
-    model::{Code, Notice, ServerConfig, ServerName, Startup},
+    model::{Code, Notice, ServerConfig, ServerName, Startup, TransportConfig},
+    review::Accepted,
     upstream::{Upstream, setup_of},
 };
 
@@ -29,30 +30,9 @@ pub(super) struct Registered {
     end: CancellationToken,
 }
 
-/// Which entries of a configuration a person has accepted by the way they came.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Accepted<'a> {
-    /// None: another hand may have written any of them.
-    Nothing,
-    /// The entry of this server, which was just written through Satchel; by a person, or by a program that added it.
-    Entry { name: &'a str, by_person: bool },
-    /// The whole file, because whoever started the hub said so.
-    File,
-}
-
-impl Accepted<'_> {
-    fn covers(self, name: &ServerName) -> bool {
-        match self {
-            Accepted::Nothing => false,
-            Accepted::Entry { name: accepted, .. } => accepted == name.as_str(),
-            Accepted::File => true,
-        }
-    }
-}
-
 impl Hub {
     /// Makes the servers follow `config`.
-    pub(super) fn reconcile(&self, config: Config, accepted: Accepted<'_>) {
+    pub(super) async fn reconcile(&self, config: Config, accepted: Accepted<'_>) {
         let (config, accepted_here) = (Arc::new(config), accepted);
         let before = self.inner.config.send_replace(config.clone());
         for name in before.servers().keys() {
@@ -76,32 +56,32 @@ impl Hub {
                 }
                 Some(_) => {
                     self.remove(name);
-                    self.add(name, wanted, accepted);
+                    self.add(name, wanted, accepted).await;
                     continue;
                 }
                 None => {
-                    self.add(name, wanted, accepted);
+                    self.add(name, wanted, accepted).await;
                     continue;
                 }
             }
             if accepted {
-                self.accept_launch(name);
-                self.follow_launch(name);
+                self.accept_launch(name).await;
+                self.follow_launch(name).await;
             }
         }
         // Only now all are known that may have a claim on a secret.
-        for name in self.settle_secrets(accepted_here) {
-            self.follow_launch(&name);
+        for name in self.settle_secrets(accepted_here).await {
+            self.follow_launch(&name).await;
         }
-        self.publish_catalog();
+        self.publish_catalog().await;
         self.inner.compose.notify_one();
     }
 
-    fn add(&self, name: &ServerName, config: &ServerConfig, accepted: bool) {
+    async fn add(&self, name: &ServerName, config: &ServerConfig, accepted: bool) {
         let setup = setup_of(&config.transport);
         let kept = disk::read(&self.catalog_file(name));
         let pinned = kept.as_ref().ok().and_then(|kept| kept.as_ref().map(|kept| kept.pinned));
-        let held = self.open_approvals(name, config, pinned, accepted);
+        let held = self.open_approvals(name, config, pinned, accepted).await;
         match kept {
             Ok(Some(disk::Kept { offer, .. })) if offer.setup == setup => {
                 let offer = Arc::new(offer);
@@ -137,7 +117,7 @@ impl Hub {
         refresh::follow(self, name, &registered.upstream, setup, registered.end.clone());
         self.inner.servers.write().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), registered);
         if !held {
-            self.look_soon(name, &config.transport);
+            self.look_soon(name, &config.transport).await;
         }
         self.learn(name);
     }
@@ -154,25 +134,28 @@ impl Hub {
     }
 
     /// Lets a server be started that nothing is held back of any more, and keeps it from being started where something is.
-    pub(super) fn follow_launch(&self, name: &ServerName) {
-        let mut servers = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner);
-        let Some(known) = servers.get_mut(name) else { return };
-        // Judged by the entry that would be started, which may be another one by now.
-        let held =
-            self.holds_launch(name, &known.config) || self.holds_packages(name) || self.holds_secrets(name);
-        if known.held == held {
-            return;
-        }
-        known.held = held;
-        known.upstream.configure(self.as_started(&known.config, held));
-        let transport = known.config.transport.clone();
-        drop(servers);
-        self.publish_catalog();
+    pub(super) async fn follow_launch(&self, name: &ServerName) {
+        let Some((held, transport)) = self.hold_or_let_go(name) else { return };
+        self.publish_catalog().await;
         if !held {
-            self.look_soon(name, &transport);
+            self.look_soon(name, &transport).await;
             self.learn(name);
         }
         self.inner.compose.notify_one();
+    }
+
+    /// `None` where nothing is different from before.
+    fn hold_or_let_go(&self, name: &ServerName) -> Option<(bool, TransportConfig)> {
+        let mut servers = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner);
+        let known = servers.get_mut(name)?;
+        // Judged by the entry that would be started, which may be another one by now.
+        let held = self.inner.review.holds_start(name, &known.config);
+        if known.held == held {
+            return None;
+        }
+        known.held = held;
+        known.upstream.configure(self.as_started(&known.config, held));
+        Some((held, known.config.transport.clone()))
     }
 
     fn adjust(&self, name: &ServerName, config: &ServerConfig) {

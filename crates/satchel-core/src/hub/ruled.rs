@@ -67,7 +67,7 @@ impl Hub {
         let is_off =
             |path: &ToolPath| off.contains(&*path.server.in_path()) || off.contains(&path.to_string());
         let off = all.tools().map(path).filter(is_off).collect::<Vec<_>>();
-        self.held_tools().into_iter().chain(off).collect()
+        self.inner.review.held_tools().into_iter().chain(off).collect()
     }
 
     /// Says why a tool that is not on offer may not be used.

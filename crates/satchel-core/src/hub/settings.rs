@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::{Hub, registry::Accepted};
+use super::Hub;
 use crate::{
     config::{
         Config,
@@ -18,6 +18,7 @@ use crate::{
         control::{Change, Refusal},
         trail::DeedKind,
     },
+    review::Accepted,
     trust::{Fingerprint, diff, fingerprint::Tree},
 };
 
@@ -25,11 +26,16 @@ use crate::{
 const LARGEST: u64 = 4 * 1024 * 1024;
 
 /// What was accepted, once it is known.
-pub(super) type AcceptedSettings = Mutex<Option<Guarded>>;
+#[derive(Debug, Default)]
+pub(super) struct AcceptedSettings {
+    known: Mutex<Option<Guarded>>,
+    /// Whoever changes the configuration or what of it is in force does so in turn.
+    pub(super) turn: tokio::sync::Mutex<()>,
+}
 
 impl Hub {
     fn accepted_settings(&self) -> MutexGuard<'_, Option<Guarded>> {
-        self.inner.settings.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.settings.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is in force of a configuration file that was just read or written.
@@ -71,15 +77,13 @@ impl Hub {
     }
 
     fn accept_settings(&self, accepted: Guarded) {
-        let mut known = self.accepted_settings();
-        if known.as_ref() == Some(&accepted) {
+        if self.accepted_settings().replace(accepted.clone()).as_ref() == Some(&accepted) {
             return;
         }
         let text = accepted.to_value().to_string();
         if let Err(error) = files::replace(&self.settings_file(), text.as_bytes()) {
             tracing::warn!(%error, "cannot keep which settings were accepted");
         }
-        *known = Some(accepted);
     }
 
     fn settings_file(&self) -> std::path::PathBuf {
@@ -103,7 +107,8 @@ impl Hub {
     ///
     /// # Errors
     /// A [`Refusal`] where the file has others by now.
-    pub(super) fn approve_settings(&self, fingerprint: &str) -> Result<Value, Refusal> {
+    pub(super) async fn approve_settings(&self, fingerprint: &str) -> Result<Value, Refusal> {
+        let _turn = self.inner.settings.turn.lock().await;
         let config = self.inner.config.borrow().clone();
         let wanted = Guarded::of(&config);
         if print(&wanted).as_str() != fingerprint {
@@ -113,7 +118,7 @@ impl Hub {
         self.accept_settings(wanted);
         self.did_here(DeedKind::Approval, "", format!("settings of the configuration file, {fingerprint}"));
         let in_force = self.in_force(&config.as_written(), Accepted::Nothing);
-        self.reconcile(in_force, Accepted::Nothing);
+        self.reconcile(in_force, Accepted::Nothing).await;
         Ok(json!({}))
     }
 }

@@ -111,8 +111,8 @@ impl Hub {
             .map(|(name, server)| {
                 let calls = view.calls.get(&name).copied().unwrap_or(0);
                 let offer = offers.get(&name).map(|offer| &**offer);
-                let (held, unseen) = self.standing(&name);
-                let not_started = self.not_started(&name);
+                let (held, unseen) = self.inner.review.standing(&name);
+                let not_started = self.inner.review.not_started(&name);
                 let mut view = ServerView {
                     held,
                     not_started,

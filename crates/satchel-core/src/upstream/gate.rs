@@ -1,16 +1,17 @@
 //! Asked before a program is started, and once more before anybody may use it: may what its launcher fetched run? What is
 //! fetched and what is approved, others know.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, pin::Pin, sync::Arc};
 
 use super::{handshake::failure, lifecycle::Failure};
 use crate::{
     model::{Code, TransportConfig},
     registry::fetched,
-    tasks::Panicked,
+    tasks::caught,
 };
 
-type Look = dyn Fn(&TransportConfig) -> Result<(), String> + Send + Sync;
+type Look =
+    dyn Fn(&TransportConfig) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync;
 
 /// Says of an entry, with every reference filled in, why it may not run. It reads files and may take a moment.
 #[derive(Clone)]
@@ -27,10 +28,9 @@ impl Gate {
         if !fetched::is_kept(transport) {
             return Ok(());
         }
-        let (look, transport) = (self.0.clone(), transport.clone());
-        match tokio::task::spawn_blocking(move || look(&transport)).await {
+        match caught((self.0)(transport)).await {
             Ok(looked) => looked.map_err(|why| failure(Code::HeldBack, why)),
-            Err(_) => Err(failure(Code::Crashed, Panicked.to_string())),
+            Err(panicked) => Err(failure(Code::Crashed, panicked.to_string())),
         }
     }
 }

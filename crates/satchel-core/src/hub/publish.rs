@@ -1,0 +1,160 @@
+//! The only publisher of the catalog. Whoever changed something that clients see asks for another catalog and waits for
+//! one that was begun afterwards; one task makes them, one after the other, so that an older one never replaces a newer.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::Hub;
+use crate::{
+    catalog::{Offer, rules},
+    config::Config,
+    model::{ServerName, trail::DeedKind},
+    tasks::{caught, may_fail_here},
+    trust::First,
+};
+
+/// Counts what was asked for and what was made.
+#[derive(Debug, Default)]
+pub(super) struct Publisher {
+    asked: watch::Sender<u64>,
+    made: watch::Sender<u64>,
+}
+
+impl Publisher {
+    /// Resolves when something was made of what is known now, or the publisher has ended.
+    async fn published(&self, end: &CancellationToken) {
+        let mut number = 0;
+        self.asked.send_modify(|asked| {
+            *asked += 1;
+            number = *asked;
+        });
+        let mut made = self.made.subscribe();
+        tokio::select! {
+            _ = made.wait_for(|made| *made >= number) => {}
+            () = end.cancelled() => {}
+        }
+    }
+
+    /// Makes whatever is asked for until the end. Several who ask meanwhile get the same.
+    async fn run<F: Future<Output = ()>>(&self, end: &CancellationToken, make: impl Fn() -> F) {
+        let mut asked = self.asked.subscribe();
+        loop {
+            tokio::select! {
+                wanted = asked.wait_for(|asked| *asked > *self.made.borrow()) => if wanted.is_err() { return },
+                () = end.cancelled() => return,
+            }
+            let number = *asked.borrow_and_update();
+            if caught(make()).await.is_err() {
+                tracing::error!("the catalog could not be made; clients see the one before");
+            }
+            self.made.send_replace(number);
+        }
+    }
+}
+
+impl Hub {
+    /// Has clients see what is known now: the offers of servers that are switched on, as far as they were approved. When
+    /// this resolves, they do.
+    pub(super) async fn publish_catalog(&self) {
+        self.inner.publisher.published(&self.inner.end).await;
+    }
+
+    pub(super) async fn keep_publishing(&self) {
+        self.inner.publisher.run(&self.inner.end, || self.publish()).await;
+    }
+
+    async fn publish(&self) {
+        may_fail_here("catalog");
+        let config = self.inner.config.borrow().clone();
+        let enabled = |name: &ServerName| config.servers().get(name).is_some_and(|server| server.enabled);
+        let offers = self.offers().clone().into_iter().filter(|(name, _)| enabled(name));
+        let mut seen = BTreeMap::new();
+        for (name, offer) in offers {
+            let judged = self.judged(&name, &offer, &config).await;
+            // What would not be started is not on offer.
+            if !self.servers().get(&name).is_some_and(|known| known.held) {
+                let ruled = ruled(&name, &judged, &config);
+                seen.insert(name, ruled);
+            }
+        }
+        let catalog = self.inner.catalog.borrow().followed_by(seen);
+        self.inner.catalog.send_replace(catalog);
+    }
+
+    /// An offer as it was approved. What is held back from now on is told.
+    async fn judged(&self, name: &ServerName, offer: &Arc<Offer>, config: &Config) -> Arc<Offer> {
+        let first = if config.holds_new_servers() { First::Held } else { First::Offered };
+        let (judged, news) = self.inner.review.judge(name, offer, first).await;
+        for held in news {
+            self.did(DeedKind::Held, "satchel", name.as_str(), held.deed);
+            if let Some(server) = self.servers().get(name) {
+                server.upstream.log().hub(&held.line);
+            }
+        }
+        judged
+    }
+}
+
+/// An offer as the rules of the configuration have it, and without what rules hide that nobody accepted yet.
+fn ruled(name: &ServerName, offer: &Arc<Offer>, config: &Config) -> Arc<Offer> {
+    let seen = rules::applied(name, offer, config.tool_rules());
+    let unaccepted = config.unaccepted_rules().into_iter();
+    let hides: Vec<_> =
+        unaccepted.flat_map(|(rules, _)| rules.iter().filter(|rule| rule.hide).cloned()).collect();
+    rules::applied(name, &seen, &hides)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicU64, Ordering},
+        time::Duration,
+    };
+
+    use super::*;
+
+    /// Two who change something at once, while making takes a different time each time.
+    #[tokio::test(start_paused = true)]
+    async fn whoever_publishes_finds_what_they_changed_and_nothing_older_comes_later() {
+        let (publisher, end) = (Arc::new(Publisher::default()), CancellationToken::new());
+        let tracker = tokio_util::task::TaskTracker::new();
+        let (known, seen) = (Arc::new(AtomicU64::new(0)), watch::Sender::new(0));
+        let made = {
+            let (publisher, end, known, seen) = (publisher.clone(), end.clone(), known.clone(), seen.clone());
+            tracker.spawn(async move {
+                let make = || async {
+                    let now = known.load(Ordering::Relaxed);
+                    tokio::time::sleep(Duration::from_millis(7 * (now % 5))).await;
+                    assert!(now % 11 != 3, "planted");
+                    assert!(*seen.borrow() <= now);
+                    seen.send_replace(now);
+                };
+                publisher.run(&end, make).await;
+            })
+        };
+        let changing = |pause: u64| {
+            let (publisher, end, known, seen) = (publisher.clone(), end.clone(), known.clone(), seen.clone());
+            tracker.spawn(async move {
+                for _ in 0..50 {
+                    let mine = known.fetch_add(1, Ordering::Relaxed) + 1;
+                    publisher.published(&end).await;
+                    // One that failed is made by the next who asks.
+                    assert!(
+                        *seen.borrow() >= mine || mine % 11 == 3 || known.load(Ordering::Relaxed) % 11 == 3
+                    );
+                    tokio::time::sleep(Duration::from_millis(pause)).await;
+                }
+            })
+        };
+        let (one, other) = (changing(3), changing(4));
+        one.await.unwrap();
+        other.await.unwrap();
+        publisher.published(&end).await;
+        assert_eq!(*seen.borrow(), 100);
+        end.cancel();
+        made.await.unwrap();
+        publisher.published(&end).await;
+    }
+}

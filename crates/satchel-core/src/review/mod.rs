@@ -1,0 +1,646 @@
+//! What was approved of every server: its definitions, what its entry starts, what its launcher fetched, and which stored
+//! secrets it may have. Judges what is new, keeps from clients what nobody approved, and takes down what a person says.
+//!
+//! Theory of operation: readers take the whole [`Table`], which never changes; a call looks at it without waiting for
+//! anybody. There is one writer at a time. It judges and inspects before its turn, and within its turn writes the file
+//! first and replaces the table then. No lock is held over a file or over the reading of a text.
+
+mod judge;
+mod launch;
+mod list;
+mod packages;
+mod secrets;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use tokio::sync::Mutex;
+use tokio_util::task::TaskTracker;
+
+use crate::{
+    catalog::Offer,
+    config::file::OWN_COMMAND,
+    files::file_stem,
+    model::{
+        ServerConfig, ServerName, TransportConfig,
+        approvals::{Kind, NotStarted, Seen, Unseen, Why},
+    },
+    tasks::Panicked,
+    trust::{First, Item, Record, approvals, clean, grants},
+};
+use judge::{Judged, defined, has_address};
+pub use packages::Looked;
+
+/// What is known of every server, at one moment.
+pub type Table = BTreeMap<ServerName, Arc<Entry>>;
+
+/// Which entries of a configuration a person has accepted by the way they came.
+#[derive(Debug, Clone, Copy)]
+pub enum Accepted<'a> {
+    /// None: another hand may have written any of them.
+    Nothing,
+    /// The entry of this server, which was just written through Satchel; by a person, or by a program that added it.
+    Entry {
+        /// The server.
+        name: &'a str,
+        /// A person wrote it, not a program.
+        by_person: bool,
+    },
+    /// The whole file, because whoever started the hub said so.
+    File,
+}
+
+impl Accepted<'_> {
+    /// Was the entry of this server accepted?
+    pub fn covers(self, name: &ServerName) -> bool {
+        match self {
+            Accepted::Nothing => false,
+            Accepted::Entry { name: accepted, .. } => accepted == name.as_str(),
+            Accepted::File => true,
+        }
+    }
+}
+
+/// What is known of one server.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    record: Arc<Record>,
+    /// Our own program: its definitions are ours.
+    ours: bool,
+    /// The record could not be written; it is tried again.
+    unwritten: bool,
+    /// What came of judging its offer, by this record or by an earlier one.
+    judged: Option<Arc<Judged>>,
+    /// The record changed since: what is held back stays so until the offer is judged anew.
+    stale: bool,
+    /// What its entry says is started; `None` where that is our own program.
+    launch: Option<Item>,
+    /// Packages that its launcher fetched, and that are not what was fetched before under the same version.
+    packages: Vec<Item>,
+    /// Secrets that its entry refers to, with who would receive them.
+    secrets: Vec<Item>,
+}
+
+impl Entry {
+    /// A server that nobody opened has no approvals to lose; nothing of it is believed.
+    fn unknown() -> Self {
+        Self {
+            record: Arc::new(Record::lost()),
+            ours: false,
+            unwritten: false,
+            judged: None,
+            stale: false,
+            launch: None,
+            packages: Vec::new(),
+            secrets: Vec::new(),
+        }
+    }
+
+    /// What is not started, and why.
+    fn held_launch(&self) -> Option<(&Item, Why)> {
+        let launch = self.launch.as_ref()?;
+        Some((launch, self.record.holds_launch(launch)?))
+    }
+
+    /// Packages that nobody approved as they are now.
+    fn held_packages(&self) -> impl Iterator<Item = &Item> {
+        self.packages.iter().filter(|item| self.record.holds_package(item))
+    }
+
+    /// Everything because of which it is not started. What it would be given is a matter for when it may run at all.
+    fn held(&self) -> impl Iterator<Item = (&Item, Why)> {
+        let launch = self.held_launch();
+        let secrets = self.ungranted().filter(move |_| launch.is_none()).map(|item| (item, Why::Added));
+        launch.into_iter().chain(self.held_packages().map(|item| (item, Why::Changed))).chain(secrets)
+    }
+
+    /// Everything that its entry runs, fetches and is given.
+    fn launched(&self) -> impl Iterator<Item = &Item> {
+        self.launch.iter().chain(&self.packages).chain(&self.secrets)
+    }
+}
+
+/// Why something was not changed. It is as it was then.
+#[derive(Debug, thiserror::Error)]
+pub enum ReviewError {
+    /// There is no such server.
+    #[error("there is no server \"{0}\"")]
+    Unknown(String),
+    /// Nothing is known of its definitions.
+    #[error("nothing is known yet of what \"{0}\" offers")]
+    Unread(String),
+    /// It is something else by now.
+    #[error("{what} of \"{server}\" is not what was looked at any more")]
+    ChangedMeanwhile {
+        /// The server.
+        server: String,
+        /// The definition.
+        what: String,
+    },
+    /// It could not be written.
+    #[error("{0}")]
+    Unwritable(String),
+    /// A fault of ours.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
+}
+
+/// What came of opening what was approved of a server.
+#[derive(Debug, Default)]
+pub struct Opened {
+    /// The server may not be started.
+    pub waits: bool,
+    /// What got lost.
+    pub lost: Option<String>,
+    /// What its entry runs is held back: the words for the audit log.
+    pub held: Option<String>,
+}
+
+/// Something that is held back from now on.
+#[derive(Debug)]
+pub struct HeldBack {
+    /// For the log of its server.
+    pub line: String,
+    /// For the audit log.
+    pub deed: String,
+}
+
+/// What becomes of a change that cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unwritten {
+    /// It did not happen.
+    Refused,
+    /// It counts for now, and is written with the next one.
+    Kept,
+}
+
+/// The room that owns what was approved.
+#[derive(Debug)]
+pub struct Review {
+    /// One file a server.
+    dir: PathBuf,
+    /// Locked only to take it or to put another in its place.
+    table: RwLock<Arc<Table>>,
+    /// One writer at a time.
+    turn: Mutex<()>,
+    lists: list::Lists,
+    /// Whoever asked for a change may go away before it is made.
+    tracker: TaskTracker,
+}
+
+impl Review {
+    /// A room that keeps its files in this directory. `tracker` waits for its writes.
+    pub fn new(dir: PathBuf, tracker: TaskTracker) -> Arc<Self> {
+        let (table, turn, lists) = (RwLock::default(), Mutex::default(), list::Lists::default());
+        Arc::new(Self { dir, table, turn, lists, tracker })
+    }
+
+    /// What is known now.
+    pub fn table(&self) -> Arc<Table> {
+        self.table.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn entry(&self, name: &ServerName) -> Option<Arc<Entry>> {
+        self.table().get(name).cloned()
+    }
+
+    /// Only within a writer's turn.
+    fn put(&self, name: &ServerName, entry: Option<Entry>) {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let table = Arc::make_mut(&mut table);
+        match entry {
+            Some(entry) => table.insert(name.clone(), Arc::new(entry)),
+            None => table.remove(name),
+        };
+    }
+
+    /// Where what was approved of this server is kept.
+    pub fn file(&self, name: &ServerName) -> PathBuf {
+        self.dir.join(format!("{}.json", file_stem(name.as_str())))
+    }
+
+    /// Changes what is known of one server, in its turn: on disk first, then for everybody.
+    async fn change<T: Send + 'static>(
+        self: &Arc<Self>,
+        name: &ServerName,
+        unwritten: Unwritten,
+        change: impl FnOnce(&mut Entry) -> T + Send + 'static,
+    ) -> Result<T, ReviewError> {
+        let (room, name) = (self.clone(), name.clone());
+        let changing = self.tracker.spawn(async move {
+            let _turn = room.turn.lock().await;
+            let entry = room.entry(&name).ok_or_else(|| ReviewError::Unknown(name.to_string()))?;
+            let mut changed = Entry::clone(&entry);
+            let came = change(&mut changed);
+            changed.stale |= differs(&entry, &changed);
+            room.replace(&name, &entry, changed, unwritten).await?;
+            Ok(came)
+        });
+        changing.await.map_err(|_| Panicked)?
+    }
+
+    /// Puts a changed entry in the place of one, with its file. Only within a writer's turn.
+    async fn replace(
+        &self,
+        name: &ServerName,
+        before: &Entry,
+        mut changed: Entry,
+        unwritten: Unwritten,
+    ) -> Result<(), ReviewError> {
+        if differs(before, &changed) || changed.unwritten {
+            let written = write(self.file(name), changed.record.clone()).await;
+            changed.unwritten = written.is_err();
+            match (written, unwritten) {
+                (Err(error), Unwritten::Refused) => return Err(ReviewError::Unwritable(error)),
+                (Err(error), Unwritten::Kept) => {
+                    tracing::warn!(server = %name, %error, "cannot keep what was approved of it");
+                }
+                (Ok(()), _) => {}
+            }
+        }
+        self.put(name, Some(changed));
+        Ok(())
+    }
+
+    /// Reads what was approved of a server. `kept` says whether its lists were kept, and whether there was a record then;
+    /// `accepted` that a person put the entry there through Satchel, or accepted the whole file.
+    pub async fn open(
+        self: &Arc<Self>,
+        name: &ServerName,
+        config: &ServerConfig,
+        kept: Option<bool>,
+        accepted: bool,
+    ) -> Opened {
+        let (room, name, config) = (self.clone(), name.clone(), config.clone());
+        let opening = self.tracker.spawn(async move {
+            let _turn = room.turn.lock().await;
+            let path = room.file(&name);
+            let read = tokio::task::spawn_blocking(move || approvals::read(&path)).await;
+            let read = read.unwrap_or_else(|_| Err(Panicked.to_string()));
+            let (mut entry, settled, lost) = opened(&name, &config, read, kept, accepted);
+            if settled {
+                entry.unwritten = write(room.file(&name), entry.record.clone()).await.is_err();
+            }
+            let waits = entry.held().next().is_some();
+            let held = entry.held_launch().map(|(item, _)| format!("what it runs, {}", item.print));
+            room.put(&name, Some(entry));
+            Opened { waits, lost, held }
+        });
+        // A fault of ours starts nothing.
+        opening.await.unwrap_or_else(|_| Opened { waits: true, ..Opened::default() })
+    }
+
+    /// A person put this entry there, through Satchel.
+    ///
+    /// # Errors
+    /// Where that cannot be written.
+    pub async fn accept_launch(self: &Arc<Self>, name: &ServerName) -> Result<(), ReviewError> {
+        self.change(name, Unwritten::Refused, |entry| {
+            if let Some(launch) = &entry.launch {
+                Arc::make_mut(&mut entry.record).approve(launch);
+            }
+        })
+        .await
+    }
+
+    /// Servers that ran on this computer before they came here count as approved at their first lists.
+    pub async fn trust_imported(self: &Arc<Self>, name: &ServerName) {
+        let path = self.file(name);
+        let _turn = self.turn.lock().await;
+        if path.exists() {
+            return;
+        }
+        if let Err(error) = write(path, Arc::new(Record::imported())).await {
+            tracing::warn!(%error, "cannot keep that a server was imported");
+        }
+    }
+
+    /// A person removed a server: what is called so next is another.
+    pub async fn forget(self: &Arc<Self>, name: &ServerName) {
+        let _turn = self.turn.lock().await;
+        self.put(name, None);
+        let path = self.file(name);
+        let _ = tokio::task::spawn_blocking(move || std::fs::remove_file(path)).await;
+    }
+
+    /// What clients may see of an offer, without what is held back and without hidden characters; and what is held back
+    /// that was not before.
+    pub async fn judge(
+        self: &Arc<Self>,
+        name: &ServerName,
+        offer: &Arc<Offer>,
+        first: First,
+    ) -> (Arc<Offer>, Vec<HeldBack>) {
+        loop {
+            let entry = self.entry(name);
+            if let Some(entry) = &entry {
+                if entry.ours {
+                    return (offer.clone(), Vec::new());
+                }
+                let judged = entry.judged.as_ref().filter(|_| !entry.stale && !entry.unwritten);
+                if let Some(judged) = judged.filter(|judged| judged.answers_for(offer, first)) {
+                    return (judged.seen.clone(), Vec::new());
+                }
+            }
+            let (room, name, offer) = (self.clone(), name.clone(), offer.clone());
+            let judging =
+                self.tracker.spawn(async move { room.judge_once(&name, entry, &offer, first).await });
+            match judging.await {
+                Ok(Some(judged)) => return judged,
+                // Something was approved meanwhile.
+                Ok(None) => {}
+                // What cannot be judged is not on offer.
+                Err(_) => return (Arc::default(), Vec::new()),
+            }
+        }
+    }
+
+    /// `None` where another writer was faster.
+    async fn judge_once(
+        &self,
+        name: &ServerName,
+        entry: Option<Arc<Entry>>,
+        offer: &Arc<Offer>,
+        first: First,
+    ) -> Option<(Arc<Offer>, Vec<HeldBack>)> {
+        let before = entry.clone().unwrap_or_else(|| Arc::new(Entry::unknown()));
+        let mut record = Record::clone(&before.record);
+        let judging = {
+            let (name, offer) = (name.clone(), offer.clone());
+            tokio::task::spawn_blocking(move || {
+                let (judged, changed) = judge::judge(&mut record, &name, &offer, first);
+                (judged, changed.then_some(record))
+            })
+        };
+        // What cannot be judged is not on offer.
+        let Ok((judged, record)) = judging.await else { return Some((Arc::default(), Vec::new())) };
+        let _turn = self.turn.lock().await;
+        let now = self.entry(name);
+        if now.as_ref().map(Arc::as_ptr) != entry.as_ref().map(Arc::as_ptr) {
+            return None;
+        }
+        let (judged, mut changed) = (Arc::new(judged), Entry::clone(&before));
+        if let Some(record) = record {
+            changed.record = Arc::new(record);
+        }
+        let news = newly_held(before.judged.as_deref(), &judged);
+        let seen = judged.seen.clone();
+        changed.judged = Some(judged);
+        changed.stale = false;
+        // Never refused.
+        let _ = self.replace(name, &before, changed, Unwritten::Kept).await;
+        Some((seen, news))
+    }
+}
+
+/// What readers ask, of the table as it is.
+impl Review {
+    /// Why a server is not started, in words, where it is not because of its entry, a package or a secret.
+    pub fn refuses_start(&self, name: &ServerName) -> Option<String> {
+        let table = self.table();
+        let entry = table.get(name)?;
+        let held = entry.held_launch().map(|(_, why)| launch::because(why).to_owned());
+        held.or_else(|| packages::because(entry)).or_else(|| secrets::because(&table, name, entry))
+    }
+
+    /// The same, where that is because of its entry alone.
+    pub fn refuses_entry(&self, name: &ServerName) -> Option<&'static str> {
+        let entry = self.entry(name)?;
+        let (_, why) = entry.held_launch()?;
+        Some(launch::because(why))
+    }
+
+    /// May what this entry says not be started?
+    pub fn holds_start(&self, name: &ServerName, config: &ServerConfig) -> bool {
+        let Some(entry) = self.entry(name) else { return false };
+        let launch =
+            entry.launch.is_some() && entry.record.holds_launch(&launch::item(name, config)).is_some();
+        launch || entry.held_packages().next().is_some() || entry.ungranted().next().is_some()
+    }
+
+    /// Is it not started because of what its launcher fetched?
+    pub fn holds_packages(&self, name: &ServerName) -> bool {
+        self.entry(name).is_some_and(|entry| entry.held_packages().next().is_some())
+    }
+
+    /// Is anything of this server held back, or the server itself?
+    pub fn holds_any(&self, name: &ServerName) -> bool {
+        self.entry(name).is_some_and(|entry| {
+            entry.held().next().is_some() || entry.judged.iter().any(|judged| !judged.held.is_empty())
+        })
+    }
+
+    /// Is it known what was approved of a server of this name?
+    pub fn has_record(&self, name: &ServerName) -> bool {
+        self.file(name).exists()
+    }
+
+    /// Why nothing of a server is started, where it waits for a person.
+    pub fn not_started(&self, name: &ServerName) -> Option<NotStarted> {
+        let entry = self.entry(name)?;
+        let (item, why) = entry.held().next()?;
+        Some(match (item.kind, why) {
+            (Kind::Package, _) => NotStarted::Package,
+            (Kind::Secret, _) => NotStarted::Secret,
+            (_, Why::Lost) => NotStarted::Lost,
+            (_, Why::New | Why::Alarming) => NotStarted::NewEntry,
+            (_, Why::Changed | Why::Added) => NotStarted::ChangedEntry,
+        })
+    }
+
+    /// How many definitions of a server wait for a person, and whether nobody has looked at it at all.
+    pub fn standing(&self, name: &ServerName) -> (usize, Option<Unseen>) {
+        let Some(entry) = self.entry(name).filter(|entry| !entry.ours) else { return (0, None) };
+        let waits = |held: &&judge::Held| !entry.record.is_kept(&held.print);
+        let waiting = entry.judged.iter().flat_map(|judged| &judged.held).filter(|(_, held)| waits(held));
+        // Files, notes and the like may be many; they are looked at together.
+        let (added, others): (Vec<_>, Vec<_>) =
+            waiting.partition(|((kind, _), held)| held.is_added_resource(*kind));
+        let held = others.len() + usize::from(!added.is_empty());
+        let held = held + entry.held().filter(|(item, _)| !entry.record.is_kept(&item.print)).count();
+        (held, entry.record.unseen().filter(|_| entry.judged.is_some()))
+    }
+
+    /// Why a definition may not be used, where it may not. Only asked of what is not on offer.
+    pub fn refuses(&self, server: &ServerName, kind: Kind, name: &str) -> Option<&'static str> {
+        let entry = self.entry(server)?;
+        let judged = entry.judged.as_ref()?;
+        let held = match has_address(kind) {
+            true => judged.held_address(kind, name),
+            false => judged.held(kind, name),
+        };
+        held.map(|held| because(held.why))
+    }
+
+    /// The tools that are held back, by server: for whoever has to say why they are not there.
+    pub fn held_tools(&self) -> Vec<crate::model::ToolPath> {
+        let of = |(server, entry): (&ServerName, &Arc<Entry>)| {
+            let held = entry.judged.iter().flat_map(|judged| judged.held.keys());
+            held.filter(|(kind, _)| *kind == Kind::Tool)
+                .map(|(_, name)| crate::model::ToolPath { server: server.clone(), tool: name.clone() })
+                .collect::<Vec<_>>()
+        };
+        self.table().iter().flat_map(of).collect()
+    }
+}
+
+/// What a person does.
+impl Review {
+    /// A person approves exactly these definitions, or wants them held back. The words of each for the audit log.
+    ///
+    /// # Errors
+    /// Where one of them is not what was looked at any more, or nothing is known of the server; nothing was changed then.
+    pub async fn decide(
+        self: &Arc<Self>,
+        name: &ServerName,
+        offer: Option<Arc<Offer>>,
+        items: Vec<Seen>,
+        approve: bool,
+    ) -> Result<Vec<String>, ReviewError> {
+        let server = name.clone();
+        let defined = read(move || {
+            let of = |offer: Arc<Offer>| -> Vec<Item> {
+                defined(&offer, &server).map(|one| one.item(false)).collect()
+            };
+            offer.map(of).unwrap_or_default()
+        });
+        let defined = defined.await?;
+        let server = name.clone();
+        let decide = move |entry: &mut Entry| {
+            let launched: Vec<Item> = entry.launched().cloned().collect();
+            let now: BTreeMap<(Kind, &str), &Item> =
+                defined.iter().chain(&launched).map(|item| ((item.kind, item.name.as_str()), item)).collect();
+            if now.is_empty() {
+                return Err(ReviewError::Unread(server.to_string()));
+            }
+            let meant = |seen: &Seen| {
+                let item = now.get(&(seen.kind, seen.name.as_str())).copied();
+                item.filter(|item| item.print.as_str() == seen.fingerprint).ok_or_else(|| {
+                    let what = format!("{} \"{}\"", seen.kind.as_str(), clean::visible(&seen.name));
+                    ReviewError::ChangedMeanwhile { server: server.to_string(), what }
+                })
+            };
+            let meant = items.iter().map(meant).collect::<Result<Vec<_>, _>>()?;
+            let record = Arc::make_mut(&mut entry.record);
+            for item in &meant {
+                if approve { record.approve(item) } else { record.keep(&item.print) }
+            }
+            Ok(meant.into_iter().map(words_of).collect())
+        };
+        self.change(name, Unwritten::Refused, decide).await?
+    }
+
+    /// A person looked at everything that a server has on offer. How many definitions that were.
+    ///
+    /// # Errors
+    /// Where that cannot be written.
+    pub async fn look(self: &Arc<Self>, name: &ServerName, offer: Arc<Offer>) -> Result<usize, ReviewError> {
+        let server = name.clone();
+        let items = read(move || defined(&offer, &server).map(|one| one.item(false)).collect::<Vec<Item>>());
+        let items = items.await?;
+        let look = move |entry: &mut Entry| {
+            let record = Arc::make_mut(&mut entry.record);
+            record.look(&items);
+            // What runs is what was looked at; from now on it changes by a person's word only.
+            if let Some(launch) = &entry.launch
+                && record.holds_launch(launch).is_none()
+            {
+                record.approve(launch);
+            }
+            items.len()
+        };
+        self.change(name, Unwritten::Refused, look).await
+    }
+}
+
+/// Reads texts where nobody waits for the thread.
+async fn read<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> Result<T, Panicked> {
+    tokio::task::spawn_blocking(read).await.map_err(|_| Panicked)
+}
+
+async fn write(path: PathBuf, record: Arc<Record>) -> Result<(), String> {
+    let written = read(move || approvals::write(&path, &record)).await;
+    written.map_err(|panicked| panicked.to_string())?.map_err(|error| error.to_string())
+}
+
+fn differs(before: &Entry, changed: &Entry) -> bool {
+    !Arc::ptr_eq(&before.record, &changed.record) && before.record != changed.record
+}
+
+/// The entry of a server whose record was read, whether a person has settled what it runs, and what got lost.
+fn opened(
+    name: &ServerName,
+    config: &ServerConfig,
+    read: Result<Option<Record>, String>,
+    kept: Option<bool>,
+    accepted: bool,
+) -> (Entry, bool, Option<String>) {
+    // With variables of somebody else's it would be our program no longer.
+    let ours = matches!(&config.transport, TransportConfig::Stdio { command, args, env, .. }
+        if command == OWN_COMMAND && args.first().is_some_and(|word| word == "toolbox") && env.is_empty());
+    let (mut record, lost) = match read {
+        Ok(Some(record)) => (record, None),
+        Ok(None) if kept == Some(true) && !ours => {
+            (Record::lost(), Some(format!("what was approved of \"{name}\" is gone")))
+        }
+        // Its lists were kept by a version that knew no approvals: clients have used them all the time.
+        Ok(None) if kept == Some(false) => (Record::imported(), None),
+        Ok(None) => (Record::new(), None),
+        Err(trouble) => (Record::lost(), Some(format!("\"{name}\": {trouble}"))),
+    };
+    // Written with the next list: without it, a server whose lists get lost as well would be a new one.
+    let mut unwritten = record.is_lost();
+    let launch = launch::item(name, config);
+    // Looked at by a person before entries were pinned: what there is now is what was looked at.
+    let settled = record.unseen().is_none() && !record.knows(Kind::Launch, name.as_str());
+    let settled = !ours && (accepted || settled);
+    if settled {
+        record.approve(&launch);
+    }
+    let launch = (!ours).then_some(launch);
+    let secrets = if ours { Vec::new() } else { grants::of(&config.transport) };
+    if !record.asks_about_secrets() {
+        // It ran with them under a version that did not ask.
+        if launch.as_ref().is_some_and(|item| record.holds_launch(item).is_none()) && !accepted {
+            secrets.iter().for_each(|item| record.approve(item));
+        }
+        record.ask_about_secrets();
+        unwritten |= !ours;
+    }
+    let record = Arc::new(record);
+    let entry = Entry { record, ours, unwritten, launch, secrets, ..Entry::unknown() };
+    (entry, settled, lost)
+}
+
+/// What is held back now and was not before.
+fn newly_held(before: Option<&Judged>, now: &Judged) -> Vec<HeldBack> {
+    let is_new = |key: &(Kind, String)| before.is_none_or(|before| !before.held.contains_key(key));
+    let told = now.held.iter().filter(|(key, _)| is_new(key)).map(|((kind, name), held)| {
+        let what = format!("{} \"{}\"", kind.as_str(), clean::visible(name));
+        HeldBack {
+            line: format!("holds back {what}: {}", because(held.why)),
+            deed: format!("{what}, {}", held.print),
+        }
+    });
+    told.collect()
+}
+
+/// As the audit log names it: with its fingerprint, because names can be had by others.
+fn words_of(item: &Item) -> String {
+    format!("{} \"{}\", {}", item.kind.as_str(), clean::visible(&item.name), item.print)
+}
+
+fn because(why: Why) -> &'static str {
+    match why {
+        Why::Changed => "its definition changed, and nobody has approved the change",
+        Why::Added => "it was added after the server's list was first read, and nobody has approved it",
+        Why::New => "it is new, and has to be looked at first",
+        Why::Alarming => "its text may deceive a model, and has to be looked at first",
+        Why::Lost => "what was approved of this server got lost, and it has to be looked at again",
+    }
+}

@@ -1,0 +1,143 @@
+//! What the launchers of servers fetched. Whatever is seen for the first time is remembered with its digest; one version of
+//! a package has the same contents for ever, and where it has others, nothing of the server is started before a person has
+//! looked. Another version is another package: an entry that lets its launcher choose is meant to run those.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::{Entry, Review, ReviewError, Unwritten};
+use crate::{
+    model::{ServerName, approvals::Kind},
+    registry::fetched::{self, Fetched},
+    trust::{Fingerprint, Item, clean, fingerprint::Tree},
+};
+
+/// Of a digest, in a sentence.
+const SHORT: usize = 20;
+
+/// As they are remembered, without those whose contents nothing tells from others. What several registries deliver under
+/// one name and version is one, with the digests of all.
+fn items<'a>(packages: impl Iterator<Item = &'a Fetched>) -> Vec<Item> {
+    let mut digests: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for (package, digest) in packages.filter_map(|one| Some((one, one.digest.as_deref()?))) {
+        let build = Some(&package.build).filter(|build| !build.is_empty());
+        let build = build.map(|build| format!(" ({build})")).unwrap_or_default();
+        let name = format!("{} {}{build}", package.name, package.version);
+        digests.entry(name).or_default().insert(digest);
+    }
+    let item = |(name, digests): (String, BTreeSet<&str>)| {
+        let digest = digests.into_iter().collect::<Vec<_>>().join(" ");
+        let fields = [("digest", &digest), ("package", &name)];
+        let tree = Tree::Object(fields.map(|(key, text)| (key.to_owned(), Tree::Text(text.clone()))).into());
+        let print = Fingerprint::of_tree(Kind::Package.as_str(), &tree);
+        Item { kind: Kind::Package, name, print, text: clean::visible(&digest), alarming: false }
+    };
+    digests.into_iter().map(item).collect()
+}
+
+/// Why a server is not started, for whoever wants it; `None` where that is not because of its packages.
+pub(super) fn because(entry: &Entry) -> Option<String> {
+    let mut held = entry.held_packages();
+    let first = held.next()?;
+    let before = short(entry.record.before(first).unwrap_or_default());
+    let more = match held.count() {
+        0 => String::new(),
+        more => format!(", like {more} more of its packages"),
+    };
+    Some(format!(
+        "{} has other contents than before, under the same version ({}, before {before}){more}; nobody has approved that",
+        clean::visible(&first.name),
+        short(&first.text)
+    ))
+}
+
+fn short(digest: &str) -> String {
+    match digest.char_indices().nth(SHORT) {
+        Some((end, _)) => format!("{}…", &digest[..end]),
+        None => digest.to_owned(),
+    }
+}
+
+/// What came of comparing what was fetched with what is remembered.
+#[derive(Debug, Default)]
+pub struct Looked {
+    /// Why the server may not be started.
+    pub held: Option<String>,
+    /// It is held back for this reason only now.
+    pub is_news: bool,
+    /// Packages that its entry names, fetched for the first time, in words.
+    pub fetched: Vec<String>,
+}
+
+impl Review {
+    /// Compares what is here with what is remembered, and remembers what is new.
+    pub async fn look_at_packages(self: &Arc<Self>, name: &ServerName, fetched: &[Fetched]) -> Looked {
+        let all = items(fetched.iter());
+        let asked_for: BTreeSet<String> =
+            items(fetched.iter().filter(|one| one.asked_for)).into_iter().map(|item| item.name).collect();
+        let look = move |entry: &mut Entry| {
+            let before = because(entry);
+            let record = entry.record.clone();
+            entry.packages = all.iter().filter(|item| record.holds_package(item)).cloned().collect();
+            let held = because(entry);
+            if held.is_some() {
+                return Looked { is_news: held != before, held, fetched: Vec::new() };
+            }
+            if all.iter().all(|item| record.knows(item.kind, &item.name)) {
+                return Looked::default();
+            }
+            let new = Arc::make_mut(&mut entry.record).remember(&all);
+            let new = new.into_iter().filter(|item| asked_for.contains(&item.name));
+            let line =
+                |item: &Item| format!("{} was fetched for it, {}", clean::visible(&item.name), item.text);
+            Looked { fetched: new.map(line).collect(), ..Looked::default() }
+        };
+        match self.change(name, Unwritten::Kept, look).await {
+            Ok(looked) => looked,
+            // A server that is gone meanwhile has nothing to be held back.
+            Err(ReviewError::Unknown(_)) => Looked::default(),
+            // A fault of ours starts nothing.
+            Err(error) => Looked { held: Some(error.to_string()), is_news: true, fetched: Vec::new() },
+        }
+    }
+
+    /// The contents of this version, as they were when it was first seen or approved.
+    pub fn remembered(&self, server: &ServerName, package: &str, version: &str) -> Option<String> {
+        let is_it = |(name, _): &(&str, &str)| {
+            let Some((name, release)) = name.split_once(' ') else { return false };
+            let release = release.split_once(' ').map_or(release, |(release, _)| release);
+            release == version && fetched::is_called(package, name)
+        };
+        let entry = self.entry(server)?;
+        entry.record.packages().find(is_it).map(|(_, digest)| digest.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_remembered_by_name_version_and_build() {
+        let package = |name: &str, build: &str, digest: Option<&str>| Fetched {
+            name: name.into(),
+            version: "1.0".into(),
+            build: build.into(),
+            digest: digest.map(ToOwned::to_owned),
+            asked_for: false,
+        };
+        let fetched = [
+            package("a", "", Some("sha512-b")),
+            package("a", "", Some("sha512-a")),
+            package("b", "linux", Some("sha256:c")),
+            package("c", "", None),
+        ];
+        let remembered = items(fetched.iter());
+        let told: Vec<(&str, &str)> =
+            remembered.iter().map(|item| (item.name.as_str(), item.text.as_str())).collect();
+        assert_eq!(told, [("a 1.0", "sha512-a sha512-b"), ("b 1.0 (linux)", "sha256:c")]);
+        assert_ne!(items(fetched[..1].iter())[0].print, remembered[0].print);
+    }
+}
