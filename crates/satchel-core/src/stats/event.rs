@@ -7,8 +7,8 @@ use crate::model::ledger::CallKind;
 
 /// Who asks, for as long as one session lasts.
 ///
-/// A legacy session begins with `initialize`. The stateless revision has none: there, a session is all that one client
-/// asks with pauses of at most half an hour ([`super::recorder::PAUSE`]).
+/// A legacy session begins with `initialize`. The ledger counts as one session all that a client asks with pauses of at
+/// most half an hour ([`super::recorder::PAUSE`]), however often it initializes, as in the stateless revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visit {
     /// Names a legacy session, unique in this run of the hub; `None` in the stateless revision.

@@ -281,13 +281,58 @@ fn a_session_that_never_asked_for_a_list_saves_nothing() {
     }
     count(&mut recorder);
     let savings = ask(&path, By::Client).savings;
-    assert_eq!((savings.sessions, savings.left_out, savings.without), (100, 0, 0));
+    assert_eq!((savings.sessions, savings.left_out, savings.without), (2, 0, 0));
     assert!(savings.net < 0 && savings.percent.is_none(), "{savings:?}");
     // One that asks later has it from then on.
     let late = visit(Some(0), "script", "curl", "2.1.7");
     recorder.record(&[listed(&late, NOON, 10), executed(&late, NOON, "big:a", 15)]).unwrap();
     count(&mut recorder);
     assert_eq!(ask(&path, By::Client).savings.without, 704);
+}
+
+/// A client that initializes and lists for each call is one conversation: its list is saved once.
+#[test]
+fn a_client_that_initializes_for_each_call_saves_its_list_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    let each = |recorder: &mut Recorder, number: u64, at_ms: u64| {
+        let client = visit(Some(number), "curl", "curl", "8");
+        recorder.record(&[listed(&client, at_ms, 100), executed(&client, at_ms, "big:a", 15)]).unwrap();
+    };
+    (0..100).for_each(|number| each(&mut recorder, number, NOON + number * 1000));
+    count(&mut recorder);
+    let savings = ask(&path, By::Client).savings;
+    let spent = Spent { definitions: 100, wrapping: 100 * 15, ..Spent::default() };
+    assert_eq!((savings.sessions, savings.without, savings.spent), (1, 704, spent));
+
+    // Nor does a restart of the hub save it again; a later conversation does.
+    drop(recorder);
+    let mut recorder = open(&path);
+    each(&mut recorder, 1, NOON + PAUSE);
+    count(&mut recorder);
+    assert_eq!(ask(&path, By::Client).savings.without, 704);
+    each(&mut recorder, 2, NOON + 3 * PAUSE);
+    count(&mut recorder);
+    let savings = ask(&path, By::Client).savings;
+    assert_eq!((savings.sessions, savings.without, savings.spent.definitions), (2, 2 * 704, 200));
+}
+
+/// Two windows of one editor each have the list before their model.
+#[test]
+fn sessions_that_are_open_side_by_side_each_save_their_list() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut recorder = open(&path);
+    let windows = [1, 2].map(|number| visit(Some(number), "editor", "Editor", "1"));
+    for (at_ms, window) in [(NOON, 0), (NOON + 1, 1), (NOON + 2, 0), (NOON + 3, 1)] {
+        let window = &windows[window];
+        recorder.record(&[listed(window, at_ms, 100), executed(window, at_ms, "big:a", 5)]).unwrap();
+    }
+    count(&mut recorder);
+    let savings = ask(&path, By::Client).savings;
+    let spent = Spent { definitions: 200, wrapping: 20, ..Spent::default() };
+    assert_eq!((savings.sessions, savings.without, savings.spent), (2, 2 * 704, spent));
 }
 
 /// A client that is given every tool directly saves nothing by the hub, however its servers write their lists.
@@ -304,7 +349,7 @@ fn white_space_and_escapes_of_a_server_are_no_saving() {
     for (number, list) in
         [format!("[{padded},{padded}]"), format!("[{sent}, {sent}]")].into_iter().enumerate()
     {
-        let client = visit(Some(number as u64), "direct", "", "");
+        let client = visit(Some(number as u64), &format!("direct-{number}"), "", "");
         let definitions: Arc<str> = list.into();
         recorder
             .record(&[Event::Listed { visit: client, at_ms: NOON, definitions, offers: offers.clone() }])

@@ -16,6 +16,7 @@ pub mod recorder;
 pub mod report;
 mod schema;
 pub mod sharing;
+mod succession;
 pub mod trace;
 pub mod trail;
 pub mod usage;

@@ -15,14 +15,16 @@ use super::{
     event::{Called, Event, Offers, Visit},
     keep,
     schema::{self, Damaged, StoreError},
-    sharing, trail,
+    sharing,
+    succession::{List, Succession},
+    trail,
 };
 use crate::model::{
     ToolPath,
     ledger::{CallKind, LedgerView, Minute},
 };
 
-/// A pause that ends a session of the stateless revision, in milliseconds.
+/// A pause that ends a session, in milliseconds: what a client asks after it has a new list before its model.
 pub const PAUSE: u64 = 30 * 60 * 1000;
 /// Texts that wait to be counted, in bytes. Beyond it they are not counted, and said so.
 const WAITING: usize = 16 * 1024 * 1024;
@@ -57,6 +59,7 @@ pub struct Recorder {
 struct State {
     tokenizer: i64,
     sessions: HashMap<Key, Open>,
+    succession: Succession,
     dues: Vec<Due>,
     waiting: HashMap<Hash, Arc<str>>,
     waiting_bytes: usize,
@@ -68,8 +71,14 @@ struct State {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
+    /// The first of several that carry on each other.
     Legacy(u64),
-    Stateless { client: String, program: String, version: String, only: String },
+    Stateless {
+        client: String,
+        program: String,
+        version: String,
+        only: String,
+    },
 }
 
 /// A session that may go on.
@@ -230,6 +239,7 @@ impl Recorder {
         let state = State {
             tokenizer: tokenizer_id,
             sessions: HashMap::new(),
+            succession: Succession::default(),
             dues: Vec::new(),
             waiting: HashMap::new(),
             waiting_bytes: 0,
@@ -499,6 +509,10 @@ impl State {
     ) -> Result<(), StoreError> {
         let key = self.session(transaction, visit, at_ms)?;
         let definitions = compact(definitions);
+        if let Some(session) = visit.session {
+            let list = List { at_ms, definitions: definitions.clone(), offers: offers.clone() };
+            self.succession.listed(session, list);
+        }
         let hash = hash(&definitions);
         if !visit.face {
             self.baseline(transaction, &key, offers)?;
@@ -793,7 +807,18 @@ impl State {
     ) -> Result<Key, StoreError> {
         let Visit { client, program, version, only, .. } = visit;
         let key = match visit.session {
-            Some(number) => Key::Legacy(number),
+            Some(number) => {
+                let found = self.succession.find(number, visit, at_ms);
+                if let Some((apart, list)) = found.apart {
+                    self.begin_apart(
+                        transaction,
+                        &Visit { session: Some(apart), ..visit.clone() },
+                        at_ms,
+                        list,
+                    )?;
+                }
+                Key::Legacy(found.chain)
+            }
             None => Key::Stateless {
                 client: client.clone(),
                 program: program.clone(),
@@ -803,18 +828,11 @@ impl State {
         };
         let over = |open: &Open| visit.session.is_none() && at_ms.saturating_sub(open.last_ms) > PAUSE;
         if self.sessions.get(&key).is_none_or(over) {
-            let resumed = if visit.session.is_none() { resume(transaction, visit, at_ms)? } else { None };
-            let open = match resumed {
+            let open = match resume(transaction, visit, at_ms)? {
                 Some(open) => open,
                 None => self.begin(transaction, visit, at_ms)?,
             };
-            if self.sessions.len() >= SESSIONS
-                && let Some(oldest) =
-                    self.sessions.iter().min_by_key(|(_, open)| open.last_ms).map(|(key, _)| key.clone())
-            {
-                self.sessions.remove(&oldest);
-            }
-            self.sessions.insert(key.clone(), open);
+            self.remember(key.clone(), open);
         }
         if let Some(open) = self.sessions.get_mut(&key) {
             open.last_ms = open.last_ms.max(at_ms);
@@ -825,20 +843,49 @@ impl State {
         Ok(key)
     }
 
+    /// A session that was taken for the continuation of another one, and is not.
+    fn begin_apart(
+        &mut self,
+        transaction: &Transaction<'_>,
+        visit: &Visit,
+        at_ms: u64,
+        list: Option<List>,
+    ) -> Result<(), StoreError> {
+        let Some(session) = visit.session else { return Ok(()) };
+        let began_ms = list.as_ref().map_or(at_ms, |list| list.at_ms);
+        let open = self.begin(transaction, visit, began_ms)?;
+        self.remember(Key::Legacy(session), open);
+        match list {
+            Some(List { at_ms, definitions, offers }) => {
+                self.listed(transaction, visit, at_ms, &definitions, &offers)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn remember(&mut self, key: Key, open: Open) {
+        let oldest = || self.sessions.iter().min_by_key(|(_, open)| open.last_ms).map(|(key, _)| key.clone());
+        if self.sessions.len() >= SESSIONS
+            && let Some(oldest) = oldest()
+        {
+            self.sessions.remove(&oldest);
+        }
+        self.sessions.insert(key, open);
+    }
+
     fn begin(&self, transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Open, StoreError> {
         let defers = deferring::defers(&visit.program, &visit.version);
         let hour = hour(transaction, at_ms)?;
         transaction
             .prepare_cached(
                 "INSERT INTO sessions (client, program, version, era, continues, started_ms, last_ms, hour, tokenizer,
-                   defers, face, only_server) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11)",
+                   defers, face, only_server) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?
             .execute(params![
                 visit.client,
                 visit.program,
                 visit.version,
                 visit.era,
-                visit.session.is_none(),
                 sql(at_ms),
                 hour,
                 self.tokenizer,
@@ -1023,7 +1070,7 @@ fn divided(value: i64, shares: &[Share]) -> Vec<i64> {
     parts
 }
 
-/// A session of the stateless revision that an earlier run of the hub began, or that was forgotten.
+/// A session that an earlier run of the hub began, or that was forgotten.
 fn resume(transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Option<Open>, StoreError> {
     let found = transaction
         .prepare_cached(

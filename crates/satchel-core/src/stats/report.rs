@@ -43,7 +43,7 @@ const HOW: &[&str] = &[
     "With: the definitions of Satchel's own tools once per list that differs, every answer to a search or for a description, and wrapping: what a call through Satchel is longer than the same call made directly, the whole call of a search, and what Satchel itself answered to calls that failed or were refused.",
     "Of lists and definitions the JSON is counted as a client writes it anew, without white space between its parts, on both sides. Of answers the array of content is counted, and of calls their name and arguments, byte for byte as they went over the wire.",
     "Results of servers are on neither side, and neither are instructions. Nothing is multiplied by turns.",
-    "A session is one initialize with at least one list or call. In the revision without initialize it is everything one client asks with pauses of at most 30 minutes. It belongs to the hour in which it began.",
+    "A session is everything one client asks with pauses of at most 30 minutes, however often it initializes; what it has open side by side is counted apart. It belongs to the hour in which it began.",
     "The split by server and tool is an allocation: without by the size of the definitions, searches by the size of each result; what is left belongs to the Router.",
     "Processes and memory are measured every 15 seconds while a server runs: the resident memory of each server's processes, once for every client but one that asked something in the last half hour. Shown are means over the time that was measured.",
     "Days are calendar days of this computer's time zone.",

@@ -1,0 +1,190 @@
+//! Which session with `initialize` carries on which. A client that initializes anew for each call is still one
+//! conversation, and its list of tools is before the model once. Knows no clock but the times it is told.
+//!
+//! A session carries on the one that its client used last, where that was within [`PAUSE`]. Where the earlier one is
+//! used again afterwards, both are open side by side, as two windows of an editor are: then they are counted apart.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use super::{
+    event::{Offers, Visit},
+    recorder::PAUSE,
+};
+
+/// Chains that are remembered; the one that was used longest ago goes first.
+const CHAINS: usize = 1024;
+/// Sessions of one chain that are remembered.
+const OF_CHAIN: usize = 64;
+
+/// A list of tools that a session was given.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct List {
+    pub(super) at_ms: u64,
+    pub(super) definitions: Arc<str>,
+    pub(super) offers: Offers,
+}
+
+/// Sessions, each with the chain it belongs to. A chain has the number of its first session.
+#[derive(Debug, Default)]
+pub(super) struct Succession {
+    chains: HashMap<u64, Chain>,
+    chain_of: HashMap<u64, u64>,
+}
+
+#[derive(Debug)]
+struct Chain {
+    speaker: [String; 4],
+    sessions: VecDeque<u64>,
+    /// The session that speaks now, and since when.
+    newest: u64,
+    since_ms: u64,
+    last_ms: u64,
+    /// What it was given, where it was not the first.
+    list: Option<List>,
+}
+
+/// Where a session belongs.
+#[derive(Debug, PartialEq)]
+pub(super) struct Found {
+    pub(super) chain: u64,
+    /// A later session that turned out to be open beside this one, and has its own chain from now on, with the list it
+    /// was given.
+    pub(super) apart: Option<(u64, Option<List>)>,
+}
+
+impl Succession {
+    /// The chain of this session, which speaks now.
+    pub(super) fn find(&mut self, session: u64, visit: &Visit, at_ms: u64) -> Found {
+        if let Some(&chain) = self.chain_of.get(&session) {
+            return Found { chain, apart: self.again(session, chain, at_ms) };
+        }
+        let speaker = speaker(visit);
+        let fresh =
+            |chain: &&mut Chain| chain.speaker == speaker && at_ms.saturating_sub(chain.last_ms) <= PAUSE;
+        let last = self.chains.iter_mut().map(|(first, chain)| (*first, chain));
+        let last =
+            last.filter(|(_, chain)| fresh(&chain)).max_by_key(|(first, chain)| (chain.last_ms, *first));
+        let Some((first, chain)) = last else {
+            self.begin(session, speaker, at_ms);
+            return Found { chain: session, apart: None };
+        };
+        (chain.newest, chain.since_ms, chain.list) = (session, at_ms, None);
+        chain.last_ms = chain.last_ms.max(at_ms);
+        chain.sessions.push_back(session);
+        if chain.sessions.len() > OF_CHAIN
+            && let Some(forgotten) = chain.sessions.pop_front()
+        {
+            self.chain_of.remove(&forgotten);
+        }
+        self.chain_of.insert(session, first);
+        Found { chain: first, apart: None }
+    }
+
+    /// A session was given this list. It is needed where the session turns out to stand for itself.
+    pub(super) fn listed(&mut self, session: u64, list: List) {
+        let Some(chain) = self.chain_of.get(&session).copied() else { return };
+        if let Some(of) = self.chains.get_mut(&chain)
+            && of.newest == session
+            && chain != session
+        {
+            of.list = Some(list);
+        }
+    }
+
+    /// A session of this chain speaks again. What it began before the newest one came may end after that.
+    fn again(&mut self, session: u64, chain: u64, at_ms: u64) -> Option<(u64, Option<List>)> {
+        let of = self.chains.get_mut(&chain)?;
+        of.last_ms = of.last_ms.max(at_ms);
+        if of.newest == session || at_ms <= of.since_ms {
+            return None;
+        }
+        let newer = std::mem::replace(&mut of.newest, session);
+        of.since_ms = at_ms;
+        let (list, speaker) = (of.list.take(), of.speaker.clone());
+        of.sessions.retain(|other| *other != newer);
+        self.begin(newer, speaker, at_ms);
+        Some((newer, list))
+    }
+
+    fn begin(&mut self, session: u64, speaker: [String; 4], at_ms: u64) {
+        if self.chains.len() >= CHAINS
+            && let Some(oldest) =
+                self.chains.iter().min_by_key(|(_, chain)| chain.last_ms).map(|(first, _)| *first)
+        {
+            self.chains.remove(&oldest);
+            self.chain_of.retain(|_, chain| *chain != oldest);
+        }
+        self.chain_of.insert(session, session);
+        let sessions = VecDeque::from([session]);
+        let chain = Chain { speaker, sessions, newest: session, since_ms: at_ms, last_ms: at_ms, list: None };
+        self.chains.insert(session, chain);
+    }
+}
+
+/// What tells one client's sessions from another's.
+fn speaker(visit: &Visit) -> [String; 4] {
+    [&visit.client, &visit.program, &visit.version, &visit.only].map(Clone::clone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visit(client: &str, version: &str) -> Visit {
+        let (client, version) = (client.to_owned(), version.to_owned());
+        Visit {
+            session: None,
+            client,
+            program: "p".into(),
+            version,
+            era: String::new(),
+            only: String::new(),
+            face: false,
+        }
+    }
+
+    fn alone(chain: u64) -> Found {
+        Found { chain, apart: None }
+    }
+
+    #[test]
+    fn sessions_one_after_the_other_are_one_until_there_is_a_pause() {
+        let mut known = Succession::default();
+        let a = visit("a", "1");
+        for session in 1..200 {
+            assert_eq!(known.find(session, &a, session * PAUSE), alone(1), "{session}");
+        }
+        assert_eq!(known.find(200, &a, 200 * PAUSE + 1), alone(200));
+        assert_eq!(known.find(201, &visit("a", "2"), 200 * PAUSE + 1), alone(201), "another program");
+        assert_eq!(known.find(202, &visit("b", "1"), 200 * PAUSE + 1), alone(202), "another client");
+        assert!(known.chain_of.len() < 2 * OF_CHAIN, "it does not grow for ever");
+    }
+
+    #[test]
+    fn what_is_open_beside_another_stands_for_itself_with_the_list_it_was_given() {
+        let mut known = Succession::default();
+        let a = visit("a", "1");
+        let list = List { at_ms: 20, definitions: "list".into(), offers: Arc::default() };
+        assert_eq!(known.find(1, &a, 10), alone(1));
+        assert_eq!(known.find(2, &a, 20), alone(1));
+        known.listed(2, list.clone());
+        // A call of the first that began before and ended after the second came says nothing.
+        assert_eq!(known.find(1, &a, 19), alone(1));
+        assert_eq!(known.find(1, &a, 21), Found { chain: 1, apart: Some((2, Some(list))) });
+        assert_eq!(known.find(2, &a, 22), alone(2));
+        assert_eq!(known.find(1, &a, 23), alone(1));
+        assert_eq!(known.find(3, &a, 24), alone(1), "the one that was used last is carried on");
+    }
+
+    #[test]
+    fn many_clients_are_not_remembered_for_ever() {
+        let mut known = Succession::default();
+        for session in 0..3 * CHAINS as u64 {
+            known.find(session, &visit(&session.to_string(), "1"), session);
+        }
+        assert_eq!((known.chains.len(), known.chain_of.len()), (CHAINS, CHAINS));
+    }
+}
