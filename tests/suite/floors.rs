@@ -39,6 +39,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::catalog", 4),
     // Likewise, for the process that counts.
     ("satchel_core::tokens", 4),
+    ("satchel_core::prompts", 5),
     ("satchel_core::review", 5),
     ("satchel_core::hub", 6),
     // The crate's root is its tour of the rooms: for whoever looks at the crate from outside.

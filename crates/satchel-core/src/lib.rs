@@ -6,7 +6,7 @@
 //! 1 [`config`], [`secrets`], [`clients`], [`registry`], [`stats`];
 //! 2 [`upstream`] (one live server) and [`trust`] (what the user approved);
 //! 3 [`catalog`] (what servers offer) and [`bridge`] (between the two families of revisions);
-//! 4 [`review`] (what is held back, and what a person says about it);
+//! 4 [`review`] (what is held back, and what a person says about it) and [`prompts`] (what people are asked);
 //! 5 [`hub`] (many servers, one spine).
 #![warn(missing_docs)]
 
@@ -18,6 +18,7 @@ pub mod edit;
 pub mod files;
 pub mod hub;
 pub mod model;
+pub mod prompts;
 pub mod registry;
 pub mod review;
 pub mod secrets;

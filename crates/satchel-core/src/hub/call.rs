@@ -654,8 +654,9 @@ impl Running {
                                 continue;
                             }
                             let of_people = method == "elicitation/create";
-                            if let Some(why) =
-                                of_people.then(|| self.hub.bear_question(&self.server)).flatten()
+                            if let Some(why) = of_people
+                                .then(|| self.hub.inner.prompts.bear_question(&self.server))
+                                .flatten()
                             {
                                 call.answer(id, Err(ErrorObject::new(errors::INTERNAL_ERROR, why)));
                                 continue;
@@ -852,7 +853,7 @@ impl Running {
         if let Some(question) = round.ask() {
             let turn = question::turn(&self.caller, &question.method, question.params.as_deref());
             let of_people = question.method == "elicitation/create";
-            let turn = match of_people.then(|| self.hub.bear_question(&self.server)).flatten() {
+            let turn = match of_people.then(|| self.hub.inner.prompts.bear_question(&self.server)).flatten() {
                 Some(why) => Turn::Nobody(why.to_owned()),
                 None => turn,
             };

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Hub, asking::Said, question::ask_of, registry::Registered, view::variables};
+use super::{Hub, question::ask_of, registry::Registered, view::variables};
 use crate::{
     model::{
         Code, ServerName, ToolPath,
@@ -16,6 +16,7 @@ use crate::{
         control::Refusal,
         trail::DeedKind,
     },
+    prompts::Said,
     secrets::Secret,
     upstream::{Lease, LeaseError},
 };
@@ -46,7 +47,7 @@ impl Hub {
         let since = Instant::now();
         let mut asked = BTreeSet::new();
         let mut leased = self.lease_of(registered).await;
-        while let Some(name) = lacking(&leased, registered).filter(|_| self.is_attended()) {
+        while let Some(name) = lacking(&leased, registered).filter(|_| self.inner.prompts.is_attended()) {
             let gate = self.inner.gates.of(server);
             let mut declined = gate.lock().await;
             // Somebody may have been asked for it already, for another call.
@@ -75,7 +76,7 @@ impl Hub {
         let wants = Wanted::Credential { name: name.to_owned() };
         let question = ServerQuestion { message: String::new(), wants };
         let ask = ask_of(self.viewer.as_deref().unwrap_or("Satchel"), &path, question);
-        let mut ticket = self.queue_question(ask, &path).ok()?;
+        let mut ticket = self.inner.prompts.queue_question(ask, &path).ok()?;
         match ticket.said().await.ok()? {
             Said::OfQuestion(QuestionAnswer::Accept { .. }) => Some(true),
             Said::OfQuestion(_) | Said::OfCall(_) => Some(false),
@@ -87,7 +88,7 @@ impl Hub {
     /// # Errors
     /// Where it is not asked any more, or cannot be stored. It is still asked then.
     pub(super) async fn answer_secret(&self, id: u64, value: Secret) -> Result<(), Refusal> {
-        let name = self.wanted_secret(id)?;
+        let name = self.inner.prompts.wanted_secret(id)?;
         self.store_secret(&name, value).await
     }
 
@@ -99,7 +100,7 @@ impl Hub {
         self.inner.around.secrets.set(name, value).await?;
         self.did_here(DeedKind::SecretChanged, name, "stored");
         self.renew();
-        self.secret_came(name);
+        self.inner.prompts.secret_came(name);
         Ok(())
     }
 }

@@ -150,13 +150,13 @@ impl Hub {
             Wish::ApproveSettings { fingerprint } => self.approve_settings(&fingerprint).await,
             Wish::KeepHeld { server, items } => self.decide(&server, items, false).await,
             Wish::LookedAt { server } => self.looked_at(&server).await,
-            Wish::Asks { wait } => Ok(json!(self.asks(wait).await)),
+            Wish::Asks { wait } => Ok(json!(self.inner.prompts.asks(wait).await)),
             Wish::AnswerAsk { id, answer } => {
                 self.answer_ask(id, answer).await?;
                 Ok(json!({}))
             }
             Wish::AnswerQuestion { id, answer } => {
-                self.answer_question(id, answer)?;
+                self.inner.prompts.answer_question(id, answer)?;
                 Ok(json!({}))
             }
             Wish::AnswerSecret { id, value } => {
@@ -164,7 +164,7 @@ impl Hub {
                 Ok(json!({}))
             }
             Wish::ReadingAsk { id } => {
-                self.reading_ask(id);
+                self.inner.prompts.reading_ask(id);
                 Ok(json!({}))
             }
             Wish::DebugStatus => Ok(json!(self.debug_status()?)),

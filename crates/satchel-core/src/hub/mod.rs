@@ -5,7 +5,6 @@
 //! a server reads its lists when they changed; one task composes the snapshot. All end with [`Hub::shutdown`].
 
 mod apply;
-mod asking;
 mod audience;
 mod authorize;
 mod call;
@@ -61,6 +60,7 @@ use crate::{
     config::Config,
     files::Places,
     model::{Notice, Origin, ServerName, Snapshot, control::Change},
+    prompts::Prompts,
     review::{Accepted, Review},
     secrets::Secrets,
     tasks::kept,
@@ -137,8 +137,8 @@ struct Inner {
     review: Arc<Review>,
     /// Settings that a person accepted.
     settings: settings::AcceptedSettings,
-    /// Calls that wait for a person.
-    asking: asking::Asking,
+    /// What waits for a person.
+    prompts: Arc<Prompts>,
     gates: credential::Gates,
     /// What was removed, to be put back.
     removed: entry::Removed,
@@ -153,7 +153,7 @@ struct Inner {
     meanings: meaning::Meanings,
     happenings: happenings::Happenings,
     door: trail::Door,
-    compose: Notify,
+    compose: Arc<Notify>,
     learning: Semaphore,
     looking: Semaphore,
     /// Faces that have approvals listed.
@@ -200,6 +200,7 @@ impl Hub {
         keep::clear_leftovers_of_others(edits.files());
         let secrets = Secrets::open(&options.places.data);
         let (ledger, records) = ledger::Ledger::new();
+        let compose = Arc::<Notify>::default();
         let around = Arc::new(Surroundings {
             trail: ledger.trail(),
             places: options.places.clone(),
@@ -226,7 +227,7 @@ impl Hub {
             offers: Mutex::default(),
             review: Review::new(options.places.approvals(), tracker.clone()),
             settings: settings::AcceptedSettings::default(),
-            asking: asking::Asking::default(),
+            prompts: Prompts::new(compose.clone(), end.clone()),
             gates: credential::Gates::default(),
             removed: entry::Removed::default(),
             catalog: watch::Sender::new(Catalog::default()),
@@ -239,7 +240,7 @@ impl Hub {
             meanings: meaning::Meanings::default(),
             happenings: happenings::Happenings::default(),
             door: trail::Door::default(),
-            compose: Notify::new(),
+            compose,
             learning: Semaphore::new(LEARNING),
             looking: Semaphore::new(1),
             listing: Semaphore::new(1),

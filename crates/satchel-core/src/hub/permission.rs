@@ -7,17 +7,16 @@ use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json, value::to_raw_value};
 use tokio::time::Instant;
 
-use super::{
-    CallFailure, Hub,
-    asking::{PATIENCE, SILENT, Ticket, denied},
-};
+use super::{CallFailure, Hub};
 use crate::{
     bridge::{Caller, Question},
     model::{
-        ToolPath,
+        Code, ToolPath,
         asks::{Ask, AskAnswer, AskArgument},
+        control::{Change, Refusal},
         nature::{Effect, Permit},
     },
+    prompts::{PATIENCE, SILENT, Ticket},
     trust::{clean, rules::Decision},
 };
 
@@ -84,7 +83,7 @@ impl Permission {
                     self.asked = Asked::Said(Err(SILENT));
                 }
                 Asked::Faces(None) => {
-                    self.asked = match hub.queue_ask(self.ask.clone(), &self.path) {
+                    self.asked = match hub.inner.prompts.queue_ask(self.ask.clone(), &self.path) {
                         Ok(ticket) => Asked::Faces(Some(ticket)),
                         Err(why) => Asked::Said(Err(why)),
                     };
@@ -124,7 +123,7 @@ impl Permission {
         };
         let answer = if Instant::now() > until { Err(SILENT) } else { Ok(consent(result)) };
         if answer == Ok(AskAnswer::Session) {
-            hub.grant(&self.client, &self.path);
+            hub.inner.prompts.grant(&self.client, &self.path);
         }
         self.asked = Asked::Said(answer);
     }
@@ -165,16 +164,17 @@ impl Hub {
             self.tell_rule(&format!("{rule}; called by hand"), None);
             return Ok(Permitted::Freely);
         }
-        if self.is_granted(client, path) {
+        if self.inner.prompts.is_granted(client, path) {
             self.tell_rule(&format!("{rule}; allowed for this session"), None);
             return Ok(Permitted::Freely);
         }
         let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
-        if answers && self.is_back(client, path, &arguments(params)) {
+        if answers && self.inner.prompts.is_back(client, path, &arguments(params)) {
             self.tell_rule(&format!("{rule}; allowed once"), None);
             return Ok(Permitted::Again);
         }
-        self.admit_question(client, path.server.as_str()).map_err(|why| denied(path, why))?;
+        let admitted = self.inner.prompts.admit_question(client, path.server.as_str());
+        admitted.map_err(|why| denied(path, why))?;
         let given = params.get("arguments").map_or("{}", Raw::get);
         let ask = self.ask_about(client, path, given, &rule);
         let question = question(&ask);
@@ -219,10 +219,48 @@ impl Hub {
         }
     }
 
+    /// A person's word about a call.
+    ///
+    /// # Errors
+    /// Where it is not asked any more, a yes came too soon to be one, or the rule cannot be written. It is still asked
+    /// then.
+    pub(super) async fn answer_ask(&self, id: u64, answer: AskAnswer) -> Result<(), Refusal> {
+        if answer == AskAnswer::Always {
+            let (client, path) = self.inner.prompts.asked_about(id, answer)?;
+            self.always_allow(&client, &path).await?;
+        }
+        self.inner.prompts.answer_ask(id, answer)
+    }
+
+    async fn always_allow(&self, client: &str, path: &ToolPath) -> Result<(), Refusal> {
+        let all = self.inner.catalog.borrow().clone();
+        let own = all.tool(path).map_or_else(|| path.tool.clone(), |tool| tool.name_there().to_owned());
+        let tool = format!("{}:{own}", path.server.in_path());
+        if tool.contains(['*', '?']) || client.contains(['*', '?']) {
+            let message =
+                format!("no rule can be for {tool} alone: its name has a sign that stands for others");
+            return Err(Refusal::new("bad_rule", message, "Allow it once, or write a wider rule yourself."));
+        }
+        let permit = Some(Permit::Allow);
+        self.apply(Change::SetPermit { tool, client: Some(client.to_owned()), permit }).await?;
+        Ok(())
+    }
+
+    /// From now on, or no longer, a face shows every question by itself.
+    pub fn set_attended(&self, attended: bool) {
+        self.inner.prompts.set_attended(attended);
+    }
+
     /// The call ended. Where its server answered with a question, it comes back and needs no other word.
     pub(super) fn remember_round(&self, caller: &Caller, path: &ToolPath, params: &RawObject) {
-        self.expect_back(&caller.client, path, arguments(params));
+        self.inner.prompts.expect_back(&caller.client, path, arguments(params));
     }
+}
+
+/// A call that is not made, with the reason.
+pub(super) fn denied(path: &ToolPath, why: &str) -> CallFailure {
+    let message = format!("{} was not called: {why}", clean::visible(&path.to_string()));
+    CallFailure::not_sent(Some(&path.server), Some(Code::Denied), message, Code::Denied.action().to_owned())
 }
 
 fn arguments(params: &RawObject) -> Value {

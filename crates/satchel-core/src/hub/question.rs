@@ -4,11 +4,7 @@
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json, value::to_raw_value};
 
-use super::{
-    Hub,
-    asking::{NOBODY, PATIENCE, SILENT, Said, Ticket},
-    permission::shown,
-};
+use super::{Hub, permission::shown};
 use crate::{
     bridge::{
         Caller,
@@ -19,6 +15,7 @@ use crate::{
         asks::{Ask, QuestionAnswer, ServerQuestion, Wanted},
         nature::Effect,
     },
+    prompts::{NOBODY, PATIENCE, SILENT, Said, Ticket},
 };
 
 const ELICITATION: &str = "elicitation/create";
@@ -139,11 +136,11 @@ impl AtFaces {
             Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Credential { .. } => None,
         };
         let secret = matches!(question.wants, Wanted::Secret { .. });
-        if self.nobody && !hub.is_attended() {
+        if self.nobody && !hub.inner.prompts.is_attended() {
             let result = self.refused(server, ABSENT);
             return Some(Answered { key: key.to_owned(), result, unseen_page: page });
         }
-        match hub.queue_question(ask_of(&caller.client, &path, question), &path) {
+        match hub.inner.prompts.queue_question(ask_of(&caller.client, &path, question), &path) {
             Ok(ticket) => {
                 self.posed.push(Posed { key: key.to_owned(), ticket, page, secret });
                 None

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{CallFailure, Hub, asking::denied};
+use super::{CallFailure, Hub, permission::denied};
 use crate::{
     catalog::{Catalog, ToolEntry},
     config::Config,

@@ -137,7 +137,7 @@ impl Hub {
             avoided,
             ledger: self.ledger_view(),
             paused: view.paused,
-            asks: self.waiting_asks(),
+            asks: self.inner.prompts.waiting_asks(),
         }
     }
 }

@@ -1,13 +1,16 @@
-//! What waits for a person at one of Satchel's own faces: calls that a rule asks about, and what servers want to know.
-//! Silence is a no, and so is a hub that nobody looks at.
+//! What people are asked at Satchel's own faces, in one queue: calls that a rule asks about, what servers want to know, and
+//! credentials. Silence means no, and so does a hub that nobody looks at.
+//!
+//! Keeps what people answered for a session, and bounds how much clients and servers may ask. Knows no server and makes no
+//! call; whoever asks waits with a [`Ticket`].
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use serde_json::Value;
@@ -15,20 +18,19 @@ use tokio::{
     sync::{Notify, oneshot},
     time::Instant,
 };
+use tokio_util::sync::CancellationToken;
 
-use super::{CallFailure, Hub, view::now_ms};
 use crate::{
     bridge::form,
     model::{
-        Code, ServerName, ToolPath,
+        ServerName, ToolPath,
         asks::{Ask, AskAnswer, AskList, QuestionAnswer, Wanted},
-        control::{Change, Refusal},
+        control::Refusal,
     },
-    trust::clean,
 };
 
 /// Silence of a person is a no after so long.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Where nobody is known to look, somebody may still come within this time.
 const GRACE: Duration = Duration::from_secs(10);
 /// A yes that comes sooner was no answer to this question.
@@ -55,13 +57,17 @@ const COMES_BACK: Duration = Duration::from_secs(10 * 60);
 /// So many of those are remembered.
 const ROUNDS: usize = 64;
 
-/// What waits, and whether somebody looks.
-#[derive(Debug, Default)]
-pub(super) struct Asking {
+/// The room that owns what waits for a person, and knows whether somebody looks.
+#[derive(Debug)]
+pub struct Prompts {
     state: Mutex<State>,
     came: Notify,
     /// Faces that show every question by themselves.
     faces: AtomicUsize,
+    /// Told whenever something else waits.
+    changed: Arc<Notify>,
+    /// Nobody waits for questions any more.
+    end: CancellationToken,
 }
 
 #[derive(Debug, Default)]
@@ -99,14 +105,26 @@ struct Waiting {
 
 /// A person's word.
 #[derive(Debug, Clone)]
-pub(super) enum Said {
+pub enum Said {
     /// About a call.
     OfCall(AskAnswer),
     /// To a server's question.
     OfQuestion(QuestionAnswer),
 }
 
-impl Asking {
+impl Prompts {
+    /// An empty queue. `changed` is told whenever something else waits; `end` lets go of whoever looks.
+    pub fn new(changed: Arc<Notify>, end: CancellationToken) -> Arc<Self> {
+        let (state, came, faces) = (Mutex::default(), Notify::new(), AtomicUsize::new(0));
+        Arc::new(Self { state, came, faces, changed, end })
+    }
+
+    /// What waits is not what it was.
+    fn tell(&self) {
+        self.came.notify_waiters();
+        self.changed.notify_one();
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -153,6 +171,15 @@ impl State {
         Ok(waiting)
     }
 
+    fn asked_about(&mut self, id: u64, answer: AskAnswer) -> Result<(String, ToolPath), Refusal> {
+        let waiting = self.offered(id, answer.is_yes())?;
+        if waiting.ask.question.is_some() {
+            let message = format!("question {id} is a server's, and wants another kind of answer");
+            return Err(Refusal::new("other_question", message, "See `satchel answer --help`."));
+        }
+        Ok((waiting.ask.client.clone(), waiting.path.clone()))
+    }
+
     /// Gives one answer to all that it is meant for. Was there any?
     fn answer(&mut self, meant: impl Fn(&Waiting) -> bool, said: &Said) -> bool {
         let (answered, waiting): (VecDeque<_>, _) = self.waiting.drain(..).partition(meant);
@@ -196,8 +223,8 @@ fn millis(time: Duration) -> u64 {
 
 /// A place in the queue. Given back, the question is not asked any more.
 #[derive(Debug)]
-pub(super) struct Ticket {
-    hub: Hub,
+pub struct Ticket {
+    prompts: Arc<Prompts>,
     id: u64,
     since: Instant,
     answer: oneshot::Receiver<Said>,
@@ -205,7 +232,7 @@ pub(super) struct Ticket {
 
 impl Ticket {
     /// A person's word about a call, or why there is none. May be given up and called again.
-    pub(super) async fn word(&mut self) -> Result<AskAnswer, &'static str> {
+    pub async fn word(&mut self) -> Result<AskAnswer, &'static str> {
         match self.said().await? {
             Said::OfCall(answer) => Ok(answer),
             Said::OfQuestion(_) => Err(SILENT),
@@ -213,13 +240,13 @@ impl Ticket {
     }
 
     /// The same about whatever was asked.
-    pub(super) async fn said(&mut self) -> Result<Said, &'static str> {
+    pub async fn said(&mut self) -> Result<Said, &'static str> {
         let looked = self.since + GRACE;
         tokio::select! {
             answer = &mut self.answer => return answer.map_err(|_| SILENT),
             () = tokio::time::sleep_until(looked) => {}
         }
-        if !self.hub.is_attended() {
+        if !self.prompts.is_attended() {
             return Err(NOBODY);
         }
         loop {
@@ -234,7 +261,7 @@ impl Ticket {
     }
 
     fn until(&self) -> Instant {
-        let state = self.hub.inner.asking.lock();
+        let state = self.prompts.lock();
         match state.waiting.iter().find(|waiting| waiting.ask.id == self.id) {
             Some(waiting) if waiting.offered.is_some() => waiting.until,
             // Its time begins when it can be seen.
@@ -244,25 +271,26 @@ impl Ticket {
     }
 }
 
-pub(super) const SILENT: &str = "the user did not answer";
-pub(super) const NOBODY: &str = "a person has to allow it, and nobody is there to be asked";
+/// Why there is no answer: a person could see the question and did not say anything.
+pub const SILENT: &str = "the user did not answer";
+/// Why there is no answer: nobody looks.
+pub const NOBODY: &str = "a person has to allow it, and nobody is there to be asked";
 
 impl Drop for Ticket {
     fn drop(&mut self) {
         {
-            let mut state = self.hub.inner.asking.lock();
+            let mut state = self.prompts.lock();
             state.waiting.retain(|waiting| waiting.ask.id != self.id);
             state.offer(Instant::now());
         }
-        self.hub.inner.asking.came.notify_waiters();
-        self.hub.inner.compose.notify_one();
+        self.prompts.tell();
     }
 }
 
-impl Hub {
+impl Prompts {
     /// From now on, or no longer, a face shows every question by itself.
     pub fn set_attended(&self, attended: bool) {
-        let faces = &self.inner.asking.faces;
+        let faces = &self.faces;
         if attended {
             faces.fetch_add(1, Ordering::Relaxed);
         } else {
@@ -270,23 +298,23 @@ impl Hub {
         }
     }
 
-    pub(super) fn is_attended(&self) -> bool {
-        let asking = &self.inner.asking;
-        asking.faces.load(Ordering::Relaxed) > 0
-            || asking.lock().last_look.is_some_and(|look| look.elapsed() < ATTENTION)
+    /// Does somebody look, or has a moment ago?
+    pub fn is_attended(&self) -> bool {
+        self.faces.load(Ordering::Relaxed) > 0
+            || self.lock().last_look.is_some_and(|look| look.elapsed() < ATTENTION)
     }
 
     /// Is another question about a client's calls of a server bearable? Counts it, where it is.
     ///
     /// # Errors
     /// The reason, where it is not.
-    pub(super) fn admit_question(&self, client: &str, server: &str) -> Result<(), &'static str> {
-        self.inner.asking.lock().admit(client, server, Instant::now())
+    pub fn admit_question(&self, client: &str, server: &str) -> Result<(), &'static str> {
+        self.lock().admit(client, server, Instant::now())
     }
 
     /// Why another question of a server to people is not bearable. Counts it, where it is.
-    pub(super) fn bear_question(&self, server: &ServerName) -> Option<&'static str> {
-        let bearable = self.inner.asking.lock().bear(server.as_str(), Instant::now());
+    pub fn bear_question(&self, server: &ServerName) -> Option<&'static str> {
+        let bearable = self.lock().bear(server.as_str(), Instant::now());
         (!bearable).then_some("too many questions within a minute; nobody was asked this one")
     }
 
@@ -294,11 +322,11 @@ impl Hub {
     ///
     /// # Errors
     /// The reason, where too many wait already.
-    pub(super) fn queue_ask(&self, mut ask: Ask, path: &ToolPath) -> Result<Ticket, &'static str> {
+    pub fn queue_ask(self: &Arc<Self>, mut ask: Ask, path: &ToolPath) -> Result<Ticket, &'static str> {
         let (answer, answered) = oneshot::channel();
         let since = Instant::now();
         let id = {
-            let mut state = self.inner.asking.lock();
+            let mut state = self.lock();
             let of =
                 |is: &dyn Fn(&Ask) -> bool| state.waiting.iter().filter(|waiting| is(&waiting.ask)).count();
             if of(&|other| other.server == ask.server) >= WAITING_OF_SERVER
@@ -316,23 +344,22 @@ impl Hub {
             state.offer(since);
             state.number
         };
-        self.inner.asking.came.notify_waiters();
-        self.inner.compose.notify_one();
-        Ok(Ticket { hub: self.clone(), id, since, answer: answered })
+        self.tell();
+        Ok(Ticket { prompts: self.clone(), id, since, answer: answered })
     }
 
     /// Puts a server's question to whoever looks at Satchel.
     ///
     /// # Errors
     /// The reason, where it has asked too much, or nobody wants to hear more of it.
-    pub(super) fn queue_question(&self, ask: Ask, path: &ToolPath) -> Result<Ticket, &'static str> {
-        self.inner.asking.lock().face(path.server.as_str(), Instant::now())?;
+    pub fn queue_question(self: &Arc<Self>, ask: Ask, path: &ToolPath) -> Result<Ticket, &'static str> {
+        self.lock().face(path.server.as_str(), Instant::now())?;
         self.queue_ask(ask, path)
     }
 
     /// Somebody is reading this question right now.
-    pub(super) fn reading_ask(&self, id: u64) {
-        let mut state = self.inner.asking.lock();
+    pub fn reading_ask(&self, id: u64) {
+        let mut state = self.lock();
         state.last_look = Some(Instant::now());
         let Some(waiting) = state.waiting.iter_mut().find(|waiting| waiting.ask.id == id) else { return };
         let until = (Instant::now() + READING).min(waiting.since + READING_AT_MOST);
@@ -343,19 +370,19 @@ impl Hub {
     }
 
     /// What waits, fairest first.
-    pub(super) fn waiting_asks(&self) -> Vec<Ask> {
+    pub fn waiting_asks(&self) -> Vec<Ask> {
         let now = Instant::now();
-        let state = self.inner.asking.lock();
+        let state = self.lock();
         let seen = state.waiting.iter().filter(|waiting| waiting.offered.is_some() && waiting.until > now);
         fair(seen.map(|waiting| waiting.ask.clone()))
     }
 
     /// The same for somebody who looks. With `wait` the answer comes when something waits, or after some seconds.
-    pub(super) async fn asks(&self, wait: bool) -> AskList {
+    pub async fn asks(&self, wait: bool) -> AskList {
         let until = Instant::now() + ATTENTION / 2;
         loop {
-            let came = self.inner.asking.came.notified();
-            self.inner.asking.lock().last_look = Some(Instant::now());
+            let came = self.came.notified();
+            self.lock().last_look = Some(Instant::now());
             let asks = self.waiting_asks();
             if !wait || !asks.is_empty() {
                 return AskList { asks };
@@ -363,30 +390,26 @@ impl Hub {
             tokio::select! {
                 () = came => {}
                 () = tokio::time::sleep_until(until) => return AskList::default(),
-                () = self.inner.end.cancelled() => return AskList::default(),
+                () = self.end.cancelled() => return AskList::default(),
             }
         }
     }
 
-    /// A person's word about a call.
+    /// Which client's call of which tool this question is about.
     ///
     /// # Errors
-    /// Where it is not asked any more, a yes came too soon to be one, or the rule cannot be written. It is still asked
-    /// then.
-    pub(super) async fn answer_ask(&self, id: u64, answer: AskAnswer) -> Result<(), Refusal> {
-        let (client, path) = {
-            let mut state = self.inner.asking.lock();
-            let waiting = state.offered(id, answer.is_yes())?;
-            if waiting.ask.question.is_some() {
-                let message = format!("question {id} is a server's, and wants another kind of answer");
-                return Err(Refusal::new("other_question", message, "See `satchel answer --help`."));
-            }
-            (waiting.ask.client.clone(), waiting.path.clone())
-        };
-        if answer == AskAnswer::Always {
-            self.always_allow(&client, &path).await?;
-        }
-        let mut state = self.inner.asking.lock();
+    /// Where it is not asked any more, or a yes came too soon to be one. It is still asked then.
+    pub fn asked_about(&self, id: u64, answer: AskAnswer) -> Result<(String, ToolPath), Refusal> {
+        self.lock().asked_about(id, answer)
+    }
+
+    /// A person's word about a call. One word answers every question that it makes needless.
+    ///
+    /// # Errors
+    /// Where it is not asked any more, or a yes came too soon to be one. It is still asked then.
+    pub fn answer_ask(&self, id: u64, answer: AskAnswer) -> Result<(), Refusal> {
+        let mut state = self.lock();
+        let (client, path) = state.asked_about(id, answer)?;
         match answer {
             AskAnswer::Session => {
                 state.granted.insert((client.clone(), path.clone()), Instant::now());
@@ -396,7 +419,6 @@ impl Hub {
             }
             AskAnswer::Once | AskAnswer::Always | AskAnswer::No => {}
         }
-        // One word answers every question that it makes needless.
         let meant = |waiting: &Waiting| match answer {
             _ if waiting.ask.id == id => true,
             _ if waiting.ask.question.is_some() => false,
@@ -406,7 +428,7 @@ impl Hub {
         };
         let said = state.answer(meant, &Said::OfCall(answer));
         drop(state);
-        self.inner.compose.notify_one();
+        self.changed.notify_one();
         if said { Ok(()) } else { Err(gone(id)) }
     }
 
@@ -415,8 +437,8 @@ impl Hub {
     /// # Errors
     /// Where it is not asked any more, does not fit the question, or a yes came too soon to be one. It is still asked
     /// then.
-    pub(super) fn answer_question(&self, id: u64, answer: QuestionAnswer) -> Result<(), Refusal> {
-        let mut state = self.inner.asking.lock();
+    pub fn answer_question(&self, id: u64, answer: QuestionAnswer) -> Result<(), Refusal> {
+        let mut state = self.lock();
         let waiting = state.offered(id, matches!(answer, QuestionAnswer::Accept { .. }))?;
         let server = waiting.ask.server.clone();
         let Some(question) = &waiting.ask.question else {
@@ -441,8 +463,7 @@ impl Hub {
         };
         let said = state.answer(meant, &Said::OfQuestion(answer));
         drop(state);
-        self.inner.asking.came.notify_waiters();
-        self.inner.compose.notify_one();
+        self.tell();
         if said { Ok(()) } else { Err(gone(id)) }
     }
 
@@ -450,8 +471,8 @@ impl Hub {
     ///
     /// # Errors
     /// Where it is not asked any more, wants something else, or was answered before anybody could have read it.
-    pub(super) fn wanted_secret(&self, id: u64) -> Result<String, Refusal> {
-        let mut state = self.inner.asking.lock();
+    pub fn wanted_secret(&self, id: u64) -> Result<String, Refusal> {
+        let mut state = self.lock();
         let waiting = state.offered(id, true)?;
         match waiting.ask.question.as_ref().map(|question| &question.wants) {
             Some(Wanted::Credential { name }) => Ok(name.clone()),
@@ -463,34 +484,19 @@ impl Hub {
     }
 
     /// A value was stored: whoever waits for it goes on.
-    pub(super) fn secret_came(&self, name: &str) {
+    pub fn secret_came(&self, name: &str) {
         let wants = |waiting: &Waiting| {
             let question = waiting.ask.question.as_ref();
             question.is_some_and(|question| question.wants == Wanted::Credential { name: name.to_owned() })
         };
         let given = Said::OfQuestion(QuestionAnswer::Accept { content: serde_json::Map::new() });
-        self.inner.asking.lock().answer(wants, &given);
-        self.inner.asking.came.notify_waiters();
-        self.inner.compose.notify_one();
-    }
-
-    async fn always_allow(&self, client: &str, path: &ToolPath) -> Result<(), Refusal> {
-        let all = self.inner.catalog.borrow().clone();
-        let own = all.tool(path).map_or_else(|| path.tool.clone(), |tool| tool.name_there().to_owned());
-        let tool = format!("{}:{own}", path.server.in_path());
-        if tool.contains(['*', '?']) || client.contains(['*', '?']) {
-            let message =
-                format!("no rule can be for {tool} alone: its name has a sign that stands for others");
-            return Err(Refusal::new("bad_rule", message, "Allow it once, or write a wider rule yourself."));
-        }
-        let permit = Some(crate::model::nature::Permit::Allow);
-        self.apply(Change::SetPermit { tool, client: Some(client.to_owned()), permit }).await?;
-        Ok(())
+        self.lock().answer(wants, &given);
+        self.tell();
     }
 
     /// Did a person allow this client's calls of the tool for now?
-    pub(super) fn is_granted(&self, client: &str, path: &ToolPath) -> bool {
-        let mut state = self.inner.asking.lock();
+    pub fn is_granted(&self, client: &str, path: &ToolPath) -> bool {
+        let mut state = self.lock();
         let now = Instant::now();
         state.granted.retain(|_, used| now - *used < SESSION);
         match state.granted.get_mut(&(client.to_owned(), path.clone())) {
@@ -503,13 +509,13 @@ impl Hub {
     }
 
     /// A person allowed this client's calls of the tool through the client itself.
-    pub(super) fn grant(&self, client: &str, path: &ToolPath) {
-        self.inner.asking.lock().granted.insert((client.to_owned(), path.clone()), Instant::now());
+    pub fn grant(&self, client: &str, path: &ToolPath) {
+        self.lock().granted.insert((client.to_owned(), path.clone()), Instant::now());
     }
 
     /// A call that was allowed ended with a question of its server: it comes back once, and is not asked about again.
-    pub(super) fn expect_back(&self, client: &str, path: &ToolPath, arguments: Value) {
-        let mut state = self.inner.asking.lock();
+    pub fn expect_back(&self, client: &str, path: &ToolPath, arguments: Value) {
+        let mut state = self.lock();
         if state.rounds.len() >= ROUNDS {
             state.rounds.pop_front();
         }
@@ -517,8 +523,8 @@ impl Hub {
     }
 
     /// Is it such a call?
-    pub(super) fn is_back(&self, client: &str, path: &ToolPath, arguments: &Value) -> bool {
-        let mut state = self.inner.asking.lock();
+    pub fn is_back(&self, client: &str, path: &ToolPath, arguments: &Value) -> bool {
+        let mut state = self.lock();
         state.rounds.retain(|(since, ..)| since.elapsed() < COMES_BACK);
         let meant = |(_, of, tool, given): &(Instant, String, ToolPath, Value)| {
             of == client && tool == path && given == arguments
@@ -548,16 +554,14 @@ fn fair(asks: impl Iterator<Item = Ask>) -> Vec<Ask> {
     all.into_iter().map(|(_, _, ask)| ask).collect()
 }
 
-/// A call that is not made, with the reason.
-pub(super) fn denied(path: &ToolPath, why: &str) -> CallFailure {
-    let message = format!("{} was not called: {why}", clean::visible(&path.to_string()));
-    CallFailure::not_sent(Some(&path.server), Some(Code::Denied), message, Code::Denied.action().to_owned())
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::nature::Effect;
+    use crate::model::{asks::ServerQuestion, nature::Effect};
 
     fn ask(id: u64, client: &str) -> Ask {
         Ask {
@@ -606,5 +610,126 @@ mod tests {
         state.muted.insert(("a".into(), "s".into()));
         assert!(state.admit("a", "s", Instant::now()).is_err());
         assert_eq!(state.admit("a", "other", Instant::now()), Ok(()));
+    }
+
+    fn room() -> Arc<Prompts> {
+        Prompts::new(Arc::default(), CancellationToken::new())
+    }
+
+    fn tool(name: &str) -> ToolPath {
+        ToolPath { server: "s".parse().unwrap(), tool: name.into() }
+    }
+
+    /// A question that somebody could read by now.
+    async fn asked(room: &Arc<Prompts>, client: &str, question: Option<Wanted>) -> Ticket {
+        let question = question.map(|wants| ServerQuestion { message: "?".into(), wants });
+        let ticket = room.queue_ask(Ask { question, ..ask(0, client) }, &tool("t")).unwrap();
+        tokio::time::advance(GUARD).await;
+        ticket
+    }
+
+    fn credential() -> Option<Wanted> {
+        Some(Wanted::Credential { name: "KEY".into() })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_means_no_and_sooner_where_nobody_looks() {
+        let room = room();
+        let began = Instant::now();
+        assert_eq!(asked(&room, "a", None).await.word().await, Err(NOBODY));
+        assert_eq!(began.elapsed(), GRACE);
+        room.set_attended(true);
+        let (began, mut ticket) = (Instant::now(), asked(&room, "a", None).await);
+        assert_eq!(ticket.word().await, Err(SILENT));
+        assert_eq!(began.elapsed(), PATIENCE);
+        drop(ticket);
+        // Whoever reads has more time, within a limit.
+        let (began, mut ticket) = (Instant::now(), asked(&room, "a", None).await);
+        let (id, reader) = (ticket.id, room.clone());
+        let reading = async {
+            loop {
+                tokio::time::sleep(READING / 2).await;
+                reader.reading_ask(id);
+            }
+        };
+        tokio::select! {
+            said = ticket.word() => assert_eq!(said, Err(SILENT)),
+            () = reading => {}
+        }
+        assert_eq!(began.elapsed(), READING_AT_MOST);
+        room.set_attended(false);
+        tokio::time::advance(ATTENTION).await;
+        assert!(!room.is_attended());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_early_yes_is_none_and_a_session_is_remembered_while_it_is_used() {
+        let room = room();
+        let mut ticket = room.queue_ask(ask(0, "a"), &tool("t")).unwrap();
+        assert_eq!(room.answer_ask(ticket.id, AskAnswer::Session).unwrap_err().code, "too_soon");
+        tokio::time::advance(GUARD).await;
+        // One word answers what it makes needless, and nothing else.
+        let (mut same, mut other) = (asked(&room, "a", None).await, asked(&room, "b", None).await);
+        room.answer_ask(ticket.id, AskAnswer::Session).unwrap();
+        assert_eq!(ticket.word().await, Ok(AskAnswer::Session));
+        assert_eq!(same.word().await, Ok(AskAnswer::Session));
+        assert_eq!(room.waiting_asks().len(), 1);
+        room.answer_ask(other.id, AskAnswer::No).unwrap();
+        assert_eq!(other.word().await, Ok(AskAnswer::No));
+        assert_eq!(room.answer_ask(other.id, AskAnswer::No).unwrap_err().code, "not_asked");
+        for _ in 0..3 {
+            tokio::time::advance(SESSION / 2).await;
+            assert!(room.is_granted("a", &tool("t")));
+        }
+        assert!(!room.is_granted("a", &tool("u")) && !room.is_granted("b", &tool("t")));
+        tokio::time::advance(SESSION).await;
+        assert!(!room.is_granted("a", &tool("t")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_is_seen_with_one_question_at_a_time_and_can_be_muted() {
+        let room = room();
+        let mut first = asked(&room, "a", credential()).await;
+        let mut second = asked(&room, "a", credential()).await;
+        assert_eq!(room.waiting_asks().len(), 1, "the second is shown after the first");
+        let refused = room.answer_question(second.id, QuestionAnswer::Decline).unwrap_err();
+        assert_eq!(refused.code, "not_asked");
+        assert_eq!(room.answer_ask(first.id, AskAnswer::No).unwrap_err().code, "other_question");
+        assert_eq!(room.wanted_secret(first.id).unwrap(), "KEY");
+        room.secret_came("KEY");
+        for ticket in [&mut first, &mut second] {
+            assert!(matches!(ticket.said().await, Ok(Said::OfQuestion(QuestionAnswer::Accept { .. }))));
+        }
+        let mut muted = asked(&room, "a", credential()).await;
+        room.answer_question(muted.id, QuestionAnswer::Mute).unwrap();
+        assert!(matches!(muted.said().await, Ok(Said::OfQuestion(QuestionAnswer::Mute))));
+        assert!(room.queue_question(ask(0, "a"), &tool("t")).is_err());
+        assert!(room.queue_ask(ask(0, "a"), &tool("t")).is_ok(), "its calls are still asked about");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_nobody_waits_for_is_gone_and_room_is_bounded() {
+        let room = room();
+        let mut tickets: Vec<Ticket> =
+            (0..WAITING_OF_SERVER).map(|_| room.queue_ask(ask(0, "a"), &tool("t")).unwrap()).collect();
+        assert!(room.queue_ask(ask(0, "b"), &tool("t")).is_err());
+        drop(tickets.pop());
+        assert!(room.queue_ask(ask(0, "b"), &tool("t")).is_ok());
+        drop(tickets);
+        assert_eq!(room.asks(false).await, AskList::default());
+        assert!(room.is_attended(), "whoever asked for questions a moment ago is there");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_allowed_call_comes_back_once() {
+        let (room, arguments) = (room(), serde_json::json!({ "a": 1 }));
+        room.expect_back("a", &tool("t"), arguments.clone());
+        assert!(!room.is_back("b", &tool("t"), &arguments));
+        assert!(!room.is_back("a", &tool("t"), &serde_json::json!({ "a": 2 })));
+        assert!(room.is_back("a", &tool("t"), &arguments));
+        assert!(!room.is_back("a", &tool("t"), &arguments));
+        room.expect_back("a", &tool("t"), arguments.clone());
+        tokio::time::advance(COMES_BACK).await;
+        assert!(!room.is_back("a", &tool("t"), &arguments));
     }
 }
