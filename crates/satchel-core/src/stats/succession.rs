@@ -66,7 +66,7 @@ impl Succession {
             |chain: &&mut Chain| chain.speaker == speaker && at_ms.saturating_sub(chain.last_ms) <= PAUSE;
         let last = self.chains.iter_mut().map(|(first, chain)| (*first, chain));
         let last =
-            last.filter(|(_, chain)| fresh(&chain)).max_by_key(|(first, chain)| (chain.last_ms, *first));
+            last.filter(|(_, chain)| fresh(chain)).max_by_key(|(first, chain)| (chain.last_ms, *first));
         let Some((first, chain)) = last else {
             self.begin(session, speaker, at_ms);
             return Found { chain: session, apart: None };
