@@ -57,6 +57,12 @@ impl Warden {
         warden
     }
 
+    /// One that watches over nothing.
+    #[cfg(all(test, unix))]
+    pub(super) fn of_nobody() -> Self {
+        Self { run: "test".into(), lines: mpsc::unbounded_channel().0, groups: Arc::default() }
+    }
+
     /// The mark of a process started for server number `server` in its `generation`.
     pub fn mark(&self, server: u64, generation: u64) -> String {
         format!("{}.{server}.{generation}", self.run)

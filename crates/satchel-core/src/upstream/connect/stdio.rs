@@ -454,3 +454,72 @@ fn describe(status: ExitStatus) -> String {
         None => "ended".to_owned(),
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::upstream::link::Event;
+
+    /// Hears that lists changed, which is how a server here says something.
+    #[derive(Debug, Clone, Default)]
+    struct Heard(Arc<Notify>);
+    impl OnChange for Heard {
+        fn list_changed(&self, _list: &str) {
+            self.0.notify_one();
+        }
+    }
+
+    /// A shell that runs this, without a hub around it.
+    fn shell(script: &str, heard: Heard) -> Connection {
+        let program = Program {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+            env: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
+            cwd: None,
+            leash: None,
+            walls: None,
+        };
+        let (log, tracker) = (ServerLog::nowhere(), TaskTracker::new());
+        connect(program, Box::new(heard), log, Warden::of_nobody(), Ending::default(), &tracker)
+            .expect("there is a shell")
+    }
+
+    async fn end_of_a_call(connection: &Connection) -> (String, Outcome) {
+        let wait = Duration::from_secs(20);
+        let mut call = match connection.link.start("tools/call", None, wait).await {
+            Ok(call) => call,
+            Err(error) => return (error.to_string(), error.outcome()),
+        };
+        loop {
+            match call.next(wait).await {
+                Event::Final(Err(error)) => return (error.to_string(), error.outcome()),
+                Event::Final(Ok(result)) => panic!("nobody could answer: {result}"),
+                Event::Note { .. } | Event::Question { .. } => {}
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_closes_its_input_and_goes_on_is_given_up_at_the_first_write() {
+        // It says when its input is closed, and goes on.
+        let closed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+        let heard = Heard::default();
+        let connection = shell(&format!("exec <&-; echo '{closed}'; exec sleep 60"), heard.clone());
+        heard.0.notified().await;
+        let (told, outcome) = end_of_a_call(&connection).await;
+        assert!(told.contains("it closed its input"), "{told}");
+        assert_eq!(outcome, Outcome::NotExecuted, "nothing of the request was taken");
+        assert_eq!(connection.link.ended().as_deref(), Some("it closed its input"));
+    }
+
+    #[tokio::test]
+    async fn a_server_that_ended_is_told_by_how_it_ended_and_not_by_its_input() {
+        let connection = shell("exit 3", Heard::default());
+        let (told, _) = end_of_a_call(&connection).await;
+        assert!(told.contains("ended with exit code 3"), "{told}");
+    }
+}
