@@ -140,7 +140,7 @@ fn inspected(
     let own: BTreeSet<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
     let others: BTreeSet<&str> = servers.iter().map(String::as_str).collect();
     let around = inspect::Around { server: name.as_str(), own: &own, servers: &others };
-    let (mut items, mut found) = (Vec::new(), HashMap::new());
+    let (mut items, mut found, mut told) = (Vec::new(), HashMap::new(), inspect::Told::default());
     for one in defined(offer, name) {
         let key = (one.kind, one.name.clone());
         let held = entry.judged.as_ref().and_then(|judged| judged.held.get(&key));
@@ -151,7 +151,7 @@ fn inspected(
         let findings = known.get(&item.print).cloned();
         let findings = findings.unwrap_or_else(|| inspect::findings(&one.tree, &around));
         found.insert(item.print.clone(), findings.clone());
-        if held.is_none() && findings.is_empty() {
+        if !told.adds(&findings) && held.is_none() {
             continue;
         }
         items.push(ApprovalItem {

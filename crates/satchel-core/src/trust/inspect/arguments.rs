@@ -1,12 +1,15 @@
 //! Arguments that are secrets by their name: whoever calls the tool hands them over.
+//!
+//! Many good servers take the password, key or token of the one service that they are for as an argument, and say so in
+//! its description. That is nothing to look at. What opens more than one service, or belongs to the person, always is.
 
 use std::ops::Range;
 
 use super::fold::Folded;
 use crate::trust::fingerprint::Tree;
 
-/// Names of things that open something, in parts as they are written in `snake_case`.
-const SECRETS: [&[&str]; 24] = [
+/// Names of things that open one service, in parts as they are written in `snake_case`.
+const OF_A_SERVICE: [&[&str]; 9] = [
     &["password"],
     &["passwd"],
     &["passphrase"],
@@ -15,12 +18,16 @@ const SECRETS: [&[&str]; 24] = [
     &["access", "token"],
     &["auth", "token"],
     &["refresh", "token"],
+    &["client", "secret"],
+];
+
+/// And of those that open much, or are a person's.
+const OF_A_PERSON: [&[&str]; 15] = [
     &["bearer", "token"],
     &["session", "token"],
     &["private", "key"],
     &["secret", "key"],
     &["ssh", "key"],
-    &["client", "secret"],
     &["seed", "phrase"],
     &["recovery", "phrase"],
     &["mnemonic"],
@@ -33,8 +40,12 @@ const SECRETS: [&[&str]; 24] = [
     &["otp"],
 ];
 
+/// Whose password it is: what stands beside it.
+const LOGINS: [&str; 6] = ["user", "username", "login", "email", "account", "mail"];
+
 /// Tools that are there to set, check or make one.
-const ABOUT_SECRETS: [&str; 36] = [
+/// And parts of an argument that hold one.
+const ABOUT_SECRETS: [&str; 38] = [
     "password",
     "passwd",
     "secret",
@@ -71,6 +82,8 @@ const ABOUT_SECRETS: [&str; 36] = [
     "mongo",
     "redis",
     "smtp",
+    "proxy",
+    "protect",
 ];
 
 /// The arguments of a tool that are secrets: where they stand, their name, and the part of it that says so.
@@ -80,34 +93,52 @@ pub(super) fn secrets(tree: &Tree) -> Vec<(String, String, Range<usize>)> {
         Some((_, Tree::Text(text))) => Folded::of(text).text,
         _ => String::new(),
     };
-    let about = words(&text("name")).join("_");
-    if ABOUT_SECRETS.iter().any(|word| about.contains(word)) {
+    if is_about_secrets(&text("name")) {
         return Vec::new();
     }
     let Some((_, schema)) = fields.iter().find(|(key, _)| key == "inputSchema") else { return Vec::new() };
+    let told = match fields.iter().find(|(key, _)| key == "description") {
+        Some((_, Tree::Text(text))) => text.as_str(),
+        _ => "",
+    };
     let mut found = Vec::new();
-    below(schema, "inputSchema", &mut found);
+    below(schema, "inputSchema", told, &mut found);
     found
 }
 
-fn below(schema: &Tree, place: &str, found: &mut Vec<(String, String, Range<usize>)>) {
+fn is_about_secrets(name: &str) -> bool {
+    let about = words(name).join("_");
+    ABOUT_SECRETS.iter().any(|word| about.contains(word))
+}
+
+fn below(schema: &Tree, place: &str, told: &str, found: &mut Vec<(String, String, Range<usize>)>) {
     let Tree::Object(fields) = schema else { return };
     for (key, value) in fields {
         let place = format!("{place}.{key}");
         match (key.as_str(), value) {
             ("properties", Tree::Object(properties)) => {
+                let is_login = properties.iter().any(|(name, _)| is_login(name));
                 for (name, property) in properties {
                     let place = format!("{place}.{name}");
-                    if is_secret(name) && takes_text(property) {
+                    let wanted = match sort(name) {
+                        Some(Sort::Person) => true,
+                        Some(Sort::Service) => !(is_login || is_described(property) || names(told, name)),
+                        None => false,
+                    };
+                    if wanted && takes_text(property) {
                         found.push((place.clone(), name.clone(), 0..name.len()));
                     }
-                    below(property, &place, found);
+                    if !is_about_secrets(name) {
+                        below(property, &place, told, found);
+                    }
                 }
             }
-            (_, Tree::Object(_)) => below(value, &place, found),
+            // A part that is there for them, or for what is protected by one.
+            (_, Tree::Object(_)) if is_about_secrets(key) => {}
+            (_, Tree::Object(_)) => below(value, &place, told, found),
             (_, Tree::List(items)) => {
                 for (at, item) in items.iter().enumerate() {
-                    below(item, &format!("{place}.{at}"), found);
+                    below(item, &format!("{place}.{at}"), told, found);
                 }
             }
             _ => {}
@@ -115,14 +146,24 @@ fn below(schema: &Tree, place: &str, found: &mut Vec<(String, String, Range<usiz
     }
 }
 
-fn is_secret(name: &str) -> bool {
+/// What an argument opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    /// The service that the tool is for.
+    Service,
+    /// Much, or what is a person's.
+    Person,
+}
+
+fn sort(name: &str) -> Option<Sort> {
     let words = words(name);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     // `password_policy` and `access_token_lifetime` are about one, and none themselves.
-    SECRETS.iter().any(|secret| {
+    let ends = |secret: &&[&str]| {
         words.ends_with(secret)
             || (words.len() == secret.len() + 1 && words.ends_with(&["value"]) && words.starts_with(secret))
-    }) && !words.iter().any(|word| {
+    };
+    let about = |word: &&str| {
         matches!(
             *word,
             "has"
@@ -138,7 +179,34 @@ fn is_secret(name: &str) -> bool {
                 | "num"
                 | "with"
         )
+    };
+    if words.iter().any(about) {
+        return None;
+    }
+    match OF_A_PERSON.iter().any(ends) {
+        true => Some(Sort::Person),
+        false => OF_A_SERVICE.iter().any(ends).then_some(Sort::Service),
+    }
+}
+
+fn is_login(name: &str) -> bool {
+    let words = words(name);
+    words.last().is_some_and(|last| LOGINS.contains(&last.as_str()))
+        || words.ends_with(&["user".to_owned(), "name".to_owned()])
+}
+
+/// Does the schema say what it is?
+fn is_described(property: &Tree) -> bool {
+    let Tree::Object(fields) = property else { return false };
+    fields.iter().any(|(key, value)| {
+        key == "description" && matches!(value, Tree::Text(text) if text.chars().any(char::is_alphabetic))
     })
+}
+
+/// Does a description name an argument?
+fn names(told: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    told.split(|c: char| !is_word(c)).any(|word| word == name)
 }
 
 fn takes_text(property: &Tree) -> bool {
@@ -160,22 +228,55 @@ mod tests {
 
     #[test]
     fn names_of_secrets_are_known_however_they_are_written() {
-        for (name, secret) in [
-            ("password", true),
-            ("userPassword", true),
-            ("API-Key", true),
-            ("openai_api_key", true),
-            ("accessToken", true),
-            ("privateKey", true),
-            ("max_tokens", false),
-            ("next_page_token", false),
-            ("primary_key", false),
-            ("password_policy", false),
-            ("has_password", false),
-            ("key", false),
-            ("author", false),
+        let (service, person) = (Some(Sort::Service), Some(Sort::Person));
+        for (name, of) in [
+            ("password", service),
+            ("userPassword", service),
+            ("API-Key", service),
+            ("openai_api_key", service),
+            ("accessToken", service),
+            ("privateKey", person),
+            ("seed_phrase", person),
+            ("max_tokens", None),
+            ("next_page_token", None),
+            ("primary_key", None),
+            ("password_policy", None),
+            ("has_password", None),
+            ("key", None),
+            ("author", None),
         ] {
-            assert_eq!(is_secret(name), secret, "{name}");
+            assert_eq!(sort(name), of, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_key_of_the_service_that_a_tool_is_for_is_nothing_to_look_at_where_it_is_told() {
+        let of = |description: &str, properties: serde_json::Value| {
+            let tool = serde_json::json!({
+                "name": "list_campaigns", "description": description,
+                "inputSchema": { "type": "object", "properties": properties },
+            });
+            let tree = Tree::of(&satchel_mcp::Raw::from_string(tool.to_string()).unwrap());
+            secrets(&tree).len()
+        };
+        let text = || serde_json::json!({ "type": "string" });
+        let described = |text: &str| serde_json::json!({ "type": "string", "description": text });
+        for (description, properties, found) in [
+            ("Lists campaigns.", serde_json::json!({ "api_key": text() }), 1),
+            ("Lists campaigns.", serde_json::json!({ "api_key": described(" ") }), 1),
+            ("Lists campaigns.", serde_json::json!({ "api_key": described("Key of the service.") }), 0),
+            (
+                "Lists.\n\nArgs:\n  access_token: of the service",
+                serde_json::json!({ "access_token": text() }),
+                0,
+            ),
+            ("Lists campaigns.", serde_json::json!({ "username": text(), "password": text() }), 0),
+            ("Lists campaigns.", serde_json::json!({ "proxy": { "properties": { "password": text() } } }), 0),
+            ("Lists campaigns.", serde_json::json!({ "theme": { "properties": { "password": text() } } }), 1),
+            ("Lists campaigns.", serde_json::json!({ "private_key": described("Key of the account.") }), 1),
+            ("Lists, with `seed_phrase`.", serde_json::json!({ "seed_phrase": text() }), 1),
+        ] {
+            assert_eq!(of(description, properties.clone()), found, "{description} {properties}");
         }
     }
 }

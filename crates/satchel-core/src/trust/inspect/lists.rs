@@ -52,6 +52,7 @@ fn what_real_lists_are_said_to_be() {
     for (server, list) in &lists {
         let own: BTreeSet<&str> =
             list["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
+        let mut told = Told::default();
         let around = Around { server, own: &own, servers: &[server.as_str()].into() };
         for (kind, value) in definitions(list) {
             *if kind == "tool" { &mut tools } else { &mut others } += 1;
@@ -61,7 +62,7 @@ fn what_real_lists_are_said_to_be() {
             if is_alarming(&tree) {
                 held.insert(format!("{server} {kind} {name}"));
             }
-            if kind == "tool" && !findings.is_empty() {
+            if told.adds(&findings) && kind == "tool" {
                 marked.insert((server, name.to_owned()));
             }
             for finding in findings {

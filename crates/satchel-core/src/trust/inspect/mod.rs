@@ -44,11 +44,13 @@ struct Spot {
     range: Range<usize>,
     /// Is it an attack as far as anybody can tell? What is only unusual is marked.
     plain: bool,
+    /// Where only weights say it: by how many hundredths it is more than enough.
+    more: Option<u16>,
 }
 
 impl Spot {
     fn of(about: Odd, range: Range<usize>) -> Self {
-        Self { about, range, plain: about.hides() }
+        Self { about, range, plain: about.hides(), more: None }
     }
 }
 
@@ -65,11 +67,15 @@ pub fn is_alarming(tree: &Tree) -> bool {
 /// Everything odd in a definition, in the order in which it stands there.
 pub fn findings(tree: &Tree, around: &Around<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let mut stretches = 0;
+    tree.texts(&mut |_, text| stretches += learned::stretches(text));
+    let wanted = learned::wanted_of(stretches);
     tree.texts(&mut |place, text| {
         if findings.len() >= MOST {
             return;
         }
-        let spots = scan::spots(text);
+        let mut spots = scan::spots(text);
+        spots.retain(|spot| spot.more.is_none_or(|more| more >= wanted));
         let about_own = |spot: &Spot| {
             let end = text[spot.range.end..].find(['.', '\n']).map_or(text.len(), |end| spot.range.end + end);
             spot.about == Odd::OtherTools && names_own(&text[spot.range.start..end], around.own)
@@ -85,6 +91,21 @@ pub fn findings(tree: &Tree, around: &Around<'_>) -> Vec<Finding> {
     }
     findings.truncate(MOST);
     findings
+}
+
+/// What was told of a server's definitions so far.
+#[derive(Debug, Default)]
+pub struct Told(BTreeSet<(&'static str, String)>);
+
+impl Told {
+    /// Is anything of it new? A server that says one sentence in each of its tools is looked at once for it.
+    pub fn adds(&mut self, findings: &[Finding]) -> bool {
+        let mut new = false;
+        for finding in findings {
+            new |= self.0.insert((finding.about.words(), finding.text.clone())) || finding.about.hides();
+        }
+        new
+    }
 }
 
 /// Where a text as a person reads it, hidden characters written out, is odd. By bytes, in order, apart from each other.

@@ -93,13 +93,18 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     let folded = Folded::of(text);
     let before = spots.len();
     match_all(&folded, spots);
+    let said = learned::said(&folded);
+    let resembles = matches!(said, Said::Resembles(..));
     if let Some((range, alone)) = evidence::found(&folded.text) {
         let range = folded.original(range);
-        let plain = alone || learned::of_clause(&Folded::of(clause(text, &range))) == Clause::Plain;
-        spots.push(Spot { about: Odd::Instruction, range, plain });
+        let of = |part: &str| learned::of_clause(&Folded::of(part));
+        let clause = of(clause(text, &range)).max(of(&text[range.clone()]));
+        // Long descriptions have several weak signs by accident, but seldom a strong one.
+        if alone || resembles || clause >= Clause::Likely {
+            let plain = alone || clause == Clause::Plain;
+            spots.push(Spot { about: Odd::Instruction, range, plain, more: None });
+        }
     }
-    let said = learned::said(&folded);
-    let resembles = matches!(said, Said::Resembles(_));
     // A pattern may fit words which nobody misleads with.
     let of_clause = |spot: &Spot| learned::of_clause(&Folded::of(clause(text, &spot.range)));
     spots.retain_mut(|spot| {
@@ -110,10 +115,10 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
         spot.plain &= resembles || clause >= Clause::Likely;
         clause > Clause::Harmless
     });
-    if let Said::Resembles(range) = said
+    if let Said::Resembles(range, more) = said
         && !spots[before..].iter().any(|spot| touch(&spot.range, &range))
     {
-        spots.push(Spot::of(Odd::Resembles, range));
+        spots.push(Spot { more: Some(more), ..Spot::of(Odd::Resembles, range) });
     }
     if spots.len() > before {
         return;
@@ -149,7 +154,7 @@ fn match_all(folded: &Folded, spots: &mut Vec<Spot>) {
                 continue;
             }
             let range = folded.original(found.range());
-            spots.push(Spot { about: pattern.about, range, plain: pattern.plain });
+            spots.push(Spot { about: pattern.about, range, plain: pattern.plain, more: None });
         }
     }
 }

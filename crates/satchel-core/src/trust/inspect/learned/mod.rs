@@ -18,7 +18,10 @@ use signs::Stretch;
 /// So many weights there are; signs share them by a hash.
 const SIGNS: u32 = 1 << 18;
 /// From here on a text is a finding.
-const ENOUGH: f32 = 0.7;
+const ENOUGH: f32 = 0.6;
+/// What the words and their pairs of a stretch have to weigh by themselves. What they lack counts against it: that a
+/// text is about keys, messages and files says little, for so are most tools.
+const LITERALLY: f32 = 0.9;
 /// Below this a clause is no order, whatever pattern fits it.
 const TOO_LITTLE: f32 = -1.0;
 /// From here on a clause that a pattern fits is what the pattern says.
@@ -31,6 +34,10 @@ const KNOWN: f32 = 0.6;
 const DOUBLING: f32 = 0.6;
 /// But not for ever, or a long text could hide anything.
 const DOUBLINGS: f32 = 3.0;
+/// The same for all stretches of a definition that has more than a few, in hundredths.
+const FEW: usize = 2;
+const DEFINITION_DOUBLING: u16 = 10;
+const DEFINITION_DOUBLINGS: u32 = 4;
 /// Bytes before the weights: how much a step is, what a text without any sign weighs, and of which texts they come.
 const HEAD: usize = 12;
 
@@ -61,6 +68,12 @@ impl Weights {
         byte.map_or(0, |byte| i8::from_le_bytes([*byte]))
     }
 
+    /// How much the words and pairs of words of a stretch weigh.
+    fn literal(&self, stretch: &Stretch) -> f32 {
+        let literal = stretch.signs.iter().filter(|sign| Stretch::is_literal(sign));
+        literal.map(|sign| f32::from(self.of(sign.at)) * self.step * stretch.share(sign)).sum()
+    }
+
     /// How much a stretch weighs, and which of its sentences weighs most.
     fn weigh(&self, stretch: &Stretch) -> (f32, usize) {
         let mut sentences = vec![0.0_f32; stretch.sentences.len()];
@@ -85,10 +98,24 @@ impl Weights {
 
 /// What the model says of a text.
 pub(super) enum Said {
-    /// It resembles texts that mislead models, most of all here in the original.
-    Resembles(Range<usize>),
+    /// It resembles texts that mislead models, most of all here in the original, and by so many hundredths more than
+    /// enough.
+    Resembles(Range<usize>, u16),
     /// It does not, or not enough.
     Nothing,
+}
+
+/// How many hundredths more than enough it has to be in a definition of so many stretches: the more there are, the more
+/// likely one of them resembles something by accident.
+pub(super) fn wanted_of(stretches: usize) -> u16 {
+    let doublings = (stretches / FEW).max(1).ilog2().min(DEFINITION_DOUBLINGS);
+    u16::try_from(doublings).unwrap_or_default() * DEFINITION_DOUBLING
+}
+
+/// How many stretches a text has.
+pub(super) fn stretches(text: &str) -> usize {
+    let folded = Folded::of(text);
+    if is_no_prose(&folded.text) { 0 } else { signs::count(&folded.text) }
 }
 
 /// Weighs a text by its heaviest stretch.
@@ -99,11 +126,14 @@ pub(super) fn said(folded: &Folded) -> Said {
     let stretches = signs::stretches(&folded.text);
     let count = stretches.len();
     let Some(((sum, most), stretch)) = heaviest(stretches) else { return Said::Nothing };
-    if sum - allowance(count) < ENOUGH {
+    let lacking = (LITERALLY - WEIGHTS.literal(&stretch)).max(0.0);
+    let more = sum - allowance(count) - lacking - ENOUGH;
+    if more < 0.0 {
         return Said::Nothing;
     }
     let sentence = stretch.sentences.get(most).cloned().unwrap_or_default();
-    Said::Resembles(folded.original(sentence))
+    // A number beyond the range becomes its end.
+    Said::Resembles(folded.original(sentence), (more * 100.0) as u16)
 }
 
 /// What the model says of a clause that something was found in.

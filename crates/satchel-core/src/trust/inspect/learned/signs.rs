@@ -67,6 +67,11 @@ impl Stretch {
         self.shares[usize::from(sign.sort)]
     }
 
+    /// Is it a word or a pair of words, and not what they are about?
+    pub(super) fn is_literal(sign: &Sign) -> bool {
+        sign.sort < 2
+    }
+
     /// Is it a word by itself?
     pub(super) fn is_word(sign: &Sign) -> bool {
         sign.sort == 0
@@ -152,6 +157,11 @@ pub(super) fn stretches(text: &str) -> Vec<Stretch> {
         Stretch::of(sentences[begin..end].to_vec(), &signs[begin..end])
     };
     (0..=last).map(stretch).collect()
+}
+
+/// About how many stretches a folded text has.
+pub(super) fn count(text: &str) -> usize {
+    sentences(text).len().saturating_sub(TOGETHER - 1).max(1)
 }
 
 fn about(words: &[Word]) -> Vec<usize> {
