@@ -55,18 +55,25 @@ async fn search(hub: &Hub, visit: &Visit, asked: &Asked<'_>) -> Answer {
 }
 
 fn is_reading(hub: &Hub, server: Option<&str>) -> bool {
-    let reads = |view: &ServerView| match view.state {
-        ServerState::Starting { .. } | ServerState::Ready { .. } => view.tools.is_none(),
+    hub.snapshot().servers.iter().any(|view| is_usable(hub, server, view) && will_be_read(view))
+}
+
+/// Are its lists read, or about to be, without anybody doing something for it?
+fn will_be_read(view: &ServerView) -> bool {
+    if view.tools.is_some() || view.not_started.is_some() {
+        return false;
+    }
+    match view.state {
+        ServerState::Starting { .. } | ServerState::Ready { .. } => true,
         // Not started yet: a hub that has just begun reads the lists of one server after the other.
-        ServerState::Asleep => view.tools.is_none() && view.starts == 0,
+        ServerState::Asleep => view.starts == 0,
         ServerState::Off
         | ServerState::Stopping
         | ServerState::BackingOff { .. }
         | ServerState::Broken { .. }
         | ServerState::NeedsCredential { .. }
         | ServerState::Invalid { .. } => false,
-    };
-    hub.snapshot().servers.iter().any(|view| is_usable(hub, server, view) && reads(view))
+    }
 }
 
 fn is_usable(hub: &Hub, server: Option<&str>, view: &ServerView) -> bool {
@@ -81,7 +88,10 @@ fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
     let silent: Vec<String> = usable
         .iter()
         .filter(|view| view.tools.is_none())
-        .map(|view| format!("{} ({})", view.name, view.state.name()))
+        .map(|view| match view.not_started {
+            Some(waits) => format!("{} ({})", view.name, waits.sentence()),
+            None => format!("{} ({})", view.name, view.state.name()),
+        })
         .collect();
     // A server that only has prompts or resources is no place to look for tools.
     let has_tools = |view: &&&ServerView| view.tools.is_some_and(|tools| tools > 0);
@@ -113,11 +123,46 @@ fn unusable(hub: &Hub, server: &str) -> Option<Box<Raw>> {
         Some(view) if !view.enabled => {
             Some(fault(&format!("\"{server}\" is switched off. Switch it on in Satchel to use it.")))
         }
-        Some(view) if view.tools.is_none() && view.is_troubled() => {
+        Some(view) if view.tools.is_none() && (view.is_troubled() || view.not_started.is_some()) => {
             let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
             let sentence = view.sentence(u64::try_from(now.as_millis()).unwrap_or_default());
             Some(fault(&format!("\"{server}\" cannot be used. {sentence}.")))
         }
         Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use satchel_core::model::approvals::NotStarted;
+    use serde_json::json;
+
+    use super::*;
+
+    /// A server as the hub shows it, of which nothing has been read.
+    fn unread(state: &str) -> ServerView {
+        let view = json!({
+            "name": "a", "title": null, "place": "computer", "enabled": true, "startup": "lazy", "state": state,
+            "in_flight": 0, "sleeps_at_ms": null, "since_ms": 0, "phase": "starting",
+            "pid": null, "tools": null, "tokens": null, "resources": null, "skipped": [], "runs": "a",
+            "idle_timeout_seconds": 180, "starts": 0, "calls": 0, "wake_ms": null,
+            "usage": { "processes": null, "memory_bytes": null, "cpu_percent": null, "restarts": 0, "noise": 0 },
+        });
+        serde_json::from_value(view).expect("it is as the hub shows it")
+    }
+
+    #[test]
+    fn a_search_waits_for_lists_that_come_by_themselves_and_for_no_person() {
+        for (state, waits) in [("asleep", true), ("starting", true), ("ready", true), ("off", false)] {
+            assert_eq!(will_be_read(&unread(state)), waits, "{state}");
+        }
+        assert!(!will_be_read(&ServerView { tools: Some(0), ..unread("ready") }), "it is read");
+        assert!(
+            !will_be_read(&ServerView { starts: 1, ..unread("asleep") }),
+            "it was started and is asleep again"
+        );
+        for held in [NotStarted::NewEntry, NotStarted::ChangedEntry, NotStarted::Secret] {
+            assert!(!will_be_read(&ServerView { not_started: Some(held), ..unread("asleep") }), "{held:?}");
+        }
     }
 }
