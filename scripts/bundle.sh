@@ -25,6 +25,28 @@ if [ -n "$profile" ]; then cargo build -p satchel-cli; else cargo build --releas
 mkdir -p "$target/beside"
 cp "$target/${PROFILE:-release}/satchel$ending" "$target/beside/satchel-$host$ending"
 beside=$(cd "$target/beside" && pwd)/satchel
+
+# Shell completions and manual pages, for the packages of Linux; elsewhere `satchel completions` and `satchel man` make them.
+share=
+case $host in
+    *linux*)
+        share=$(cd "$target/beside" && pwd)/share
+        rm -rf "$share"
+        mkdir -p "$share"
+        for shell in bash zsh fish; do "$beside-$host" completions "$shell" >"$share/$shell"; done
+        "$beside-$host" man "$share/man1"
+        gzip -9n "$share"/man1/*.1
+        ;;
+esac
+# Debian and Fedora look for zsh's in different places.
+files() {
+    printf '{"/usr/share/bash-completion/completions/satchel": "%s/bash", "%s/_satchel": "%s/zsh", ' "$share" "$1" "$share"
+    printf '"/usr/share/fish/vendor_completions.d/satchel.fish": "%s/fish", "/usr/share/man/man1": "%s/man1"}' "$share" "$share"
+}
+linux=
+if [ -n "$share" ]; then
+    linux=", \"linux\": {\"deb\": {\"files\": $(files /usr/share/zsh/vendor-completions)}, \"rpm\": {\"files\": $(files /usr/share/zsh/site-functions)}}"
+fi
 # The window is built already: `make bundle` sees to it.
 npx --yes "@tauri-apps/cli@$tauri_cli" build --ci $profile ${1:+--bundles "$@"} \
-    --config "{\"build\": {\"beforeBuildCommand\": \"\"}, \"bundle\": {\"externalBin\": [\"$beside\"]}}"
+    --config "{\"build\": {\"beforeBuildCommand\": \"\"}, \"bundle\": {\"externalBin\": [\"$beside\"]$linux}}"

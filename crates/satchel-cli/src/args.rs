@@ -551,7 +551,7 @@ fn since(text: &str) -> Result<Since, &'static str> {
 pub(crate) struct Sandbox {
     /// The server
     pub(crate) name: ServerName,
-    #[arg(value_enum)]
+    #[arg(value_enum, value_name = "ON|OFF")]
     pub(crate) wish: OnOff,
     /// It may read this file or directory; may be given several times
     #[arg(long, value_name = "PATH")]
@@ -604,7 +604,7 @@ pub(crate) enum HistoryAct {
     Forget,
     /// Find tools sooner that were used after similar searches, or no longer
     Learn {
-        #[arg(value_enum)]
+        #[arg(value_enum, value_name = "ON|OFF")]
         wish: OnOff,
     },
     /// Keep arguments and results of a server's calls from now on, without secrets
