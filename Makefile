@@ -10,8 +10,12 @@ CHAOS_AT_ONCE := 8
 # A soak measures.
 SOAK_AT_ONCE := 3
 
-# What is off unless somebody builds it in, and tested all the same.
+# What is off unless somebody builds it in, and tested all the same. Every command below selects the same packages and
+# features, so that what one of them built is there for the next.
 TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
+
+# The same where the libraries of a desktop are installed; without them, only what needs none.
+HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),$(TESTED),-p satchel-cli -p satchel-tests)
 
 .PHONY: run build bundle model test audit clients chaos fuzz ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
@@ -20,19 +24,19 @@ TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests
 ifneq ($(DISPLAY)$(WAYLAND_DISPLAY),)
 run: ui/dist/index.html
 	@scripts/setup.sh app
-	@cargo build -p satchel-app -p satchel-cli
+	@cargo build $(TESTED)
 	@$(TARGET)/debug/satchel-app $(ARGS)
 else
 run:
 	@scripts/setup.sh hub
 	@echo "No display was found, so Satchel runs without its window and tray."
-	@cargo build -p satchel-cli
+	@cargo build $(if $(findstring workspace,$(HUB)),$(HUB),-p satchel-cli)
 	@$(TARGET)/debug/satchel serve $(ARGS)
 endif
 
 # Every program: the hub's command line and the desktop app.
 build: ui/dist/index.html
-	cargo build --workspace
+	cargo build $(TESTED)
 
 # Installers for this system; BUNDLES names the kinds, all of them otherwise.
 bundle: ui/dist/index.html
@@ -103,21 +107,21 @@ audit: ui/node_modules/.package-lock.json
 conformance:
 	@scripts/setup.sh hub
 	@scripts/conformance.sh
-	cargo build -p satchel-cli -p satchel-tests
-	cargo test -p satchel-tests --test conformance -- $(CELLS)
+	cargo build $(HUB)
+	cargo test $(HUB) --test conformance -- $(CELLS)
 
 # Trouble on purpose: hostile servers, killed hubs, damaged files, in the small numbers that `make test` runs as well.
 chaos:
 	@scripts/setup.sh tests
-	cargo build -p satchel-cli -p satchel-tests
-	cargo test -p satchel-tests --test chaos -- --test-threads $(CHAOS_AT_ONCE)
+	cargo build $(TESTED)
+	cargo test $(TESTED) --test chaos -- --test-threads $(CHAOS_AT_ONCE)
 
 # The same in large numbers, with the figures, and ended after two hours whatever happens.
 soak:
 	@scripts/setup.sh tests
-	cargo build -p satchel-cli -p satchel-tests
-	SATCHEL_SOAK=1 cargo test -p satchel-core --lib lifecycle_model -- --nocapture
-	SATCHEL_SOAK=1 timeout 2h cargo test -p satchel-tests --test chaos -- --nocapture --test-threads $(SOAK_AT_ONCE)
+	cargo build $(TESTED)
+	SATCHEL_SOAK=1 cargo test $(TESTED) --lib lifecycle_model -- --nocapture
+	SATCHEL_SOAK=1 timeout 2h cargo test $(TESTED) --test chaos -- --nocapture --test-threads $(SOAK_AT_ONCE)
 
 # Looks for texts that strangers might write and that are not taken as promised; a target of `fuzz/` after the other, or
 # those that FUZZ names. What reached something new is kept in fuzz/corpus, which `make test` goes through.
