@@ -2,15 +2,17 @@
 //! pinned; what another hand made of it in the file is not started before a person has looked at it.
 
 use satchel_mcp::Raw;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use sha2::{Digest, Sha256};
+
+use std::fmt::Write;
 
 use crate::{
     model::{
         ServerConfig, ServerName, TransportConfig,
         approvals::{Kind, Why},
     },
-    trust::{Fingerprint, Item, fingerprint::Tree},
+    trust::{Fingerprint, Item, clean, fingerprint::Tree},
 };
 
 /// Everything of an entry that decides what runs. Values that may be secrets are part of the fingerprint, never of the
@@ -19,8 +21,8 @@ pub(super) fn item(name: &ServerName, config: &ServerConfig) -> Item {
     Item {
         kind: Kind::Launch,
         name: name.to_string(),
-        print: Fingerprint::of_tree(Kind::Launch.as_str(), &tree(config, str::to_owned)),
-        text: tree(config, told).readable(),
+        print: Fingerprint::of_tree(Kind::Launch.as_str(), &tree(config)),
+        text: readable(config),
         alarming: false,
     }
 }
@@ -36,26 +38,84 @@ pub(super) fn because(why: Why) -> &'static str {
     }
 }
 
-fn tree(config: &ServerConfig, value: fn(&str) -> String) -> Tree {
-    let each = |named: &std::collections::BTreeMap<String, String>| -> Map<String, Value> {
-        named.iter().map(|(name, text)| (name.clone(), json!(value(text)))).collect()
-    };
+fn tree(config: &ServerConfig) -> Tree {
     let mut fields = Map::new();
     match &config.transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             fields.insert("command".into(), json!(command));
             fields.insert("args".into(), json!(args));
-            fields.insert("env".into(), json!(each(env)));
+            fields.insert("env".into(), json!(env));
             fields.insert("cwd".into(), json!(cwd));
         }
         TransportConfig::Http { url, headers } => {
             fields.insert("url".into(), json!(url));
-            fields.insert("headers".into(), json!(each(headers)));
+            fields.insert("headers".into(), json!(headers));
         }
     }
     fields.insert("sandbox".into(), json!(config.sandbox));
     let raw: Box<Raw> = serde_json::value::to_raw_value(&fields).expect("a JSON value always serializes");
     Tree::of(&raw)
+}
+
+/// The command as somebody would type it, or the address; then what it is given, where it runs and what it may reach. One
+/// line each.
+fn readable(config: &ServerConfig) -> String {
+    let mut text = String::new();
+    let mut line = |what: &str, value: &str| {
+        // Writing into a string never fails.
+        let _ = writeln!(text, "{what}: {value}");
+    };
+    match &config.transport {
+        TransportConfig::Stdio { command, args, env, cwd } => {
+            let words: Vec<String> = std::iter::once(command).chain(args).map(|word| quoted(word)).collect();
+            line("runs", &words.join(" "));
+            env.iter()
+                .for_each(|(name, value)| line(&format!("env {}", quoted(name)), &quoted(&told(value))));
+            cwd.iter().for_each(|cwd| line("in", &quoted(cwd)));
+        }
+        TransportConfig::Http { url, headers } => {
+            line("connects to", &quoted(url));
+            headers
+                .iter()
+                .for_each(|(name, value)| line(&format!("header {}", quoted(name)), &quoted(&told(value))));
+        }
+    }
+    if let Some(sandbox) = &config.sandbox {
+        for (what, paths) in [("reads", &sandbox.read), ("reads and writes", &sandbox.write)] {
+            if !paths.is_empty() {
+                line(what, &paths.iter().map(|path| quoted(path)).collect::<Vec<_>>().join(" "));
+            }
+        }
+        line(
+            "sandbox",
+            if sandbox.network { "these files and the network" } else { "these files, no network" },
+        );
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Words stay apart and lines whole, so that no two entries read the same. What hides is written out.
+fn quoted(word: &str) -> String {
+    let is_plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\\'));
+    if is_plain {
+        return clean::visible(word);
+    }
+    let mut text = String::from('"');
+    for c in word.chars() {
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\t' => text.push_str("\\t"),
+            '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                let _ = write!(text, "⟨U+{:04X}⟩", u32::from(c));
+            }
+            c => text.push(c),
+        }
+    }
+    text.push('"');
+    clean::visible(&text)
 }
 
 /// A reference as it is; of any other value only what tells it from another.
@@ -69,6 +129,8 @@ fn told(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::config::Config;
 
@@ -163,6 +225,7 @@ mod tests {
             "command": "npx", "args": ["-y", "a\nb", "\u{202e}gpj.exe", long],
             "env": { "KEY": "canary-in-plain-text", "TOKEN": "${secret:TOKEN}" },
         }));
+        assert!(read.text.starts_with("runs: npx -y \"a\\nb\" "), "{}", read.text);
         assert!(read.text.contains(&"x".repeat(4096)) && read.text.contains("⟨U+202E⟩"), "{}", read.text);
         assert!(read.text.contains("${secret:TOKEN}") && !read.text.contains("canary"), "{}", read.text);
         let other = of(&json!({ "command": "npx", "env": { "KEY": "canary-in-plain-texu" } }));
