@@ -1,4 +1,7 @@
-//! TOML: an entry is a table of its own, `[container.name]`, written at the end.
+//! TOML: an entry is a table of its own, `[container.name]`, written at the end; where the container stands in one line, it
+//! goes in there ([`inline`]).
+
+mod inline;
 
 use std::ops::Range;
 
@@ -61,6 +64,9 @@ pub(super) fn put(text: &str, spot: &Spot<'_>, entry: &Value) -> Result<(Ways, u
         match table.get(key) {
             None => break,
             Some(Item::Table(inner)) => table = inner,
+            Some(item) if let Some(inner) = inline::table_of(item) => {
+                return inline::put(inner, &spot.container[depth + 1..], spot.name, entry);
+            }
             Some(_) => {
                 return Err(wrong_shape(&spot.container[..=depth], "a table with entries of their own"));
             }
@@ -97,11 +103,18 @@ pub(super) fn put(text: &str, spot: &Spot<'_>, entry: &Value) -> Result<(Ways, u
 pub(super) fn take(text: &str, spot: &Spot<'_>) -> Result<Ways, EditError> {
     let document = parse(text)?;
     let mut item: &Item = document.as_item();
+    let mut ways = Ways::new();
     for key in spot.container {
+        // A container in one line that was made for the entry goes with it.
+        ways.extend(inline::table_of(item).and_then(|table| inline::take(table, key)));
         match item.get(key) {
             Some(inner) => item = inner,
             None => return Ok(vec![]),
         }
+    }
+    if let Some(table) = inline::table_of(item) {
+        ways.extend(inline::take(table, spot.name));
+        return Ok(ways);
     }
     let patches: Vec<Patch> = match item.get(spot.name) {
         Some(Item::Table(table)) if !table.is_dotted() => stretches(text, &document, table)
