@@ -113,7 +113,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("subtle", &["crates/satchel-core/src/clients/token.rs"]),
     ("tauri*", &["src-tauri/"]),
     ("tiktoken_rs", &["crates/satchel-core/src/catalog/tokens.rs"]),
-    ("toml_edit", &["crates/satchel-core/src/edit/toml.rs"]),
+    ("toml_edit", &["crates/satchel-core/src/edit/toml"]),
     ("tower*", &["crates/satchel-endpoint/"]),
     ("tracing_appender", LOGS),
     ("tracing_subscriber", LOGS),
@@ -381,6 +381,34 @@ fn a_second_door_is_found() {
 fn a_file_that_does_not_say_what_it_is_is_found() {
     let source = Source { path: "crates/satchel-core/src/files.rs".into(), text: "use std::fs;".into() };
     assert!(violations(&[source])[0].contains("does not begin with a `//!` line"));
+}
+
+/// The map names every room with its floor, but for those that stand for another.
+#[test]
+fn the_map_of_the_house_is_true() {
+    const OTHER_NAMES: &[&str] = &["satchel_core"];
+    let map = fs::read_to_string(repository().join("ARCHITECTURE.md")).expect("there is a map");
+    let rows: BTreeSet<(u8, &str)> = map
+        .lines()
+        .filter_map(|line| {
+            let mut cells = line.strip_prefix("| ")?.split(" | ");
+            let (floor, room) = (cells.next()?.parse().ok()?, cells.next()?);
+            Some((floor, room.split('`').nth(1)?))
+        })
+        .collect();
+    // What the crate's root gives to programs lies in another room.
+    let stands_for_another = |name: &&str| {
+        let inside = name.strip_prefix("satchel_core::");
+        OTHER_NAMES.contains(name) || inside.is_some_and(|name| !room_exists(name))
+    };
+    let floors =
+        FLOORS.iter().filter(|(name, _)| !stands_for_another(name)).map(|(name, floor)| (*floor, *name));
+    assert_eq!(rows, floors.collect(), "ARCHITECTURE.md and FLOORS differ");
+}
+
+fn room_exists(name: &str) -> bool {
+    let source = repository().join("crates/satchel-core/src");
+    source.join(name).is_dir() || source.join(format!("{name}.rs")).is_file()
 }
 
 /// What a document says is shown by a test has that test: `path/of/a/file.rs::name_of_a_test`.

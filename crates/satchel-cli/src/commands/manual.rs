@@ -26,3 +26,72 @@ pub(crate) fn man(directory: &Path) -> anyhow::Result<ExitCode> {
     say_aside(&format!("The manual is in {shown}."));
     Ok(ExitCode::SUCCESS)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fmt::Write, path::Path};
+
+    use clap::{Arg, Command};
+
+    use super::*;
+
+    const REWRITE: &str = "SATCHEL_WRITE_DOCS";
+    const HEAD: &str = "# Command line\n\n\
+        Made from the program's own help: `SATCHEL_WRITE_DOCS=1 cargo test -p satchel-cli manual` writes it anew.\n\n\
+        Every command takes `--json`, for programs. Exit codes: 0 done, 1 failed, 2 called wrongly. Where a hub runs, \
+        commands talk to it over a socket that only you can open.\n";
+
+    #[test]
+    fn the_document_says_what_the_help_says() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+        let mut text = HEAD.to_owned();
+        let mut program = Args::command();
+        program.build();
+        for command in program.get_subcommands().filter(|command| !hides(command)) {
+            describe(command, "satchel", &mut text);
+        }
+        if std::env::var_os(REWRITE).is_some() {
+            fs::write(&path, &text).expect("the document can be written");
+        }
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        assert!(written == text, "the help has changed: run the test with {REWRITE}=1");
+    }
+
+    fn hides(command: &Command) -> bool {
+        command.is_hide_set() || command.get_name() == "help"
+    }
+
+    fn describe(command: &Command, parent: &str, text: &mut String) {
+        let name = format!("{parent} {}", command.get_name());
+        let below: Vec<&Command> = command.get_subcommands().filter(|command| !hides(command)).collect();
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let mut usage = name.clone();
+        let shown = |argument: &&Arg| {
+            !argument.is_hide_set() && !argument.is_global_set() && argument.get_id() != "help"
+        };
+        let arguments: Vec<&Arg> = command.get_arguments().filter(shown).collect();
+        for argument in arguments.iter().filter(|argument| argument.is_positional()) {
+            let _ = write!(usage, " {argument}");
+        }
+        if below.is_empty() || !arguments.is_empty() {
+            let _ = write!(text, "\n## `{usage}`\n\n{about}.\n");
+        }
+        let told = arguments.iter().filter(|argument| argument.get_help().is_some());
+        let rows: Vec<String> = told
+            .map(|argument| {
+                let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                format!("| `{}` | {} |", cell(&argument.to_string()), cell(&help))
+            })
+            .collect();
+        if !rows.is_empty() {
+            let _ = write!(text, "\n| | |\n|---|---|\n{}\n", rows.join("\n"));
+        }
+        for command in below {
+            describe(command, &name, text);
+        }
+    }
+
+    fn cell(text: &str) -> String {
+        text.replace('|', "\\|").replace('\n', " ")
+    }
+}
