@@ -17,7 +17,7 @@ TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests
 # The same where the libraries of a desktop are installed; without them, only what needs none.
 HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),$(TESTED),-p satchel-cli -p satchel-tests)
 
-.PHONY: run build bundle model test audit clients chaos fuzz ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
+.PHONY: run build bundle model test audit clients chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
 # Starts Satchel; arguments for it go into ARGS.
@@ -48,7 +48,7 @@ model:
 	@scripts/model.sh
 
 # What strangers might write is tried for so many seconds, with each target of fuzz/.
-FUZZED := 30
+FUZZED ?= 2
 
 # Everything that can be tested; what cargo prints comes last.
 test: ui/dist/index.html
@@ -122,6 +122,13 @@ soak:
 	cargo build $(TESTED)
 	SATCHEL_SOAK=1 cargo test $(TESTED) --lib lifecycle_model -- --nocapture
 	SATCHEL_SOAK=1 timeout 2h cargo test $(TESTED) --test chaos -- --nocapture --test-threads $(SOAK_AT_ONCE)
+
+# For nights: what strangers might write, five minutes a target, and the soak.
+night:
+	@scripts/setup.sh tests
+	cargo build $(TESTED)
+	SATCHEL_FUZZ_SECONDS=300 cargo test $(TESTED) --test corpora
+	$(MAKE) --no-print-directory soak
 
 # Looks for texts that strangers might write and that are not taken as promised; a target of `fuzz/` after the other, or
 # those that FUZZ names. What reached something new is kept in fuzz/corpus, which `make test` goes through.

@@ -383,6 +383,24 @@ fn a_file_that_does_not_say_what_it_is_is_found() {
     assert!(violations(&[source])[0].contains("does not begin with a `//!` line"));
 }
 
+/// The hub is the root that wires the rooms. What it still holds itself is counted here, and may only become less: a field
+/// or an `impl Hub` more belongs into a room.
+#[test]
+fn the_root_does_not_grow() {
+    const FIELDS: usize = 41;
+    const FILES: usize = 33;
+    let hub = repository().join("crates/satchel-core/src/hub");
+    let root = fs::read_to_string(hub.join("mod.rs")).expect("the hub has a root");
+    let (_, inner) = root.split_once("\nstruct Inner {\n").expect("the root has a struct");
+    let (inner, _) = inner.split_once("\n}").expect("which ends");
+    let is_field = |line: &&str| line.starts_with("    ") && !line.trim_start().starts_with("//");
+    assert_eq!(inner.lines().filter(is_field).count(), FIELDS, "if there are fewer, write that number here");
+    let files = files_below(&hub, &["rs"]);
+    let text = |path: &PathBuf| fs::read_to_string(path).expect("a source file is text");
+    let files = files.iter().filter(|path| text(path).contains("\nimpl Hub {"));
+    assert_eq!(files.count(), FILES, "if there are fewer, write that number here");
+}
+
 /// The map names every room with its floor, but for those that stand for another.
 #[test]
 fn the_map_of_the_house_is_true() {
