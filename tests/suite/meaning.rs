@@ -1,4 +1,4 @@
-//! A model of the user's that helps to find tools by what they mean: off unless named, and never waited for.
+//! Models that help to find tools by what they mean: the built-in one, and one that the user names. Nobody waits for either.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -151,4 +151,47 @@ async fn a_model_finds_what_words_do_not_and_its_silence_is_not_noticed() {
     }
     home.edit_config(|config| config["embedding"] = Value::Null);
     eventually("it is off", async || client.paths("a parrot").await.is_empty().then_some(())).await;
+}
+
+#[tokio::test]
+async fn the_built_in_model_is_taken_in_when_it_is_there_and_left_out_when_it_is_switched_off() {
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    let file = home.file("model");
+    let variables = [("SATCHEL_MODEL", file.to_str().expect("temporary paths are UTF-8"))];
+    std::fs::write(&file, satchel_embed::toy(&[&["echo", "parrot"], &["sleep", "nap"]]))
+        .expect("the home can be written to");
+    let hub = home.start_hub_with(&variables).await;
+    let client = hub.client("one").await;
+    crate::offered(&client, "fake:echo").await;
+    eventually("the model finds it", async || {
+        (client.paths("parrot").await.first()? == "fake:echo").then_some(())
+    })
+    .await;
+    assert_eq!(client.paths("sleep").await[0], "fake:sleep", "words still count");
+    let explained = home.satchel(&["tools", "parrot", "--explain"]).await;
+    explained.succeeded();
+    assert!(explained.stdout.contains("words 0.00, meaning 1.00"), "{}", explained.stdout);
+    eventually("vectors are kept", async || {
+        std::fs::read_to_string(home.file("data/vectors.json"))
+            .ok()?
+            .contains("all-MiniLM-L6-v2")
+            .then_some(())
+    })
+    .await;
+    home.edit_config(|config| config["search"] = json!({ "meaning": false }));
+    eventually("it is off", async || client.paths("a parrot").await.is_empty().then_some(())).await;
+
+    // What was kept is enough to find by; it is computed only for what is searched for.
+    hub.terminate().await;
+    home.edit_config(|config| config["search"] = json!({}));
+    let kept = std::fs::metadata(home.file("data/vectors.json")).and_then(|kept| kept.modified()).ok();
+    let hub = home.start_hub_with(&variables).await;
+    let client = hub.client("two").await;
+    eventually("it is used again", async || {
+        (client.paths("my parrot").await.first()? == "fake:echo").then_some(())
+    })
+    .await;
+    let now = std::fs::metadata(home.file("data/vectors.json")).and_then(|kept| kept.modified()).ok();
+    assert_eq!(kept, now, "nothing was computed again");
 }

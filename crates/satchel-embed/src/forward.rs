@@ -120,3 +120,21 @@ impl Pass {
         kernel::add_and_norm(state, &self.mixed, layer.outer_norm);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::toy, *};
+
+    #[test]
+    fn what_means_the_same_has_the_same_vector_and_what_does_not_has_another() {
+        let model = Model::read(toy(&[&["echo", "parrot"], &["file"]])).unwrap();
+        let alike = |one: &str, other: &str| {
+            let [one, other] = [one, other].map(|text| model.embed(text, MOST_TOKENS));
+            one.iter().zip(other).map(|(one, other)| one * other).sum::<f32>()
+        };
+        assert!((alike("echo", "parrot") - 1.0).abs() < 1e-3);
+        assert!(alike("echo", "file") < 0.1 && alike("echo", "echo file") > 0.5);
+        assert_eq!(model.embed("nobody knows", MOST_TOKENS), vec![0.0; model.length()]);
+        assert_eq!(model.embed(&"file ".repeat(1_000), MOST_TOKENS), model.embed(&"file ".repeat(30), 32));
+    }
+}

@@ -12,7 +12,7 @@ mod forward;
 mod kernel;
 mod tokens;
 
-pub use file::{HEAD, ModelError, Tensors, id, quantise};
+pub use file::{HEAD, ModelError, Tensors, id, quantise, toy};
 pub use forward::Model;
 
 /// Tokens of a text that are read at most, the first and the last included.

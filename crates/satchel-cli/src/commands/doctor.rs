@@ -13,6 +13,7 @@ use satchel_core::{
         file::{OWN_COMMAND, text_of},
     },
     files::Places,
+    hub::{MODEL_VARIABLE, ModelFile, model_file},
     model::{Code, ServerConfig, ServerView, Snapshot, TransportConfig, control::Wish},
     registry::pinning,
     secrets::Secrets,
@@ -67,7 +68,7 @@ fn finding(subject: impl Into<String>, verdict: Verdict, message: impl Into<Stri
 
 pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     let (configuration, config) = look_at_config(&places.config_file);
-    let mut findings = vec![configuration];
+    let mut findings = vec![configuration, look_at_search(&config, &model_file(places))];
     match reach(places).await {
         Ok(hub) => {
             let looked = look_at_hub(&hub, &config, places, &mut findings).await;
@@ -99,6 +100,29 @@ fn look_at_config(file: &Path) -> (Finding, Config) {
         Err(error) => (Verdict::Wrong, format!("cannot read {shown}: {error}"), Config::default()),
     };
     (finding("configuration", verdict, message), config)
+}
+
+/// Does a model help searches by what they mean?
+fn look_at_search(config: &Config, model: &ModelFile) -> Finding {
+    let (verdict, message) = match (config.searches_by_meaning(), config.embedding(), model) {
+        (false, _, _) => (Verdict::Fine, "by words alone; meaning is switched off in the configuration".to_owned()),
+        (true, Some(named), _) => {
+            (Verdict::Fine, format!("by words and by meaning, with {} at {}", named.model, named.url))
+        }
+        (true, None, ModelFile::At(file)) => {
+            (Verdict::Fine, format!("by words and by meaning, with the model {}", file.display()))
+        }
+        (true, None, ModelFile::Off) => {
+            (Verdict::Fine, format!("by words alone; meaning is switched off by {MODEL_VARIABLE}"))
+        }
+        (true, None, ModelFile::Missing) => (
+            Verdict::Note,
+            "by words alone; the model that helps by meaning is missing. It comes with the installers; `make model` makes \
+             it for a build of your own"
+                .to_owned(),
+        ),
+    };
+    finding("search", verdict, message)
 }
 
 async fn look_at_hub(
@@ -277,6 +301,26 @@ mod tests {
         assert!(found.message.contains("config.json, line 2"), "{}", found.message);
         fs::write(&file, r#"{"mcpServers": {}}"#).unwrap();
         assert_eq!(look_at_config(&file).0.verdict, Verdict::Fine);
+    }
+
+    #[test]
+    fn it_is_said_whether_searches_go_by_meaning() {
+        let look = |config: &str, model: &ModelFile| {
+            let found = look_at_search(&Config::parse(config).unwrap(), model);
+            (found.verdict, found.message)
+        };
+        let at = ModelFile::At("/m".into());
+        let named = r#"{"embedding": {"url": "http://x", "model": "m"}}"#;
+        for (config, model, verdict, part) in [
+            ("", &at, Verdict::Fine, "by meaning, with the model /m"),
+            ("", &ModelFile::Off, Verdict::Fine, "by words alone; meaning is switched off by SATCHEL_MODEL"),
+            ("", &ModelFile::Missing, Verdict::Note, "is missing"),
+            (named, &ModelFile::Missing, Verdict::Fine, "with m at http://x"),
+            (r#"{"search": {"meaning": false}}"#, &at, Verdict::Fine, "by words alone"),
+        ] {
+            let (found, message) = look(config, model);
+            assert!(found == verdict && message.contains(part), "{config}: {message}");
+        }
     }
 
     #[cfg(unix)]

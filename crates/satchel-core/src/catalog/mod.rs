@@ -34,7 +34,7 @@ pub struct Catalog {
     subjects: Arc<OnceLock<BTreeMap<ServerName, Vec<String>>>>,
     flat: Arc<OnceLock<flat::Flat>>,
     /// What stands for the meaning of each tool, by its position.
-    meant: Arc<OnceLock<Vec<u64>>>,
+    meant: Arc<OnceLock<Vec<Option<u64>>>>,
 }
 
 /// A number that stands for a text, the same on every machine and in every version: FNV-1a.
@@ -48,8 +48,28 @@ fn number(text: &str) -> u64 {
 pub struct Aids<'a> {
     /// What was used after similar searches.
     pub habits: Option<&'a search::Habits>,
-    /// What it means, where a source of the user's says so.
+    /// What it means, where a model says so.
     pub meaning: Option<&'a search::Meaning>,
+}
+
+/// A tool that was found.
+#[derive(Debug, Clone, Copy)]
+pub struct Found<'a> {
+    /// Its server.
+    pub server: &'a ServerName,
+    /// The tool.
+    pub tool: &'a ToolEntry,
+    /// What of its score are words and what is meaning, where both count.
+    pub shares: Option<search::Shares>,
+}
+
+/// Does a request have the name of a tool in it as only a program would write it?
+fn names(request: &str, tool: &str) -> bool {
+    let of_a_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let is_written = |c: char| matches!(c, '_' | '-' | '.' | '/');
+    let inside = tool.char_indices().skip(1).any(|(_, c)| is_written(c) || c.is_uppercase());
+    let mut words = request.split(|c| !of_a_name(c)).map(|word| word.trim_matches(is_written));
+    request.trim() == tool || inside && words.any(|word| word == tool)
 }
 
 /// What stands for a tool's meaning.
@@ -123,35 +143,55 @@ impl Catalog {
         server: Option<&str>,
         aids: &Aids<'_>,
     ) -> Vec<(&ServerName, &ToolEntry)> {
+        self.found(query, server, aids).into_iter().map(|found| (found.server, found.tool)).collect()
+    }
+
+    /// The same, with what tools were found by.
+    pub fn found(&self, query: &str, server: Option<&str>, aids: &Aids<'_>) -> Vec<Found<'_>> {
         let wanted = |(name, tool): &(&ServerName, &ToolEntry)| {
             tool.for_models && server.is_none_or(|server| name.as_str() == server)
         };
+        let found = |(server, tool), shares| Found { server, tool, shares };
         if query.trim().is_empty() {
-            return self.tools().filter(wanted).collect();
+            return self.tools().filter(wanted).map(|tool| found(tool, None)).collect();
         }
         let all: Vec<_> = self.tools().collect();
-        let lifts = self.lifts(query, aids.habits);
-        let mut hits = self.index().lifted(query, |at| wanted(&all[at]), &lifts);
-        if let Some(meaning) = aids.meaning {
-            let texts = self.meant.get_or_init(|| {
-                all.iter().map(|(server, tool)| number(&meaning_text(server, tool))).collect()
-            });
-            let texts = texts.iter().copied().enumerate().filter(|(at, _)| wanted(&all[*at]));
-            hits = meaning.fused(hits, &texts.collect::<Vec<_>>());
-        }
-        hits.into_iter().map(|hit| all[hit.at]).collect()
+        let meant = aids.meaning.and_then(|meaning| meaning.meant(self.meant_texts()));
+        let named = || all.iter().enumerate().filter(|(_, (_, tool))| names(query, &tool.name));
+        let beside = search::Beside {
+            lifts: self.lifts(query, aids.habits),
+            named: meant.iter().flat_map(|_| named().map(|(at, _)| at)).collect(),
+            meant: meant.as_ref(),
+        };
+        let hits = self.index().ranked_beside(query, |at| wanted(&all[at]), &beside);
+        hits.into_iter().map(|hit| found(all[hit.at], hit.shares)).collect()
     }
 
     /// Why a tool fits the query, or how little; `None` where there is no such tool.
     pub fn explain(
         &self,
         query: &str,
-        path: &ToolPath,
+        found: &Found<'_>,
         habits: Option<&search::Habits>,
     ) -> Option<search::Explanation> {
-        let at = self.position(path)?;
+        let path = ToolPath { server: found.server.clone(), tool: found.tool.name.clone() };
+        let at = self.position(&path)?;
         let learned = self.lifts(query, habits).get(&at).copied();
-        Some(search::Explanation { learned, ..self.index().explain(query, at)? })
+        let explanation = self.index().explain(query, at)?;
+        Some(search::Explanation { learned, shares: found.shares, ..explanation })
+    }
+
+    /// What is to be turned into vectors for a request: the whole of it, and where it has several parts each of them.
+    pub fn parts(&self, query: &str) -> Vec<String> {
+        self.index().parts(query)
+    }
+
+    /// The number of each tool's text, by its position.
+    fn meant_texts(&self) -> &[Option<u64>] {
+        let text = |(server, tool): (&ServerName, &ToolEntry)| {
+            tool.for_models.then(|| number(&meaning_text(server, tool)))
+        };
+        self.meant.get_or_init(|| self.tools().map(text).collect())
     }
 
     /// What is to be turned into vectors for all tools, each with its number.
@@ -201,5 +241,25 @@ impl Catalog {
         let all: Vec<String> =
             self.tools().map(|(server, tool)| format!("{}:{}", server.in_path(), tool.name)).collect();
         search::near(path, all.iter().map(String::as_str), limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_names_a_tool_where_only_a_program_would_write_so() {
+        for (request, tool, expected) in [
+            ("use create_issue for this", "create_issue", true),
+            ("call github/create_issue", "create_issue", false),
+            ("run `listPullRequests`.", "listPullRequests", true),
+            ("search the web", "search", false),
+            ("search", "search", true),
+            ("create an issue", "create_issue", false),
+            ("create_issues", "create_issue", false),
+        ] {
+            assert_eq!(names(request, tool), expected, "{request}");
+        }
     }
 }

@@ -32,6 +32,8 @@ pub const HISTORY: &str = "history";
 pub const OTLP_ENDPOINT: &str = "otlpEndpoint";
 /// The key of the block that names who turns texts into vectors.
 pub const EMBEDDING: &str = "embedding";
+/// The key of how tools are searched for.
+pub const SEARCH: &str = "search";
 /// The key of the switch that lets the hub's inside be looked at.
 pub const DEBUG_STATUS: &str = "debugStatus";
 /// How many bytes of text a result may have before it is cut: a number, or one for each client and `default`; 0 never
@@ -82,6 +84,7 @@ pub struct Config {
     debug_status: bool,
     otlp_endpoint: Option<String>,
     embedding: Option<EmbeddingSource>,
+    meaning: bool,
     rules: Vec<ToolRule>,
     tool_defaults: Defaults,
     holds_new_servers: bool,
@@ -129,6 +132,7 @@ impl Default for Config {
             debug_status: true,
             otlp_endpoint: None,
             embedding: None,
+            meaning: true,
             rules: Vec::new(),
             tool_defaults: Defaults::default(),
             holds_new_servers: false,
@@ -168,7 +172,7 @@ impl Config {
         // Syntax first: the whole document, so that the error has the place where reading stopped.
         let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
         let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
-        let (mut history, mut debug_status) = (History::default(), true);
+        let (mut history, mut debug_status, mut meaning) = (History::default(), true, true);
         let (mut rules, mut otlp_endpoint, mut embedding) = (Vec::new(), None, None);
         let (mut tool_defaults, mut faults) = (Defaults::default(), BTreeMap::new());
         let root = reader.object(text, "the configuration")?;
@@ -185,6 +189,9 @@ impl Config {
             }
             if key == EMBEDDING {
                 embedding = reader.embedding(value)?;
+            }
+            if key == SEARCH {
+                meaning = reader.meaning(value)?;
             }
             if key == DEBUG_STATUS {
                 debug_status = reader.switch(&key, value)?;
@@ -223,6 +230,7 @@ impl Config {
             debug_status,
             otlp_endpoint,
             embedding,
+            meaning,
             rules,
             tool_defaults,
         })
@@ -271,6 +279,11 @@ impl Config {
     /// Who turns texts into vectors, where the user named somebody.
     pub fn embedding(&self) -> Option<&EmbeddingSource> {
         self.embedding.as_ref()
+    }
+
+    /// May a model help searches by what they mean?
+    pub fn searches_by_meaning(&self) -> bool {
+        self.meaning
     }
 
     /// What becomes of some tools.
@@ -684,6 +697,13 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The block `search`.
+    fn meaning(&self, block: &'a Raw) -> Result<bool, ConfigError> {
+        let fields = self.object(block.get(), &format!("\"{SEARCH}\""))?;
+        let meaning = fields.iter().find(|(key, _)| key == "meaning");
+        meaning.map_or(Ok(true), |(key, value)| self.switch(key, value))
+    }
+
     fn embedding(&self, value: &'a Raw) -> Result<Option<EmbeddingSource>, ConfigError> {
         if value.get() == "null" {
             return Ok(None);
@@ -844,6 +864,18 @@ mod tests {
         assert_eq!(interval(""), Duration::from_secs(600));
         assert_eq!(interval(r#", "refreshInterval": "1h""#), Duration::from_secs(3600));
         assert_eq!(interval(r#", "refreshInterval": 0"#), REFRESH_INTERVAL_FLOOR);
+    }
+
+    #[test]
+    fn searching_by_meaning_is_on_unless_it_is_switched_off() {
+        let read = |block: &str| Config::parse(&format!(r#"{{"search": {block}}}"#));
+        for (block, expected) in
+            [("{}", true), (r#"{"meaning": true, "x": 1}"#, true), (r#"{"meaning": false}"#, false)]
+        {
+            assert_eq!(read(block).unwrap().searches_by_meaning(), expected, "{block}");
+        }
+        assert!(Config::default().searches_by_meaning());
+        assert!(read(r#"{"meaning": "no"}"#).is_err() && read("false").is_err());
     }
 
     #[test]

@@ -184,16 +184,16 @@ impl Hub {
         let catalog = self.catalog();
         let (habits, meaning) = (self.habits(), self.meaning(query).await);
         let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref() };
-        let found = catalog.find_with(query, server, &aids);
-        let why = |server: &crate::model::ServerName, tool: &crate::catalog::ToolEntry| {
-            let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
+        let found = catalog.found(query, server, &aids);
+        let why = |found: &crate::catalog::Found<'_>| {
             let explained =
-                catalog.explain(query, &path, habits.as_deref()).filter(|_| !query.trim().is_empty());
+                catalog.explain(query, found, habits.as_deref()).filter(|_| !query.trim().is_empty());
             explained.map(|explanation| explanation.to_string())
         };
-        let line = |(server, tool): &(&crate::model::ServerName, &crate::catalog::ToolEntry)| {
+        let line = |found: &crate::catalog::Found<'_>| {
+            let crate::catalog::Found { server, tool, .. } = *found;
             let version = catalog.offer(server.as_str()).and_then(|offer| offer.version(tool));
-            let path = crate::model::ToolPath { server: (*server).clone(), tool: tool.name.clone() };
+            let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
             let crate::trust::rules::Decision { permit, rule } = self.decision(&path);
             ToolLine {
                 tool_path: format!("{}:{}", server.in_path(), tool.name),
@@ -205,7 +205,7 @@ impl Hub {
                 version: version.map_or(0, |version| version.number),
                 first_seen_ms: version.map(|version| version.first_ms),
                 changed_ms: version.and_then(|version| version.changed_ms),
-                why: why(server, tool),
+                why: why(found),
                 nature: tool.nature().clone(),
                 permit,
                 rule,

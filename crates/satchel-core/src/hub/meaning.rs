@@ -1,13 +1,14 @@
-//! Has tools and searches turned into vectors by the source that the configuration names, and keeps the vectors. Off
-//! without one; when it fails, searches go by words alone and nobody waits for it.
+//! Has tools and searches turned into vectors: by the built-in model, or by the source that the configuration names. When
+//! there is neither, or when it fails or is late, searches go by words alone and nobody waits for it.
 //!
-//! Theory of operation: one task follows the catalog and the configuration, has new texts turned into vectors and keeps
-//! them in a file by the number of their text. A search asks for its own vector within a bound; after a failure nobody
-//! is asked for a while.
+//! Theory of operation: one task follows the catalog and the configuration, has new texts turned into vectors a few at a
+//! time and keeps them in a file by the number of their text. The built-in model computes on a blocking thread, one text
+//! after another with rests between them; its file may appear while the hub runs. A search asks for its own vectors within
+//! a bound; after a failure nobody is asked for a while.
 
 use std::{
     collections::{HashSet, VecDeque},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -16,31 +17,46 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::Hub;
+use super::{
+    Hub,
+    sentences::{self, ModelFile, Sentences, model_file},
+};
 use crate::{
     catalog::{
         embedding::{EmbedError, Source},
-        search::{Meaning, Vectors},
+        search::{Meaning, Vector, Vectors},
     },
-    config::file::EmbeddingSource,
+    config::{Config, file::EmbeddingSource},
     files,
 };
 
-const FORMAT: u32 = 1;
-/// How long a search waits for its vector.
-const QUERY: Duration = Duration::from_millis(400);
+const FORMAT: u32 = 2;
+/// How long a search waits for vectors of a source that is asked over the network, …
+const ASKED: Duration = Duration::from_millis(400);
+/// … and of the built-in model. It takes 3 ms for each part, and 30 more where it has to be read.
+const COMPUTED: Duration = Duration::from_millis(150);
 /// How long a portion of tools may take: the source may have to load its model first.
 const PORTION_TIME: Duration = Duration::from_secs(120);
 /// Texts that are asked for at once.
 const PORTION: usize = 32;
+/// Between two texts the built-in model rests for this share of what the last one took.
+const REST: f64 = 0.4;
+/// Vectors are written down after so many portions.
+const WRITTEN: usize = 32;
 /// After a failure nobody is asked for so long.
 const PAUSE: Duration = Duration::from_secs(30);
+/// How often is looked whether a missing model is there, and whether an idle one can be given back.
+const LOOK: Duration = Duration::from_secs(10);
 /// Changes within this time are one.
 const MOMENT: Duration = Duration::from_millis(300);
 /// Searches whose vectors are remembered.
 const QUERIES: usize = 64;
 /// Characters of a search that are asked for.
 const LONGEST: usize = 1_000;
+/// A request of more parts is taken as a whole.
+const PARTS: usize = 6;
+/// Vectors of tools that are no longer offered are kept up to so many.
+const SPARE: usize = 5_000;
 
 /// The vectors, and who gives them.
 #[derive(Debug, Default)]
@@ -48,20 +64,95 @@ pub(super) struct Meanings(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    named: Option<EmbeddingSource>,
-    source: Option<Source>,
+    giver: Option<Giver>,
     vectors: Arc<Vectors>,
-    queries: VecDeque<(String, Vec<f32>)>,
+    queries: VecDeque<(String, Vec<Vec<f32>>)>,
     not_before: Option<Instant>,
+}
+
+/// Who turns texts into vectors.
+#[derive(Debug, Clone)]
+enum Giver {
+    Named(EmbeddingSource, Source),
+    BuiltIn(Sentences),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Origin {
+    /// Empty for the built-in model.
+    url: String,
+    model: String,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
     format: u32,
-    url: String,
-    model: String,
-    /// The number of a text, and its vector as little-endian floats in base64.
+    #[serde(flatten)]
+    origin: Origin,
+    /// The number of a text, and its vector in base64.
     vectors: Vec<(u64, String)>,
+}
+
+impl Giver {
+    fn named(named: &EmbeddingSource) -> Option<Self> {
+        let source = Source::new(named).inspect_err(|error| tracing::warn!(%error, "no embeddings"));
+        Some(Self::Named(named.clone(), source.ok()?))
+    }
+
+    fn built_in(file: &Path) -> Option<Self> {
+        let sentences =
+            Sentences::open(file).inspect_err(|error| tracing::warn!(%error, "searches go by words alone"));
+        Some(Self::BuiltIn(sentences.ok()?))
+    }
+
+    /// Where its vectors are from: others are of no use to it.
+    fn origin(&self) -> Origin {
+        match self {
+            Self::Named(EmbeddingSource { url, model }, _) => {
+                Origin { url: url.clone(), model: model.clone() }
+            }
+            Self::BuiltIn(sentences) => {
+                Origin { url: String::new(), model: format!("{} {:016x}", sentences::NAME, sentences.id) }
+            }
+        }
+    }
+
+    async fn of_request(&self, parts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        match self {
+            Self::Named(_, source) => {
+                let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+                source.embed(&parts, ASKED).await
+            }
+            Self::BuiltIn(sentences) => {
+                let late = || EmbedError::Answer(format!("nothing within {COMPUTED:?}"));
+                tokio::time::timeout(COMPUTED, compute(sentences, parts)).await.map_err(|_| late())?
+            }
+        }
+    }
+
+    async fn of_tools(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        match self {
+            Self::Named(_, source) => {
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                source.embed(&texts, PORTION_TIME).await
+            }
+            Self::BuiltIn(sentences) => {
+                let mut vectors = Vec::new();
+                for text in texts {
+                    let began = Instant::now();
+                    vectors.append(&mut compute(sentences, std::slice::from_ref(text)).await?);
+                    tokio::time::sleep(began.elapsed().mul_f64(REST)).await;
+                }
+                Ok(vectors)
+            }
+        }
+    }
+}
+
+async fn compute(sentences: &Sentences, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    let (sentences, texts) = (sentences.clone(), texts.to_vec());
+    let computed = tokio::task::spawn_blocking(move || sentences.embed(&texts)).await;
+    computed.ok().flatten().ok_or_else(|| EmbedError::Answer("nothing: its file cannot be used".to_owned()))
 }
 
 impl Meanings {
@@ -73,36 +164,46 @@ impl Meanings {
 impl Known {
     fn failed(&mut self, error: &EmbedError) {
         tracing::debug!(%error, "searches go by words alone");
-        self.not_before = Some(Instant::now() + PAUSE);
+        // The built-in model may have been read meanwhile, and nobody waits for it for long.
+        if matches!(self.giver, Some(Giver::Named(..))) {
+            self.not_before = Some(Instant::now() + PAUSE);
+        }
     }
 
     fn rests(&self) -> bool {
         self.not_before.is_some_and(|moment| moment > Instant::now())
     }
+
+    fn origin(&self) -> Option<Origin> {
+        self.giver.as_ref().map(Giver::origin)
+    }
 }
 
 impl Hub {
-    /// What a search means, where a source says so in time.
+    /// What a search means, where a model says so in time.
     pub(super) async fn meaning(&self, query: &str) -> Option<Meaning> {
         let query: String = query.trim().chars().take(LONGEST).collect();
-        let (source, vectors) = {
+        let (giver, vectors) = {
             let known = self.inner.meanings.known();
-            let source = known.source.clone().filter(|_| !known.vectors.is_empty() && !query.is_empty())?;
-            if let Some((_, vector)) = known.queries.iter().find(|(asked, _)| *asked == query) {
-                return Meaning::of(vector, known.vectors.clone());
+            let giver = known.giver.clone().filter(|_| !known.vectors.is_empty() && !query.is_empty())?;
+            if let Some((_, parts)) = known.queries.iter().find(|(asked, _)| *asked == query) {
+                return Meaning::of(parts, known.vectors.clone());
             }
             if known.rests() {
                 return None;
             }
-            (source, known.vectors.clone())
+            (giver, known.vectors.clone())
         };
-        let answer = source.embed(&[&query], QUERY).await;
+        let mut parts = self.catalog().parts(&query);
+        if parts.len() > PARTS + 1 {
+            parts.truncate(1);
+        }
+        let answer = giver.of_request(&parts).await;
         let mut known = self.inner.meanings.known();
         match answer {
-            Ok(mut answer) => {
-                let vector = answer.pop()?;
-                let meaning = Meaning::of(&vector, vectors);
-                known.queries.push_back((query, vector));
+            Ok(answer) => {
+                let meaning = Meaning::of(&answer, vectors);
+                known.queries.push_back((query, answer));
                 if known.queries.len() > QUERIES {
                     known.queries.pop_front();
                 }
@@ -119,22 +220,28 @@ impl Hub {
     pub(super) async fn keep_meanings(&self) {
         let (mut catalog, mut config) = (self.watch_catalog(), self.inner.config.subscribe());
         loop {
-            let named = config.borrow_and_update().embedding().cloned();
+            let wanted = config.borrow_and_update().clone();
             catalog.mark_unchanged();
-            let done = match named {
-                None => {
-                    *self.inner.meanings.known() = Known::default();
-                    true
-                }
-                Some(named) => self.follow_catalog(named).await,
+            self.choose_giver(&wanted).await;
+            let giver = self.inner.meanings.known().giver.clone();
+            let done = match &giver {
+                None => true,
+                Some(giver) => self.follow_catalog(giver).await,
             };
-            // Without a source, only the configuration matters.
-            let off = self.inner.meanings.known().named.is_none();
-            tokio::select! {
-                changed = config.changed() => if changed.is_err() { return },
-                changed = catalog.changed(), if !off => if changed.is_err() { return },
-                () = tokio::time::sleep(PAUSE), if !done => {}
-                () = self.inner.end.cancelled() => return,
+            loop {
+                let looks = wanted.searches_by_meaning() && wanted.embedding().is_none();
+                tokio::select! {
+                    changed = config.changed() => if changed.is_err() { return } else { break },
+                    // Without a model, only the configuration matters.
+                    changed = catalog.changed(), if giver.is_some() => if changed.is_err() { return } else { break },
+                    () = tokio::time::sleep(PAUSE), if !done => break,
+                    () = tokio::time::sleep(LOOK), if looks => match &giver {
+                        None => break,
+                        Some(Giver::BuiltIn(sentences)) => { sentences.rest(); }
+                        Some(Giver::Named(..)) => {}
+                    },
+                    () = self.inner.end.cancelled() => return,
+                }
             }
             tokio::select! {
                 () = tokio::time::sleep(MOMENT) => {}
@@ -143,63 +250,109 @@ impl Hub {
         }
     }
 
-    /// False where something is left to be asked for.
-    async fn follow_catalog(&self, named: EmbeddingSource) -> bool {
-        if self.inner.meanings.known().named.as_ref() != Some(&named) {
-            let (path, wanted) = (self.vectors_file(), named.clone());
-            let vectors = tokio::task::spawn_blocking(move || read(&path, &wanted)).await.unwrap_or_default();
-            let source =
-                Source::new(&named).inspect_err(|error| tracing::warn!(%error, "no embeddings")).ok();
-            *self.inner.meanings.known() =
-                Known { named: Some(named.clone()), source, vectors: Arc::new(vectors), ..Known::default() };
-        }
-        let (source, vectors) = {
-            let known = self.inner.meanings.known();
-            (known.source.clone(), known.vectors.clone())
+    /// Whom the configuration names, else the built-in model where its file is.
+    async fn choose_giver(&self, config: &Config) {
+        let named = config.embedding().filter(|_| config.searches_by_meaning());
+        let keeps = match (&self.inner.meanings.known().giver, named) {
+            (Some(Giver::Named(before, _)), Some(named)) => before == named,
+            (Some(Giver::BuiltIn(_)), None) => config.searches_by_meaning(),
+            _ => false,
         };
-        let Some(source) = source else { return true };
+        if keeps {
+            return;
+        }
+        let giver = match named {
+            Some(named) => Giver::named(named),
+            None if config.searches_by_meaning() => {
+                let places = self.places().clone();
+                let open = move || match model_file(&places) {
+                    ModelFile::At(file) => Giver::built_in(&file),
+                    ModelFile::Missing | ModelFile::Off => None,
+                };
+                tokio::task::spawn_blocking(open).await.ok().flatten()
+            }
+            None => None,
+        };
+        let vectors = match giver.as_ref().map(Giver::origin) {
+            Some(origin) => {
+                let path = self.vectors_file();
+                tokio::task::spawn_blocking(move || read(&path, &origin)).await.unwrap_or_default()
+            }
+            None => Vectors::default(),
+        };
+        *self.inner.meanings.known() = Known { giver, vectors: Arc::new(vectors), ..Known::default() };
+    }
+
+    /// False where something is left to be asked for.
+    async fn follow_catalog(&self, giver: &Giver) -> bool {
+        let known = self.inner.meanings.known().vectors.clone();
         let texts = self.inner.catalog.borrow().meaning_texts();
-        let missing: Vec<&(u64, String)> =
-            texts.iter().filter(|(number, _)| !vectors.knows(*number)).collect();
-        if missing.is_empty() {
+        let missing: Vec<&(u64, String)> = texts.iter().filter(|(number, _)| !known.knows(*number)).collect();
+        // A program that only looks something up ends before it could have computed anything.
+        if missing.is_empty() || self.inner.options.passive {
             return true;
         }
-        let mut vectors = Vectors::clone(&vectors);
-        let wanted: HashSet<u64> = texts.iter().map(|(number, _)| *number).collect();
-        vectors.keep(|number| wanted.contains(&number));
+        let mut vectors = Vectors::clone(&known);
+        if vectors.len() > texts.len() + SPARE {
+            let wanted: HashSet<u64> = texts.iter().map(|(number, _)| *number).collect();
+            vectors.keep(|number| wanted.contains(&number));
+        }
         let mut failed = false;
-        for portion in missing.chunks(PORTION) {
-            let asked: Vec<&str> = portion.iter().map(|(_, text)| text.as_str()).collect();
+        for (at, portion) in (1..).zip(missing.chunks(PORTION)) {
+            let asked: Vec<String> = portion.iter().map(|(_, text)| text.clone()).collect();
             let answer = tokio::select! {
-                answer = source.embed(&asked, PORTION_TIME) => answer,
+                answer = giver.of_tools(&asked) => answer,
                 () = self.inner.end.cancelled() => return true,
             };
             match answer {
-                Ok(answer) => portion.iter().zip(answer).for_each(|((number, _), vector)| {
-                    vectors.put(*number, &vector);
-                }),
+                Ok(answer) => {
+                    for ((number, _), vector) in portion.iter().zip(answer) {
+                        vectors.put(*number, Vector::of(&vector).unwrap_or_else(Vector::nowhere));
+                    }
+                }
                 Err(error) => {
                     self.inner.meanings.known().failed(&error);
                     failed = true;
                     break;
                 }
             }
+            // The user may have named another meanwhile.
+            if !self.is_wanted(giver) {
+                return true;
+            }
+            if at % WRITTEN == 0 {
+                self.take_in(giver, &vectors).await;
+            }
         }
-        let vectors = Arc::new(vectors);
+        self.take_in(giver, &vectors).await;
+        !failed
+    }
+
+    fn is_wanted(&self, giver: &Giver) -> bool {
+        let config = self.inner.config.borrow();
+        let named = config.embedding();
+        config.searches_by_meaning()
+            && match giver {
+                Giver::Named(ours, _) => named == Some(ours),
+                Giver::BuiltIn(_) => named.is_none(),
+            }
+    }
+
+    /// Has searches use these vectors, and writes them down.
+    async fn take_in(&self, giver: &Giver, vectors: &Vectors) {
+        let (vectors, origin) = (Arc::new(vectors.clone()), giver.origin());
         {
             let mut known = self.inner.meanings.known();
-            // The user may have named another meanwhile.
-            if known.named.as_ref() != Some(&named) {
-                return true;
+            if known.origin().as_ref() != Some(&origin) {
+                return;
             }
             known.vectors = vectors.clone();
         }
         let path = self.vectors_file();
-        let written = tokio::task::spawn_blocking(move || write(&path, &named, &vectors)).await;
+        let written = tokio::task::spawn_blocking(move || write(&path, origin, &vectors)).await;
         if let Ok(Err(error)) = written {
             tracing::warn!(%error, "vectors of tools cannot be kept");
         }
-        !failed
     }
 
     fn vectors_file(&self) -> PathBuf {
@@ -207,29 +360,23 @@ impl Hub {
     }
 }
 
-/// What was kept for this source. What cannot be read is made anew: it is nobody's work.
-fn read(path: &std::path::Path, named: &EmbeddingSource) -> Vectors {
+/// What was kept of this origin. What cannot be read is made anew: it is nobody's work.
+fn read(path: &Path, origin: &Origin) -> Vectors {
     let mut vectors = Vectors::default();
     let stored = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
-    let is_its =
-        |stored: &Stored| stored.format == FORMAT && stored.url == named.url && stored.model == named.model;
+    let is_its = |stored: &Stored| stored.format == FORMAT && stored.origin == *origin;
     for (number, text) in stored.filter(is_its).into_iter().flat_map(|stored| stored.vectors) {
-        let Ok(bytes) = BASE64_STANDARD.decode(text) else { continue };
-        let floats = bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
-        vectors.put(number, &floats.collect::<Vec<_>>());
+        let bytes = BASE64_STANDARD.decode(text).unwrap_or_default();
+        Vector::from_bytes(&bytes).into_iter().for_each(|vector| vectors.put(number, vector));
     }
     vectors
 }
 
-fn write(path: &std::path::Path, named: &EmbeddingSource, vectors: &Vectors) -> std::io::Result<()> {
-    let coded = |(number, vector): (u64, &[f32])| {
-        let bytes: Vec<u8> = vector.iter().flat_map(|part| part.to_le_bytes()).collect();
-        (number, BASE64_STANDARD.encode(bytes))
-    };
+fn write(path: &Path, origin: Origin, vectors: &Vectors) -> std::io::Result<()> {
+    let coded = |(number, vector): (u64, &Vector)| (number, BASE64_STANDARD.encode(vector.to_bytes()));
     let mut vectors: Vec<(u64, String)> = vectors.all().map(coded).collect();
     vectors.sort_unstable();
-    let stored = Stored { format: FORMAT, url: named.url.clone(), model: named.model.clone(), vectors };
-    files::replace(path, &serde_json::to_vec(&stored)?)
+    files::replace(path, &serde_json::to_vec(&Stored { format: FORMAT, origin, vectors })?)
 }
 
 #[cfg(test)]
@@ -240,15 +387,16 @@ mod tests {
     fn vectors_come_back_for_the_source_they_are_from_and_for_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("vectors.json");
-        let named = |model: &str| EmbeddingSource { url: "http://x".into(), model: model.into() };
+        let origin = |model: &str| Origin { url: "http://x".into(), model: model.into() };
+        let vector = Vector::of(&[3.0, 4.0]).unwrap();
         let mut vectors = Vectors::default();
-        vectors.put(7, &[3.0, 4.0]);
-        write(&path, &named("m"), &vectors).unwrap();
-        let back = read(&path, &named("m"));
-        let all: Vec<(u64, &[f32])> = back.all().collect();
-        assert_eq!(all, [(7, &[0.6, 0.8][..])]);
-        assert!(read(&path, &named("other")).is_empty());
-        std::fs::write(&path, "{\"format\":1").unwrap();
-        assert!(read(&path, &named("m")).is_empty());
+        vectors.put(7, vector.clone());
+        write(&path, origin("m"), &vectors).unwrap();
+        let back = read(&path, &origin("m"));
+        let all: Vec<(u64, &Vector)> = back.all().collect();
+        assert_eq!(all, [(7, &vector)]);
+        assert!(read(&path, &origin("other")).is_empty());
+        std::fs::write(&path, "{\"format\":2").unwrap();
+        assert!(read(&path, &origin("m")).is_empty());
     }
 }

@@ -33,6 +33,7 @@ pub mod results;
 mod review;
 mod route;
 mod ruled;
+mod sentences;
 mod settings;
 mod slots;
 mod surface;
@@ -73,6 +74,7 @@ pub use call::{CallFailure, Failed, Running, Step};
 pub use keep::{OpenError, RunningHub};
 pub use ledger::{Program, Tally};
 use registry::Registered;
+pub use sentences::{MODEL_VARIABLE, ModelFile, model_file};
 pub use surface::Watched;
 
 /// The port clients expect us at.

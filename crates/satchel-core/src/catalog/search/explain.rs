@@ -6,6 +6,7 @@ use super::{
     habits::Lift,
     index::{Among, Index},
     query::{Query, Variant},
+    rank::Shares,
 };
 
 /// Why a tool was found.
@@ -21,6 +22,8 @@ pub struct Explanation {
     pub verb: f32,
     /// What it added that the tool was used after similar searches.
     pub learned: Option<Lift>,
+    /// What of it are words and what is meaning, where a model says what is meant.
+    pub shares: Option<Shares>,
 }
 
 /// A word of the query and the word that stands for it in the tool.
@@ -59,13 +62,21 @@ impl Index {
             }
         }
         words.sort_by(|a, b| b.worth.total_cmp(&a.worth).then_with(|| a.said.cmp(&b.said)));
-        Some(Explanation { words, server: self.server_share(&query, server), name, verb, learned: None })
+        Some(Explanation {
+            words,
+            server: self.server_share(&query, server),
+            name,
+            verb,
+            learned: None,
+            shares: None,
+        })
     }
 }
 
 impl fmt::Display for Explanation {
     /// `ticket → issu 4.1, new 1.2; name 2.0, verb 0.7, server 0.3`, and where something was learned
-    /// `; all of it +15 %, used 2 times after similar searches`
+    /// `; all of it +15 %, used 2 times after similar searches`; where
+    /// a model says what is meant, `; words 0.81, meaning 1.00`
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (number, Met { said, found, worth }) in self.words.iter().enumerate() {
             let joint = if number == 0 { "" } else { ", " };
@@ -79,6 +90,9 @@ impl fmt::Display for Explanation {
         if let Some(Lift { share, uses }) = self.learned {
             let times = if uses == 1 { "once".to_owned() } else { format!("{uses} times") };
             write!(f, "; all of it +{:.0} %, used {times} after similar searches", 100.0 * share)?;
+        }
+        if let Some(Shares { words, meaning }) = self.shares {
+            write!(f, "; words {words:.2}, meaning {meaning:.2}")?;
         }
         Ok(())
     }

@@ -147,7 +147,7 @@ fn terms(query: &str) -> Vec<Term> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{index::Text, weights::Weights};
+    use super::super::{Beside, index::Text, weights::Weights};
     use super::*;
 
     fn path(path: &str) -> ToolPath {
@@ -212,7 +212,7 @@ mod tests {
                 _ => 2,
             };
             let lifts = lifts.into_iter().map(|(path, lift)| (at(path), lift)).collect();
-            index.lifted(query, |_| true, &lifts)
+            index.ranked_beside(query, |_| true, &Beside { lifts, ..Beside::default() })
         };
         let mut habits = Habits::default();
         let before = place(&habits);

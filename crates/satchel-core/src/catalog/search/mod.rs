@@ -31,8 +31,9 @@ use words::beginning;
 pub use explain::{Explanation, Met};
 pub use habits::{Habits, Lift};
 pub use index::Index;
-pub use rank::Hit;
-pub use vectors::{Meaning, Vectors};
+pub(super) use rank::Beside;
+pub use rank::{Hit, Shares};
+pub use vectors::{Meaning, TOKENS, Vector, Vectors};
 
 /// So many characters of a server's texts are read. What comes late in them tells tools apart no more, and a server that
 /// writes without end makes nobody wait: its own name and summary are read again for each of its tools.

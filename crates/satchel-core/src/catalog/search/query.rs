@@ -61,13 +61,8 @@ impl Query {
         let values = Values::of(text);
         let all = words::words(text);
         let mut query = Self::default();
-        let mut from = 0;
-        for to in 1..=all.len() {
-            let another = || query.clauses.len() + 1 < CLAUSES && begins_clause(text, &all, to);
-            if to == all.len() || another() {
-                query.read_clause(text, &all[from..to], &values, index);
-                from = to;
-            }
+        for part in split(text, &all) {
+            query.read_clause(text, &all[part], &values, index);
         }
         query
     }
@@ -147,6 +142,45 @@ impl Query {
             *self.mentions.entry(self::term(term)).or_default() |= follows_a_place_word(text, word.at);
         }
     }
+}
+
+/// The request as a whole, and where it has several parts each of them, with words that are nearly right put right.
+pub(super) fn parts(text: &str, index: &Index) -> Vec<String> {
+    let text = asked(text);
+    let all = words::words(text);
+    let values = Values::of(text);
+    let right = |words: &[Word], mut from: usize, end: usize| {
+        let mut right = String::new();
+        for word in words.iter().filter(|word| values.at(word.at).is_none()) {
+            let Some(near) = index.misspelt_word(word) else { continue };
+            right.push_str(text.get(from..word.at).unwrap_or_default());
+            right.push_str(near);
+            from = word.at + word.written.len();
+        }
+        right + text.get(from..end).unwrap_or_default()
+    };
+    let mut parts = vec![right(&all, 0, text.len())];
+    let split = split(text, &all);
+    if split.len() > 1 {
+        parts.extend(split.iter().map(|part| {
+            let end = all.get(part.end).map_or(text.len(), |next| next.at);
+            right(&all[part.clone()], all[part.start].at, end)
+        }));
+    }
+    parts
+}
+
+/// The words of each part.
+fn split(text: &str, all: &[Word]) -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut from = 0;
+    for to in 1..=all.len() {
+        if to == all.len() || parts.len() + 1 < CLAUSES && begins_clause(text, all, to) {
+            parts.push(from..to);
+            from = to;
+        }
+    }
+    parts
 }
 
 /// What is read of a query: models send a sentence or two, and whoever sends more shall not make others wait.
@@ -253,19 +287,27 @@ fn variants(word: &Word, index: &Index, plain: bool) -> (Vec<Variant>, Actions) 
 }
 
 impl Index {
+    /// The request as a whole, and where it has several parts each of them, with words that are nearly right put right.
+    pub fn parts(&self, query: &str) -> Vec<String> {
+        parts(query, self)
+    }
+
     /// A word of the query that nobody knows, and the known one it was taken for.
     pub fn misspelt(&self, query: &str) -> Option<(String, String)> {
-        let unknown = |word: &Word| {
-            !self.knows(&word.stem) && !thesaurus::knows(&word.stem) && !words::is_chatter(&word.written)
-        };
         let query = asked(query);
         let values = Values::of(query);
         let all = words::words(query);
-        let said = all.iter().filter(|word| values.at(word.at).is_none());
-        said.filter(|word| unknown(word)).find_map(|word| {
-            let (near, likeness) = self.spelling.near(&word.written).first().copied()?;
-            (likeness >= 0.75).then(|| (word.written.clone(), near.to_owned()))
-        })
+        let mut said = all.iter().filter(|word| values.at(word.at).is_none());
+        said.find_map(|word| Some((word.written.clone(), self.misspelt_word(word)?.to_owned())))
+    }
+
+    /// What a word that nobody knows was meant to be.
+    fn misspelt_word(&self, word: &Word) -> Option<&str> {
+        if self.knows(&word.stem) || thesaurus::knows(&word.stem) || words::is_chatter(&word.written) {
+            return None;
+        }
+        let (near, likeness) = self.spelling.near(&word.written).first().copied()?;
+        (likeness >= 0.75).then_some(near)
     }
 }
 

@@ -2,16 +2,20 @@
 //! tool's server count a share; and the best of them are looked at more closely: does the query say the tool's name,
 //! and the same verb?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{
     habits::Lift,
     index::{Among, Index, Part, Term, Tool},
     query::{Clause, Query, Variant},
+    vectors::Meant,
 };
 
 /// So many are looked at closely.
 const WINDOW: usize = 300;
+
+/// So many without any word of the query come in.
+const MORE: usize = 20;
 
 /// So many are picked with an eye on what has been picked before.
 const PICKS: usize = 12;
@@ -23,9 +27,15 @@ struct Close {
     share: f32,
     /// How well it fits each clause.
     fits: Vec<f32>,
+    /// What of it are words and what is meaning, where both count.
+    shares: Option<Shares>,
 }
 
 impl Close {
+    fn score(&self) -> f32 {
+        together(self.fits.iter().copied()) + self.share
+    }
+
     fn lift(&mut self, lift: Option<&Lift>) {
         let Some(Lift { share, .. }) = lift else { return };
         self.fits.iter_mut().for_each(|fit| *fit *= 1.0 + share);
@@ -40,6 +50,28 @@ pub struct Hit {
     pub at: usize,
     /// How well it fits. Comparable within one search only.
     pub score: f32,
+    /// How much of that its words account for, and how much its meaning.
+    pub shares: Option<Shares>,
+}
+
+/// What two kinds of evidence add: 1 is as much as the words of the best tool do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shares {
+    /// What words add.
+    pub words: f32,
+    /// What likeness adds.
+    pub meaning: f32,
+}
+
+/// What is known besides the words of a request.
+#[derive(Default)]
+pub(in crate::catalog) struct Beside<'a> {
+    /// The tools at some positions fit better by a share of how they fit.
+    pub(in crate::catalog) lifts: HashMap<usize, Lift>,
+    /// How much each is meant.
+    pub(in crate::catalog) meant: Option<&'a Meant>,
+    /// Where the tools stand whose names the request has, letter by letter.
+    pub(in crate::catalog) named: HashSet<usize>,
 }
 
 impl Index {
@@ -50,15 +82,15 @@ impl Index {
 
     /// The tools among the `wanted` that fit, best first.
     pub fn ranked(&self, query: &str, wanted: impl Fn(usize) -> bool) -> Vec<Hit> {
-        self.lifted(query, wanted, &HashMap::new())
+        self.ranked_beside(query, wanted, &Beside::default())
     }
 
-    /// The same, where the tools at some positions fit better by a share of how they fit.
-    pub fn lifted(
+    /// The same, with what else is known.
+    pub(in crate::catalog) fn ranked_beside(
         &self,
         query: &str,
         wanted: impl Fn(usize) -> bool,
-        lifts: &HashMap<usize, Lift>,
+        beside: &Beside<'_>,
     ) -> Vec<Hit> {
         let query = Query::read(query, self);
         let fits: Vec<Vec<f32>> =
@@ -68,10 +100,13 @@ impl Index {
         let fits_at = |at: usize| fits.iter().map(move |fits| fits[at]);
         let mut hits: Vec<Hit> = (0..self.count(Among::Tools))
             .filter(|at| fits_at(*at).any(|fit| fit > 0.0) && wanted(*at))
-            .map(|at| Hit { at, score: together(fits_at(at)) + share(at) })
+            .map(|at| Hit { at, score: together(fits_at(at)) + share(at), shares: None })
             .collect();
         hits.sort_unstable_by(best_first);
-        let rest = hits.split_off(hits.len().min(WINDOW));
+        let mut rest = hits.split_off(hits.len().min(WINDOW));
+        if let Some(meant) = beside.meant {
+            self.let_in(&mut hits, &mut rest, meant, wanted);
+        }
         let said: Vec<HashMap<Term, f32>> = query.clauses.iter().map(said).collect();
         let mut close: Vec<Close> = hits
             .iter()
@@ -86,17 +121,64 @@ impl Index {
                     at: hit.at,
                     share: share(hit.at),
                     fits: query.clauses.iter().enumerate().map(fit).collect(),
+                    shares: None,
                 }
             })
             .collect();
         self.lift_kin(&mut close, query.clauses.len());
         // Last, so that what was learned of one tool says nothing of its server's others.
         for tool in &mut close {
-            tool.lift(lifts.get(&tool.at));
+            tool.lift(beside.lifts.get(&tool.at));
+        }
+        if let Some(meant) = beside.meant {
+            self.fuse(&mut close, meant, &beside.named);
         }
         let mut hits = self.one_after_another(&mut close, query.clauses.len());
         hits.extend(rest);
         hits
+    }
+
+    /// What is meant most is looked at closely, whatever its words say.
+    fn let_in(
+        &self,
+        hits: &mut Vec<Hit>,
+        rest: &mut Vec<Hit>,
+        meant: &Meant,
+        wanted: impl Fn(usize) -> bool,
+    ) {
+        let known: HashSet<usize> = hits.iter().map(|hit| hit.at).collect();
+        for meant in std::iter::once(&meant.whole).chain(&meant.parts) {
+            let mut most: Vec<(usize, f32)> = meant.iter().copied().enumerate().collect();
+            most.retain(|(at, meant)| *meant >= self.weights.alike && !known.contains(at) && wanted(*at));
+            most.sort_unstable_by(|(a_at, a), (b_at, b)| b.total_cmp(a).then(a_at.cmp(b_at)));
+            for (at, _) in most.into_iter().take(MORE) {
+                if hits.iter().all(|hit| hit.at != at) {
+                    hits.push(Hit { at, score: 0.0, shares: None });
+                }
+            }
+        }
+        rest.retain(|hit| hits[known.len()..].iter().all(|more| more.at != hit.at));
+    }
+
+    /// Puts what words say and what is meant on one scale, and together. Whoever writes a tool's name means that tool.
+    fn fuse(&self, close: &mut [Close], meant: &Meant, named: &HashSet<usize>) {
+        let w = &self.weights;
+        let best = close.iter().map(Close::score).fold(f32::MIN_POSITIVE, f32::max);
+        for tool in close {
+            tool.fits.iter_mut().for_each(|fit| *fit /= best);
+            tool.share /= best;
+            let words = tool.score();
+            let of = |meant: &[f32]| if named.contains(&tool.at) { 1.0 } else { meant[tool.at] };
+            if tool.fits.len() > 1 && tool.fits.len() == meant.parts.len() {
+                for (fit, part) in tool.fits.iter_mut().zip(&meant.parts) {
+                    *fit += w.meaning_part * of(part);
+                }
+                tool.share += w.meaning_among * of(&meant.whole);
+            } else {
+                tool.share += w.meaning * of(&meant.whole);
+            }
+            tool.shares = Some(Shares { words, meaning: tool.score() - words });
+        }
     }
 
     /// Where one tool of a server fits well, its others are more likely wanted too; and so they are where its tools
@@ -143,12 +225,10 @@ impl Index {
                 let done = (tool.fits[number] / best[number]).clamp(0.0, 1.0);
                 *open *= 1.0 - self.weights.found * done * done;
             }
-            hits.push(Hit { at: tool.at, score });
+            hits.push(Hit { at: tool.at, score, shares: tool.shares });
         }
-        let mut rest: Vec<Hit> = close
-            .iter()
-            .map(|tool| Hit { at: tool.at, score: together(tool.fits.iter().copied()) + tool.share })
-            .collect();
+        let mut rest: Vec<Hit> =
+            close.iter().map(|tool| Hit { at: tool.at, score: tool.score(), shares: tool.shares }).collect();
         rest.sort_unstable_by(best_first);
         hits.extend(rest);
         hits
@@ -270,4 +350,60 @@ fn said(clause: &Clause) -> HashMap<Term, f32> {
         }
     }
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{index::Text, weights::Weights},
+        *,
+    };
+
+    fn index() -> Index {
+        let text = |name, description| Text { server: "tracker", name, description, ..Text::default() };
+        let tools = [
+            text("create_issue", "Create an issue in a project."),
+            text("list_users", "List users."),
+            text("delete_issue", "Delete an issue."),
+        ];
+        Index::read(Weights::default(), tools.into_iter())
+    }
+
+    fn order(query: &str, whole: [f32; 3], parts: &[[f32; 3]], named: &[usize]) -> Vec<usize> {
+        let meant = Meant { whole: whole.to_vec(), parts: parts.iter().map(|part| part.to_vec()).collect() };
+        let beside =
+            Beside { meant: Some(&meant), named: named.iter().copied().collect(), ..Beside::default() };
+        index().ranked_beside(query, |_| true, &beside).into_iter().map(|hit| hit.at).collect()
+    }
+
+    #[test]
+    fn what_is_only_meant_comes_in_and_likeness_decides_between_those_that_words_find() {
+        assert_eq!(order("who is there", [0.2, 1.0, 0.0], &[], &[]), [1]);
+        assert_eq!(order("an issue", [0.1, 0.0, 1.0], &[], &[])[0], 2);
+        assert_eq!(order("create an issue", [0.9, 0.0, 1.0], &[], &[])[0], 0);
+    }
+
+    #[test]
+    fn a_name_wins_over_likeness() {
+        let query = "create_issue";
+        assert_eq!(order(query, [0.0, 1.0, 0.9], &[], &[0])[0], 0);
+    }
+
+    #[test]
+    fn each_part_of_a_request_is_meant_by_itself() {
+        let query = "create an issue, then look who is there";
+        let found = order(query, [1.0, 0.1, 0.9], &[[1.0, 0.0, 0.6], [0.0, 1.0, 0.0]], &[]);
+        assert_eq!(found[..2], [0, 1]);
+    }
+
+    #[test]
+    fn shares_add_up_to_the_score() {
+        let meant = Meant { whole: vec![0.5, 0.0, 0.25], parts: vec![] };
+        let beside = Beside { meant: Some(&meant), ..Beside::default() };
+        for hit in index().ranked_beside("create an issue", |_| true, &beside) {
+            let Shares { words, meaning } = hit.shares.unwrap();
+            assert!((words + meaning - hit.score).abs() < 1e-5 && (0.0..=1.0).contains(&words), "{hit:?}");
+        }
+        assert!(index().ranked("create an issue", |_| true).iter().all(|hit| hit.shares.is_none()));
+    }
 }

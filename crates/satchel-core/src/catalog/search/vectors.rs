@@ -1,35 +1,89 @@
-//! Meaning as vectors, where the user names a source of them: how alike a query and the tools are, put together with
-//! what their words say. Pure; where vectors come from and how they are kept is no matter of this room.
+//! Meaning as vectors: how alike a request and the tools are. Pure; where vectors come from and how they are kept is no
+//! matter of this room, and `rank` puts likeness together with what words say.
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::rank::Hit;
+/// So many tokens of a request are read, and so many of what stands for a tool.
+pub const TOKENS: usize = 128;
 
-/// What words count, and what meaning does.
-const WORDS: f32 = 0.6;
-const MEANING: f32 = 0.4;
-/// Tools without any word of the query come in when they are so much like it, compared with the one that is most.
-const ALIKE: f32 = 0.6;
-/// So many of them.
-const MORE: usize = 20;
+/// Numbers that are multiplied side by side.
+const LANES: usize = 16;
 
 /// Vectors of length one, by the number of the text they stand for.
 #[derive(Debug, Clone, Default)]
-pub struct Vectors(HashMap<u64, Arc<[f32]>>);
+pub struct Vectors(HashMap<u64, Arc<Vector>>);
 
-/// A query's vector, and those of the tools.
+/// A vector with eight bits a number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Vector {
+    scale: f32,
+    numbers: Box<[i8]>,
+}
+
+/// A request's vectors, and those of the tools.
 #[derive(Debug, Clone)]
 pub struct Meaning {
-    query: Arc<[f32]>,
+    whole: Arc<[f32]>,
+    /// One for each part of a request that has several.
+    parts: Vec<Arc<[f32]>>,
     vectors: Arc<Vectors>,
 }
 
+/// How much each tool is meant, by its position: 1 for the one that is meant most, 0 for what is meant no more than usual.
+#[derive(Debug)]
+pub(in crate::catalog) struct Meant {
+    pub(super) whole: Vec<f32>,
+    pub(super) parts: Vec<Vec<f32>>,
+}
+
+impl Vector {
+    /// `None` for one that points nowhere.
+    pub fn of(vector: &[f32]) -> Option<Self> {
+        let vector = unit(vector)?;
+        let scale = vector.iter().fold(0.0f32, |greatest, number| greatest.max(number.abs())) / 127.0;
+        Some(Self { scale, numbers: vector.iter().map(|number| (number / scale).round() as i8).collect() })
+    }
+
+    /// Stands for a text whose vector points nowhere, so that nobody asks for it again. It is like no request.
+    pub fn nowhere() -> Self {
+        Self { scale: 0.0, numbers: Box::default() }
+    }
+
+    /// As it is kept.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let numbers = self.numbers.iter().map(|number| number.cast_unsigned());
+        self.scale.to_le_bytes().into_iter().chain(numbers).collect()
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) made.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (scale, numbers) = bytes.split_first_chunk::<4>()?;
+        let scale = f32::from_le_bytes(*scale);
+        let numbers: Box<[i8]> = numbers.iter().map(|number| number.cast_signed()).collect();
+        if numbers.is_empty() {
+            return Some(Self::nowhere());
+        }
+        (scale.is_finite() && scale > 0.0).then_some(Self { scale, numbers })
+    }
+
+    fn likeness(&self, query: &[f32]) -> f32 {
+        let (numbers, rest) = self.numbers.as_chunks::<LANES>();
+        let (query, query_rest) = query.as_chunks::<LANES>();
+        let mut sums = [0.0f32; LANES];
+        for (numbers, query) in numbers.iter().zip(query) {
+            for ((sum, number), query) in sums.iter_mut().zip(numbers).zip(query) {
+                *sum += f32::from(*number) * query;
+            }
+        }
+        let rest = rest.iter().zip(query_rest).map(|(number, query)| f32::from(*number) * query);
+        self.scale * (sums.iter().sum::<f32>() + rest.sum::<f32>())
+    }
+}
+
 impl Vectors {
-    /// Takes in a vector. False for one that points nowhere.
-    pub fn put(&mut self, text: u64, vector: &[f32]) -> bool {
-        let Some(vector) = unit(vector) else { return false };
-        self.0.insert(text, vector);
-        true
+    /// Takes in a vector.
+    pub fn put(&mut self, text: u64, vector: Vector) {
+        self.0.insert(text, Arc::new(vector));
     }
 
     /// Is it known?
@@ -42,8 +96,13 @@ impl Vectors {
         self.0.is_empty()
     }
 
+    /// How many are known.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// All of them, in no order.
-    pub fn all(&self) -> impl Iterator<Item = (u64, &[f32])> {
+    pub fn all(&self) -> impl Iterator<Item = (u64, &Vector)> {
         self.0.iter().map(|(text, vector)| (*text, &**vector))
     }
 
@@ -54,55 +113,42 @@ impl Vectors {
 }
 
 impl Meaning {
-    /// `None` for a query whose vector points nowhere.
-    pub fn of(query: &[f32], vectors: Arc<Vectors>) -> Option<Self> {
-        Some(Self { query: unit(query)?, vectors })
+    /// Of the vectors of [`Catalog::parts`](crate::catalog::Catalog::parts): the request as a whole, then its parts.
+    /// `None` where one points nowhere.
+    pub fn of(request: &[Vec<f32>], vectors: Arc<Vectors>) -> Option<Self> {
+        let units: Option<Vec<Arc<[f32]>>> = request.iter().map(|vector| unit(vector)).collect();
+        let mut units = units?.into_iter();
+        Some(Self { whole: units.next()?, parts: units.collect(), vectors })
     }
 
-    /// How alike the query and a text are, from -1 to 1; `None` where the text has no vector of the same kind.
-    fn likeness(&self, text: u64) -> Option<f32> {
-        let vector = self.vectors.0.get(&text).filter(|vector| vector.len() == self.query.len())?;
-        Some(self.query.iter().zip(vector.iter()).map(|(a, b)| a * b).sum())
-    }
-
-    /// What words found, put in order anew, with what only means the same. `texts` are the numbers of the texts at
-    /// the positions that are wanted.
-    pub(in crate::catalog) fn fused(&self, hits: Vec<Hit>, texts: &[(usize, u64)]) -> Vec<Hit> {
-        let likeness = |(at, text): &(usize, u64)| Some((*at, self.likeness(*text)?));
-        let alike: HashMap<usize, f32> = texts.iter().filter_map(likeness).collect();
-        if alike.is_empty() {
-            return hits;
-        }
-        // Models differ in what is much: what counts is how far a tool stands out.
-        let usual = alike.values().sum::<f32>() / alike.len() as f32;
-        let most = alike.values().copied().fold(f32::MIN, f32::max);
-        let meant = |at: usize| match alike.get(&at) {
-            Some(likeness) if most > usual => ((likeness - usual) / (most - usual)).clamp(0.0, 1.0),
-            _ => 0.0,
-        };
-        let best = hits.iter().map(|hit| hit.score).fold(f32::MIN_POSITIVE, f32::max);
-        let mut fused: Vec<Hit> = hits
+    /// How much the tools are meant whose texts have these numbers; `None` where nothing is known of any.
+    pub(in crate::catalog) fn meant(&self, texts: &[Option<u64>]) -> Option<Meant> {
+        let known: Vec<Option<&Vector>> = texts
             .iter()
-            .map(|hit| Hit {
-                at: hit.at,
-                score: WORDS * (hit.score / best).clamp(0.0, 1.0) + MEANING * meant(hit.at),
+            .map(|text| {
+                let vector = self.vectors.0.get(&(*text)?)?;
+                (vector.numbers.len() == self.whole.len()).then_some(&**vector)
             })
             .collect();
-        let found: std::collections::HashSet<usize> = hits.iter().map(|hit| hit.at).collect();
-        let mut others: Vec<Hit> = alike
-            .keys()
-            .filter(|at| !found.contains(at) && meant(**at) >= ALIKE)
-            .map(|at| Hit { at: *at, score: MEANING * meant(*at) })
-            .collect();
-        others.sort_unstable_by(best_first);
-        fused.extend(others.into_iter().take(MORE));
-        fused.sort_unstable_by(best_first);
-        fused
+        known.iter().any(Option::is_some).then(|| Meant {
+            whole: stand_out(&self.whole, &known),
+            parts: self.parts.iter().map(|part| stand_out(part, &known)).collect(),
+        })
     }
 }
 
-fn best_first(a: &Hit, b: &Hit) -> std::cmp::Ordering {
-    b.score.total_cmp(&a.score).then(a.at.cmp(&b.at))
+/// Models differ in what is much, and so do queries: what counts is how far a tool stands out.
+fn stand_out(query: &[f32], vectors: &[Option<&Vector>]) -> Vec<f32> {
+    let alike: Vec<Option<f32>> =
+        vectors.iter().map(|vector| vector.map(|vector| vector.likeness(query))).collect();
+    let known = || alike.iter().copied().flatten();
+    let usual = known().sum::<f32>() / known().count().max(1) as f32;
+    let most = known().fold(f32::MIN, f32::max);
+    let far = |alike: Option<f32>| match alike {
+        Some(alike) if most > usual => ((alike - usual) / (most - usual)).clamp(0.0, 1.0),
+        _ => 0.0,
+    };
+    alike.into_iter().map(far).collect()
 }
 
 fn unit(vector: &[f32]) -> Option<Arc<[f32]>> {
@@ -114,45 +160,48 @@ fn unit(vector: &[f32]) -> Option<Arc<[f32]>> {
 mod tests {
     use super::*;
 
-    fn meaning(query: &[f32], tools: &[&[f32]]) -> (Meaning, Vec<(usize, u64)>) {
+    fn meaning(query: &[f32], tools: &[&[f32]]) -> (Meaning, Vec<Option<u64>>) {
         let mut vectors = Vectors::default();
         for (text, vector) in (0..).zip(tools) {
-            vectors.put(text, vector);
+            vectors.put(text, Vector::of(vector).unwrap());
         }
-        (Meaning::of(query, Arc::new(vectors)).unwrap(), (0..tools.len()).map(|at| (at, at as u64)).collect())
-    }
-
-    fn order(hits: Vec<Hit>) -> Vec<usize> {
-        hits.into_iter().map(|hit| hit.at).collect()
+        let meaning = Meaning::of(&[query.to_vec()], Arc::new(vectors)).unwrap();
+        (meaning, (0..tools.len() as u64).map(Some).collect())
     }
 
     #[test]
-    fn meaning_finds_what_words_do_not_and_decides_between_equals() {
-        let (meaning, texts) = meaning(&[1.0, 0.0], &[&[0.0, 3.0], &[2.0, 0.1], &[0.1, 1.0], &[0.0, -1.0]]);
-        assert_eq!(order(meaning.fused(vec![], &texts)), [1]);
-        let equal = vec![Hit { at: 0, score: 5.0 }, Hit { at: 1, score: 5.0 }];
-        assert_eq!(order(meaning.fused(equal, &texts)), [1, 0]);
-        let named = vec![Hit { at: 0, score: 9.0 }, Hit { at: 2, score: 1.0 }];
-        assert_eq!(
-            order(meaning.fused(named, &texts)),
-            [0, 1, 2],
-            "what is named comes before what is only meant"
-        );
+    fn what_stands_out_is_meant() {
+        let (meaning, mut texts) =
+            meaning(&[1.0, 0.0], &[&[0.0, 3.0], &[2.0, 0.1], &[0.1, 1.0], &[0.0, -1.0]]);
+        texts.push(None);
+        let meant = meaning.meant(&texts).unwrap().whole;
+        assert_eq!(meant, [0.0, 1.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
-    fn without_vectors_of_the_same_kind_words_alone_decide() {
+    fn without_vectors_of_the_same_kind_nothing_is_known() {
         let (meaning, texts) = meaning(&[1.0, 0.0, 0.0], &[&[0.0, 1.0], &[1.0, 0.0]]);
-        let hits = vec![Hit { at: 1, score: 1.0 }, Hit { at: 0, score: 0.5 }];
-        assert_eq!(meaning.fused(hits.clone(), &texts), hits);
+        assert!(meaning.meant(&texts).is_none());
     }
 
     #[test]
     fn a_vector_that_points_nowhere_is_none() {
-        let mut vectors = Vectors::default();
         for vector in [&[0.0, 0.0][..], &[f32::NAN, 1.0], &[f32::INFINITY, 1.0], &[]] {
-            assert!(!vectors.put(1, vector) && Meaning::of(vector, Arc::default()).is_none());
+            assert!(
+                Vector::of(vector).is_none() && Meaning::of(&[vector.to_vec()], Arc::default()).is_none()
+            );
         }
-        assert!(vectors.is_empty() && vectors.put(1, &[0.0, 2.0]) && vectors.knows(1));
+        assert!(Meaning::of(&[], Arc::default()).is_none());
+        assert!(
+            Vector::from_bytes(&[1, 2, 3, 4]).is_none() && Vector::from_bytes(&[0, 0, 0, 0, 1]).is_none()
+        );
+    }
+
+    #[test]
+    fn a_vector_is_kept_with_eight_bits_and_stays_the_same() {
+        let numbers: Vec<f32> = (0..100).map(|at| ((at * 37) % 41) as f32 - 20.0).collect();
+        let vector = Vector::of(&numbers).unwrap();
+        assert_eq!(Vector::from_bytes(&vector.to_bytes()).as_ref(), Some(&vector));
+        assert!((vector.likeness(&unit(&numbers).unwrap()) - 1.0).abs() < 0.001);
     }
 }

@@ -90,4 +90,12 @@ weights! {
     /// How much more what stands for a word counts when no tool says the word itself.
     unsaid: 1.1,
     near: 1.25,
+
+    /// What likeness of meaning is worth, compared with all that words say of the best tool: half and half, …
+    meaning: 1.0,
+    /// … and where a request has several parts, which one vector for all would blur: that of the whole, and of each part.
+    meaning_among: 0.15,
+    meaning_part: 0.15,
+    /// Tools without any word of the query come in when they are meant so much, compared with the one that is most.
+    alike: 0.6,
 }
