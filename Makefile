@@ -20,17 +20,22 @@ HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),
 .PHONY: run build bundle model test audit clients chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
+# Nobody waits for it: searches go by words until it is there. What goes wrong stands in model/log.
+FETCH_MODEL = mkdir -p $(TARGET)/model && { scripts/model.sh >$(TARGET)/model/log 2>&1 </dev/null & }
+
 # Starts Satchel; arguments for it go into ARGS.
 ifneq ($(DISPLAY)$(WAYLAND_DISPLAY),)
 run: ui/dist/index.html
 	@scripts/setup.sh app
 	@cargo build $(TESTED)
+	@$(FETCH_MODEL)
 	@$(TARGET)/debug/satchel-app $(ARGS)
 else
 run:
 	@scripts/setup.sh hub
 	@echo "No display was found, so Satchel runs without its window and tray."
 	@cargo build $(if $(findstring workspace,$(HUB)),$(HUB),-p satchel-cli)
+	@$(FETCH_MODEL)
 	@$(TARGET)/debug/satchel serve $(ARGS)
 endif
 
@@ -41,6 +46,7 @@ build: ui/dist/index.html
 # Installers for this system; BUNDLES names the kinds, all of them otherwise.
 bundle: ui/dist/index.html
 	@scripts/setup.sh app
+	@scripts/model.sh
 	@scripts/bundle.sh $(BUNDLES)
 
 # The sentence model, fetched and written with eight bits a weight, in a file below the target directory.
@@ -146,10 +152,12 @@ bench:
 
 # How often the first tools found are the right ones, whether the arguments proposed for them fit, and what answers cost
 # in tokens. RETRIEVAL_DIR names a collection of tools and queries, which is not part of the repository. PARTS picks
-# some of recall, skeletons, habits and costs.
+# some of speed, recall, crowd, skeletons, habits and costs. Weights are chosen with the part that is to choose with; what
+# they are worth is what the other part says.
 retrieval:
 	@test -f "$(RETRIEVAL_DIR)/tools.jsonl" -a -f "$(RETRIEVAL_DIR)/dev/queries.jsonl" || { \
 	  echo "make retrieval needs RETRIEVAL_DIR: a directory with tools.jsonl and dev/queries.jsonl." >&2; exit 1; }
+	@scripts/model.sh
 	RETRIEVAL_DIR="$(abspath $(RETRIEVAL_DIR))" cargo bench -p satchel-tests --bench retrieval -- $(PARTS)
 
 # Learns anew what misleading texts are made of, after a change of crates/satchel-core/src/trust/inspect/learned/texts or

@@ -47,6 +47,10 @@ linux=
 if [ -n "$share" ]; then
     linux=", \"linux\": {\"deb\": {\"files\": $(files /usr/share/zsh/vendor-completions)}, \"rpm\": {\"files\": $(files /usr/share/zsh/site-functions)}}"
 fi
+# The sentence model lies beside the program, with its licence: `make bundle` has fetched it. `hub/sentences.rs` looks there.
+model=$(cd "$target/model" && pwd)
+name=all-MiniLM-L6-v2
+resources="{\"$model/$name.int8\": \"$name.int8\", \"$model/LICENSE\": \"$name.LICENSE\", \"$model/NOTICE\": \"$name.NOTICE\"}"
 # The window is built already: `make bundle` sees to it.
 npx --yes "@tauri-apps/cli@$tauri_cli" build --ci $profile ${1:+--bundles "$@"} \
-    --config "{\"build\": {\"beforeBuildCommand\": \"\"}, \"bundle\": {\"externalBin\": [\"$beside\"]$linux}}"
+    --config "{\"build\": {\"beforeBuildCommand\": \"\"}, \"bundle\": {\"externalBin\": [\"$beside\"], \"resources\": $resources$linux}}"

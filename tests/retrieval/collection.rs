@@ -9,11 +9,16 @@ use std::{
 
 use anyhow::{Context, Result};
 use satchel_core::{
-    catalog::{Catalog, Offer, ToolEntry},
+    catalog::{
+        Aids, Catalog, Offer, ToolEntry,
+        search::{Meaning, Vectors},
+    },
     model::ServerName,
 };
 use satchel_mcp::{Raw, RawObject};
 use serde_json::Value;
+
+use super::sentences::Sentences;
 
 pub(crate) struct Collection {
     pub(crate) tools: Vec<Tool>,
@@ -43,6 +48,40 @@ pub(crate) struct Query {
 pub(crate) struct Crowd {
     pub(crate) catalog: Catalog,
     names: HashMap<String, String>,
+    vectors: Arc<Vectors>,
+}
+
+/// The part of the collection that weights are chosen with, and the one that they are looked at with. No server is in
+/// both, and which is in which stays as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Choose,
+    Check,
+}
+
+impl Part {
+    /// By the sum of the name's letters, each times its place.
+    fn of(server: &str) -> Self {
+        let sum: usize = server.bytes().zip(1..).map(|(byte, place)| usize::from(byte) * place).sum();
+        if sum.is_multiple_of(2) { Self::Choose } else { Self::Check }
+    }
+}
+
+impl Query {
+    /// Whose tools do.
+    pub(crate) fn servers(&self) -> impl Iterator<Item = &str> {
+        self.groups
+            .iter()
+            .flatten()
+            .map(|tool| tool.rsplit_once(':').map_or(tool.as_str(), |(server, _)| server))
+    }
+
+    /// `None` where servers of both parts do.
+    pub(crate) fn part(&self) -> Option<Part> {
+        let mut parts = self.servers().map(Part::of);
+        let first = parts.next()?;
+        parts.all(|part| part == first).then_some(first)
+    }
 }
 
 impl Collection {
@@ -133,12 +172,32 @@ impl Crowd {
             offer.tools.push(tool.entry());
         }
         let offers = offers.into_iter().map(|(server, offer)| (server, Arc::new(offer))).collect();
-        Self { catalog: Catalog::new(offers), names }
+        Self { catalog: Catalog::new(offers), names, vectors: Arc::default() }
     }
 
-    /// The first `limit` tools for a query, as the collection calls them.
-    pub(crate) fn find(&self, query: &str, limit: usize) -> Vec<String> {
-        let found = self.catalog.find(query, None).into_iter().take(limit);
+    /// The same, with the meaning of its tools.
+    pub(crate) fn with(mut self, sentences: Option<&Sentences>) -> Self {
+        if let Some(sentences) = sentences {
+            self.vectors = Arc::new(sentences.of_tools(&self.catalog));
+        }
+        self
+    }
+
+    /// The first ten tools for a query, as the collection calls them.
+    pub(crate) fn find(&self, query: &str, sentences: Option<&Sentences>) -> Vec<String> {
+        let parts = sentences.map(|sentences| sentences.of_request(&self.catalog.parts(query)));
+        self.found(query, parts)
+    }
+
+    /// The same, where nobody has asked before.
+    pub(crate) fn find_anew(&self, query: &str, sentences: &Sentences) -> Vec<String> {
+        self.found(query, Some(sentences.of_new_request(&self.catalog.parts(query))))
+    }
+
+    fn found(&self, query: &str, parts: Option<Vec<Vec<f32>>>) -> Vec<String> {
+        let meaning = parts.and_then(|parts| Meaning::of(&parts, self.vectors.clone()));
+        let aids = Aids { habits: None, meaning: meaning.as_ref() };
+        let found = self.catalog.find_with(query, None, &aids).into_iter().take(10);
         found.map(|(server, tool)| format!("{}:{}", self.names[server.as_str()], tool.name)).collect()
     }
 }
