@@ -7,20 +7,14 @@
 
 use std::{cmp::Reverse, ops::Range};
 
-use base64::{
-    Engine,
-    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
-};
-
 use super::{
     Secret,
     escapes::{self, Reading},
+    spellings,
 };
 
 /// Shorter values would blank out half of every text and protect nothing.
 const SHORTEST: usize = 4;
-/// The same for a spelling that is not the value itself.
-const SHORTEST_SPELLED: usize = 6;
 /// So much of a secret at the end of a line is taken for its beginning.
 const BEGINNING: usize = 4;
 /// Written where a secret was.
@@ -37,8 +31,8 @@ pub struct Masks {
 #[derive(Debug)]
 struct Needle {
     text: Secret,
-    /// Hexadecimal digits: in capitals or not, and pairs may be set apart.
-    hex: bool,
+    /// Hexadecimal digits and base32: in capitals or not, and pairs may be set apart.
+    loose: bool,
 }
 
 /// Secrets that the line before may have begun: which, and how much of each.
@@ -60,17 +54,19 @@ impl Masks {
     pub fn of(secrets: &[Secret]) -> Self {
         let mut needles: Vec<Needle> = Vec::new();
         for secret in secrets.iter().filter(|secret| secret.reveal().len() >= SHORTEST) {
-            for needle in spellings(secret.reveal()) {
-                if !needles.iter().any(|known| known.text == needle.text && known.hex == needle.hex) {
-                    needles.push(needle);
-                }
-            }
+            needles.extend(
+                spellings::of(secret.reveal())
+                    .into_iter()
+                    .map(|spelling| Needle { text: Secret::new(spelling.text), loose: spelling.loose }),
+            );
         }
+        needles.sort_unstable_by(|a, b| (a.text.reveal(), a.loose).cmp(&(b.text.reveal(), b.loose)));
+        needles.dedup_by(|a, b| a.text == b.text && a.loose == b.loose);
         let mut starts = vec![Vec::new(); if needles.is_empty() { 0 } else { 256 }];
         for (at, needle) in needles.iter().enumerate() {
             let first = needle.text.reveal().as_bytes()[0];
             starts[usize::from(first)].push(at);
-            if needle.hex && first.is_ascii_lowercase() {
+            if needle.loose && first.is_ascii_lowercase() {
                 starts[usize::from(first.to_ascii_uppercase())].push(at);
             }
         }
@@ -163,7 +159,7 @@ impl Masks {
         let needle = &self.needles[state.needle];
         let rest = &needle.text.reveal().as_bytes()[state.matched..];
         let next = State { matched: state.matched + bytes.len(), ..state };
-        if !needle.hex {
+        if !needle.loose {
             return rest.starts_with(bytes).then_some(next);
         }
         match rest.get(..bytes.len()) {
@@ -195,32 +191,13 @@ fn without(text: &str, mut found: Vec<Range<usize>>) -> String {
     hidden
 }
 
-/// A value as it is, in base64 at every place among other bytes, in hexadecimal digits, and backwards. Escapes of all of
-/// these are read where they stand.
-fn spellings(secret: &str) -> Vec<Needle> {
-    let bytes = secret.as_bytes();
-    let mut all = Vec::new();
-    for before in 0..3 {
-        // The characters that its neighbours have no part in.
-        let (begin, end) = ((before * 8usize).div_ceil(6), (before + bytes.len()) * 8 / 6);
-        let among = [&[0; 3][..before], bytes].concat();
-        all.extend(
-            [STANDARD_NO_PAD.encode(&among), URL_SAFE_NO_PAD.encode(&among)]
-                .map(|text| text[begin..end].to_owned()),
-        );
-    }
-    if bytes.len() >= 6 {
-        all.push(secret.chars().rev().collect());
-    }
-    all.retain(|spelled| spelled.len() >= SHORTEST_SPELLED);
-    all.push(secret.to_owned());
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let plain = all.into_iter().map(|text| Needle { text: Secret::new(text), hex: false });
-    plain.chain([Needle { text: Secret::new(hex), hex: true }]).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use base64::{
+        Engine,
+        engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE},
+    };
+
     use super::*;
 
     const CANARY: &str = "canary \"ä/b?\u{1f600}\\";
@@ -404,6 +381,50 @@ mod tests {
             let left = hidden.replace("***", "").len();
             assert!(left <= (2 * around.len()).div_ceil(3) * 4 + 4, "{text} -> {hidden}");
         }
+    }
+
+    #[test]
+    fn what_is_encoded_twice_or_in_another_way_is_hidden() {
+        let wide = |text: &str, write: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            text.encode_utf16().flat_map(write).collect()
+        };
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
+        for secret in ["sk-live-0123456789ABCDEFabcdef", "Tr0ub&4dor<9>\"'/+=é\\z%Q", CANARY, "7391"] {
+            let masks = Masks::of(&[Secret::new(secret)]);
+            let all = [
+                ("twice", STANDARD.encode(STANDARD.encode(secret))),
+                (
+                    "twice, of more",
+                    STANDARD.encode(format!("x{}", STANDARD.encode(format!("us:{secret}:x")))),
+                ),
+                ("twice, for addresses", URL_SAFE.encode(URL_SAFE.encode(secret))),
+                ("of UTF-16", STANDARD.encode(wide(secret, u16::to_le_bytes))),
+                ("UTF-16", hex(&wide(secret, u16::to_le_bytes))),
+                ("UTF-16, big end first", hex(&wide(secret, u16::to_be_bytes))),
+                ("a buffer", format!("{:?}", secret.as_bytes())),
+                ("of more", STANDARD.encode(format!("us:{secret}:x"))),
+            ];
+            for (name, text) in all {
+                let hidden = masks.hide(&text);
+                let left = hidden.replace("***", "").len();
+                assert!(hidden.contains("***") && left <= 16, "{name}: {text} -> {hidden}");
+            }
+        }
+        // As Python writes them.
+        let masks = Masks::of(&[Secret::new("sk-live-0123456789ABCDEFabcdef")]);
+        for text in [
+            "ONVS23DJOZSS2MBRGIZTINJWG44DSQKCINCEKRTBMJRWIZLG",
+            "onvs23djozss2mbrgiztinjwg44dsqkcincekrtbmjrwizlg",
+            "fx-yvir-0123456789NOPQRSnopqrs",
+        ] {
+            let hidden = masks.hide(text);
+            assert!(hidden.replace("***", "").len() <= 2, "{text} -> {hidden}");
+        }
+        // A year is no short number backwards, and a word no other word.
+        assert_eq!(
+            Masks::of(&[Secret::new("7391"), Secret::new("Ubhfr")]).hide("1937, House"),
+            "1937, House"
+        );
     }
 
     #[test]

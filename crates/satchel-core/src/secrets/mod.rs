@@ -4,6 +4,7 @@
 mod escapes;
 mod keychain;
 pub mod masks;
+mod spellings;
 mod vault;
 
 use std::{

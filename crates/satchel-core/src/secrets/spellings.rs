@@ -1,0 +1,154 @@
+//! In what encodings a secret is looked for: as base64, base32, base85, hexadecimal digits and lists of numbers write its bytes at every place
+//! among others, as UTF-8 and as UTF-16, and base64 once more within base64. It knows no compression and no cipher but
+//! ROT13, which some tools use to keep spoilers and addresses from readers.
+
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+};
+
+/// A value of fewer bytes backwards or in ROT13 is a word or a number that stands in any text.
+const SHORTEST_TURNED: usize = 6;
+/// The same for a part of an encoded value.
+const SHORTEST_ENCODED: usize = 4;
+
+const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+/// As Python, git and IPv6 write it; ZeroMQ; and Ascii85, which PDF and PostScript have.
+const BASE85: [&[u8; 85]; 3] = [
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
+    b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
+    b"!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstu",
+];
+
+/// A text to look for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Spelling {
+    pub(super) text: String,
+    /// In capitals or not, and pairs may be set apart.
+    pub(super) loose: bool,
+}
+
+/// Everything to look for, the value itself among it. Escapes of all of these are read where they stand.
+pub(super) fn of(secret: &str) -> Vec<Spelling> {
+    let bytes = secret.as_bytes();
+    let wide: Vec<u8> = secret.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wide_first: Vec<u8> = secret.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let mut exact = base64(bytes);
+    for inner in base64(bytes) {
+        exact.extend(base64(inner.as_bytes()));
+    }
+    exact.extend(base64(&wide));
+    exact.extend(base64(&wide_first));
+    exact.extend(base85(bytes));
+    // A buffer as JSON.
+    exact.extend([",", ", "].map(|between| numbers(bytes, between)));
+    exact.retain(|text| text.len() >= SHORTEST_ENCODED);
+    if bytes.len() >= SHORTEST_TURNED {
+        exact.push(secret.chars().rev().collect());
+        exact.extend(rot13(secret));
+    }
+    exact.push(secret.to_owned());
+    let loose = [hex(bytes), hex(&wide), hex(&wide_first)].into_iter().chain(base32(bytes));
+    let loose = loose.filter(|text| text.len() > SHORTEST_ENCODED);
+    let exact = exact.into_iter().map(|text| Spelling { text, loose: false });
+    let mut all: Vec<Spelling> = exact.chain(loose.map(|text| Spelling { text, loose: true })).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// At each of three places among other bytes: the characters that its neighbours have no part in.
+fn base64(bytes: &[u8]) -> Vec<String> {
+    let mut all = Vec::new();
+    for before in 0..3 {
+        let (begin, end) = ((before * 8usize).div_ceil(6), (before + bytes.len()) * 8 / 6);
+        let among = [&[0; 3][..before], bytes].concat();
+        let each = [STANDARD_NO_PAD.encode(&among), URL_SAFE_NO_PAD.encode(&among)];
+        all.extend(each.iter().filter_map(|text| text.get(begin..end)).map(ToOwned::to_owned));
+    }
+    all
+}
+
+/// The same at each of five.
+fn base32(bytes: &[u8]) -> Vec<String> {
+    let digits = |before: usize| {
+        let bit = |at: usize| {
+            let byte = at / 8;
+            let byte = byte.checked_sub(before).and_then(|at| bytes.get(at)).copied().unwrap_or_default();
+            usize::from(byte >> (7 - at % 8) & 1)
+        };
+        let (begin, end) = ((before * 8).div_ceil(5), (before + bytes.len()) * 8 / 5);
+        let digit = |at: usize| (at * 5..at * 5 + 5).fold(0, |value, at| value << 1 | bit(at));
+        (begin..end).map(|at| char::from(BASE32[digit(at)])).collect()
+    };
+    (0..5).map(digits).collect()
+}
+
+/// By itself, and at each of four places among other bytes: the groups of four that are its own.
+fn base85(bytes: &[u8]) -> Vec<String> {
+    let mut all = Vec::new();
+    for alphabet in BASE85 {
+        let group = |four: [u8; 4], text: &mut String| {
+            let mut value = u32::from_be_bytes(four);
+            let mut digits = [0; 5];
+            for digit in digits.iter_mut().rev() {
+                *digit = alphabet[value as usize % 85];
+                value /= 85;
+            }
+            text.extend(digits.map(char::from));
+        };
+        for skipped in 0..4 {
+            let mut text = String::new();
+            let groups = bytes.get(skipped..).unwrap_or_default().chunks_exact(4);
+            let rest = groups.remainder();
+            groups.filter_map(|four| four.try_into().ok()).for_each(|four| group(four, &mut text));
+            if skipped == 0 && !rest.is_empty() {
+                let mut four = [0; 4];
+                four[..rest.len()].copy_from_slice(rest);
+                let mut whole = text.clone();
+                group(four, &mut whole);
+                whole.truncate(text.len() + rest.len() + 1);
+                all.push(whole);
+            }
+            all.push(text);
+        }
+    }
+    all
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn numbers(bytes: &[u8], between: &str) -> String {
+    bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(between)
+}
+
+/// Every letter thirteen further; nothing where there is no letter.
+fn rot13(secret: &str) -> Option<String> {
+    let turned = |c: char| match c {
+        'a'..='m' | 'A'..='M' => char::from(c as u8 + 13),
+        'n'..='z' | 'N'..='Z' => char::from(c as u8 - 13),
+        c => c,
+    };
+    let text: String = secret.chars().map(turned).collect();
+    (text != secret).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_are_those_of_others() {
+        // What Python's base64 module writes.
+        let text = "hunter2-hunter2!";
+        assert!(base32(text.as_bytes()).contains(&"nb2w45dfoizc22dvnz2gk4rsee"[..25].to_owned()));
+        for whole in ["XmxIMWpXktcm", "BQ\\37ATBOXGQ"] {
+            assert!(base85(b"hunter2-x").contains(&whole.to_owned()), "{whole}");
+        }
+        assert!(base64(b"user:hunter2").contains(&"dXNlcjpodW50ZXIy".to_owned()));
+        assert_eq!(rot13("Passw0rd").as_deref(), Some("Cnffj0eq"));
+        assert_eq!(rot13("1234-5678"), None);
+    }
+}
