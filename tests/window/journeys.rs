@@ -102,12 +102,11 @@ async fn an_app_is_connected_sees_what_is_chosen_and_is_left_as_it_was() {
 }
 
 #[tokio::test]
-async fn the_first_minute_needs_no_mouse() {
+async fn the_first_minute_opens_by_itself_and_needs_no_mouse() {
     let home = Home::empty();
     let file = installed(&home, "{\n    \"mcpServers\": {}\n}");
     let desktop = Desktop::around(home).await;
-    let page = desktop.open_window(&[]).await;
-    page.run("location.hash = '#/welcome'").await;
+    let page = desktop.open_first(&[]).await;
     page.says("h1", "Start with a few servers").await;
     page.tab_to("Continue").await;
     page.press(Key::Enter).await;

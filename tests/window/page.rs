@@ -24,10 +24,24 @@ impl Desktop {
         page
     }
 
-    /// Starts the app with a window that can be driven.
+    /// The same, as somebody sees it who has never started it.
+    pub(crate) async fn open_first(&self, arguments: &[&str]) -> Page {
+        let app = satchel_app().canonicalize().expect("the app is built");
+        let page = self.drive(&app, &[&["--port", "0", "--trust-config"], arguments].concat()).await;
+        self.serves().await;
+        page
+    }
+
+    /// Starts the app with a window that can be driven, and that was open before: the first minute has been.
     pub(crate) async fn open_page(&self, arguments: &[&str]) -> Page {
         let app = satchel_app().canonicalize().expect("the app is built");
-        self.drive(&app, arguments).await
+        let page = self.drive(&app, arguments).await;
+        // In one step: it opens when the hub does, before this or never.
+        let been = "localStorage.setItem('first-minute', 'closed'); \
+                    if (location.hash.startsWith('#/welcome')) location.hash = '#/servers';";
+        eventually("the page of the window is there", async || page.driver.execute(been, vec![]).await.ok())
+            .await;
+        page
     }
 
     async fn drive(&self, program: &Path, arguments: &[&str]) -> Page {

@@ -1,5 +1,5 @@
 // The other screens as a person meets them, over an invented hub.
-import { render, screen, waitFor, within } from "@testing-library/svelte";
+import { cleanup, render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 
@@ -187,6 +187,31 @@ describe("clients", () => {
 });
 
 describe("the first minute", () => {
+  const fresh = () => serve(snapshot([server("toolbox", { state: "asleep" })], { clients: [] }));
+
+  test("opens by itself once, is offered while nothing is connected, and can be closed for good", async () => {
+    const first = await open("/servers", { found: true }, fresh());
+    expect(await screen.findByRole("heading", { name: "These servers are already on your computer" })).toBeTruthy();
+    cleanup();
+    await open("/servers", { found: true }, fresh());
+    await first.user.click(await screen.findByRole("button", { name: "Set up" }));
+    await waitFor(() => expect(location.hash).toBe("#/welcome/1"));
+    cleanup();
+    const { user } = await open("/servers", {}, fresh());
+    await user.click(await screen.findByRole("button", { name: "Do not show again" }));
+    expect(screen.queryByText("No app is connected yet")).toBeNull();
+    cleanup();
+    await open("/servers", {}, fresh());
+    await screen.findByText("toolbox");
+    expect(screen.queryByText("No app is connected yet")).toBeNull();
+  });
+
+  test("does not open where somebody is at home already", async () => {
+    await open("/servers");
+    expect(await screen.findByText("github")).toBeTruthy();
+    expect(location.hash).toBe("#/servers");
+  });
+
   test("by keyboard alone, to a real call", async () => {
     const { hub, user } = await open("/welcome/1", { clients: known, found: true });
     const press = async (name: RegExp) => {

@@ -80,6 +80,10 @@ export const de: Words = {
   },
 
   servers: {
+    notConnected: "Noch ist keine App verbunden",
+    notConnectedText: "Das Einrichten dauert eine Minute und endet mit einem Werkzeugaufruf aus deinem eigenen Editor.",
+    notNow: "Nicht mehr zeigen",
+    setUp: "Einrichten",
     title: "Server",
     summary: (added, awake) => `${added} hinzugefügt, ${awake} wach`,
     filter: "Filtern",

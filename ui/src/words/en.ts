@@ -39,6 +39,10 @@ export const en = {
   },
 
   servers: {
+    notConnected: "No app is connected yet",
+    notConnectedText: "Set up takes a minute and ends with a tool call from your own editor.",
+    notNow: "Do not show again",
+    setUp: "Set up",
     title: "Servers",
     summary: (added: number, awake: number) => `${added} added, ${awake} awake`,
     filter: "Filter",

@@ -1,0 +1,23 @@
+// When the first minute opens by itself, and until when it is offered again.
+import type { KnownClient } from "./hub/proposed";
+import type { Snapshot } from "./hub/bindings";
+
+const KEY = "first-minute";
+
+/** Opens it at the first start, once: nothing was set up yet but the server that Satchel brings along. */
+export function opensByItself(snapshot: Snapshot): boolean {
+  const isFirst = localStorage.getItem(KEY) === null && snapshot.clients.length === 0 && snapshot.servers.every((server) => server.name === "toolbox");
+  if (isFirst) localStorage.setItem(KEY, "shown");
+  return isFirst;
+}
+
+/** Is it offered? Where it was shown, nothing is connected, and nobody closed the offer. */
+export function isOffered(snapshot: Snapshot, known: KnownClient[] | undefined): boolean {
+  const isConnected = (client: KnownClient) => client.state === "connected" || client.state === "added";
+  return localStorage.getItem(KEY) === "shown" && snapshot.clients.length === 0 && known !== undefined && !known.some(isConnected);
+}
+
+/** It is not offered any more; the palette and the settings still open it. */
+export function closeOffer(): void {
+  localStorage.setItem(KEY, "closed");
+}
