@@ -86,6 +86,9 @@ impl fmt::Display for Explanation {
                 write!(f, "{joint}{said} → {found} {worth:.1}")?;
             }
         }
+        if self.words.is_empty() {
+            write!(f, "no word of it")?;
+        }
         write!(f, "; name {:.1}, verb {:.1}, server {:.1}", self.name, self.verb, self.server)?;
         if let Some(Lift { share, uses }) = self.learned {
             let times = if uses == 1 { "once".to_owned() } else { format!("{uses} times") };
