@@ -234,6 +234,13 @@ describe("the first minute", () => {
     await waitFor(() => expect(location.hash).toBe("#/servers"));
   });
 
+  test("what could not be brought is said, with its reason", async () => {
+    const { user } = await open("/welcome/1", { found: true, stays: [{ place: "sentry", reason: "no keychain is running" }] });
+    await user.click(await screen.findByRole("button", { name: "Bring 4 servers" }));
+    expect((await screen.findByRole("alert")).textContent).toContain("sentry was not brought: no keychain is running");
+    expect(location.hash).toBe("#/welcome/1");
+  });
+
   test("nothing is brought that is not ticked", async () => {
     const { hub, user } = await open("/welcome/1", { found: true });
     await user.click(await screen.findByRole("checkbox", { name: "linear" }));

@@ -649,6 +649,7 @@ export const de: Words = {
     skip: "Überspringen",
     back: "Zurück",
     one: {
+      stayed: (place) => `${place} wurde nicht mitgenommen`,
       title: "Diese Server sind schon auf deinem Computer",
       text: "Satchel kann sie für jede App ausführen. Nichts wird geschrieben, bevor du den Knopf drückst.",
       titleNone: "Beginne mit ein paar Servern",

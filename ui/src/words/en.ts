@@ -610,6 +610,7 @@ export const en = {
     skip: "Skip",
     back: "Back",
     one: {
+      stayed: (place: string) => `${place} was not brought`,
       title: "These servers are already on your computer",
       text: "Satchel can run them for every app. Nothing is written before you press the button.",
       titleNone: "Start with a few servers",

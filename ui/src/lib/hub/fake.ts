@@ -69,6 +69,8 @@ export interface Telling {
   /** So many days have savings. */
   days?: number;
   clients?: KnownClients;
+  /** What cannot be brought, and why. */
+  stays?: { place: string; reason: string }[];
   /** What launchers fetch, by server. */
   packages?: Record<string, PackageView>;
   found?: boolean;
@@ -240,7 +242,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       case "found_servers":
         return telling.found ? pretend.foundServers : { servers: [] };
       case "import":
-        return {};
+        return { left: telling.stays ?? [] };
       case "dismiss_failure":
         change(wish.server, { last_failure: null });
         return {};
