@@ -146,6 +146,9 @@ async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
     home.satchel_reading(&["secrets", "unlock"], "passphrase for tests\n").await.succeeded();
     let came = home.satchel(&["import", "--json"]).await.json();
     assert_eq!((&came["added"], &came["secrets"]), (&json!(["gh", "off"]), &json!(1)), "{came}");
+    let list = home.satchel(&["list", "--json"]).await.json();
+    let waits = |server: &serde_json::Value| !server["not_started"].is_null();
+    assert!(!list["servers"].as_array().unwrap().iter().any(waits), "an import is the yes to it: {list}");
     let config = home.config();
     assert_eq!(config["mcpServers"]["gh"]["env"]["API_KEY"], "${secret:gh.API_KEY}", "{config}");
     assert_eq!(config["mcpServers"]["gh"]["mine"], 1, "unknown fields are kept");

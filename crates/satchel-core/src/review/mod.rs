@@ -437,7 +437,7 @@ impl Review {
 
     /// Is it known what was approved of a server of this name?
     pub fn has_record(&self, name: &ServerName) -> bool {
-        self.file(name).exists()
+        approvals::is_known(&self.file(name))
     }
 
     /// Why nothing of a server is started, where it waits for a person.

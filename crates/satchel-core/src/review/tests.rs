@@ -163,6 +163,17 @@ async fn an_entry_of_another_hand_waits_and_so_does_one_that_it_changed() {
     assert!(!house.room.has_record(&name) && house.room.table().is_empty());
 }
 
+/// An entry that comes in by an import is new: nothing was approved of it, so that the import is the yes to it.
+#[tokio::test]
+async fn that_a_server_was_imported_says_nothing_of_what_was_approved() {
+    let house = House::new();
+    let name = named("notes");
+    house.room.trust_imported(&name).await;
+    assert!(!house.room.has_record(&name));
+    assert!(!house.open("notes", entry(), true).await.waits);
+    assert!(house.room.has_record(&name));
+}
+
 #[tokio::test]
 async fn a_secret_belongs_to_whom_it_was_given() {
     let house = House::new();

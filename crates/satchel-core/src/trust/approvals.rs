@@ -260,6 +260,12 @@ pub fn write(path: &Path, record: &Record) -> std::io::Result<()> {
     files::replace(path, &serde_json::to_vec(record)?)
 }
 
+/// Is there a record that knows more than that its server was imported? A damaged one might.
+pub fn is_known(path: &Path) -> bool {
+    let record = std::fs::read(path).ok().and_then(|bytes| parse(&bytes).ok());
+    path.exists() && record != Some(Record::imported())
+}
+
 /// Reads a server's record; `None` where there is none.
 ///
 /// # Errors
