@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use satchel_mcp::{Raw, RawObject};
 
 use super::{Offer, ResourceEntry, number};
-use crate::model::{ResourcePath, ServerName, ToolPath};
+use crate::model::{ResourcePath, ServerName, ToolPath, address::fits_template};
 
 /// The longest name of a tool that every client takes.
 const LONGEST: usize = 64;
@@ -111,7 +111,7 @@ impl Flat {
         if let Ok(ResourcePath { server, uri }) = address.parse() {
             return Some((server, uri));
         }
-        let fits = self.templates.iter().find(|placed| fits(&placed.address, address));
+        let fits = self.templates.iter().find(|placed| fits_template(&placed.address, address));
         fits.map(|placed| (placed.server.clone(), address.to_owned()))
     }
 
@@ -153,21 +153,6 @@ fn with_own_panel(
     }
     tool.set("_meta", meta.to_raw());
     changed.then(|| tool.to_raw())
-}
-
-/// Could this address be of that template? The parts between its variables must be there, in order.
-fn fits(template: &str, uri: &str) -> bool {
-    let (mut rest, mut first) = (uri, true);
-    for part in template.split('{') {
-        let fixed = if first { part } else { part.split_once('}').map_or("", |(_, fixed)| fixed) };
-        match rest.find(fixed) {
-            Some(0) => rest = &rest[fixed.len()..],
-            Some(at) if !first => rest = &rest[at + fixed.len()..],
-            _ => return false,
-        }
-        first = false;
-    }
-    template.ends_with('}') || rest.is_empty()
 }
 
 fn insert(all: &mut Listed, server: &ServerName, name: &str, raw: &Raw) {
@@ -309,7 +294,7 @@ mod tests {
             ("file:///{path}", "http://a", false),
             ("x://{a}{b}", "x://1", true),
         ] {
-            assert_eq!(fits(template, uri), expected, "{template} {uri}");
+            assert_eq!(fits_template(template, uri), expected, "{template} {uri}");
         }
     }
 

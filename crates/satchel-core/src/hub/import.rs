@@ -652,11 +652,20 @@ fn described(name: &str, plan: &plan::Plan) -> Option<Found> {
         _ => None,
     });
     Some(Found {
-        name: name.to_owned(),
-        transport,
         enabled: plan.missing.is_empty(),
         secret_fields: fields.collect(),
+        ..bare(name.to_owned(), transport, target)
+    })
+}
+
+/// A server that a description or a bundle tells of: how it is reached, and nothing that a client would say of it.
+fn bare(name: String, transport: Kind, target: Target) -> Found {
+    Found {
+        name,
+        transport,
+        enabled: true,
         target,
+        secret_fields: vec![],
         timeout_ms: None,
         tools_allow: None,
         tools_deny: vec![],
@@ -669,7 +678,7 @@ fn described(name: &str, plan: &plan::Plan) -> Option<Found> {
         disabled_in_projects: vec![],
         unknown: Map::new(),
         words: Words::Described,
-    })
+    }
 }
 
 /// What a person should know of what another program's file says: where its references go, and which protections become
@@ -861,30 +870,14 @@ fn bundled(
             }
         })
         .collect();
-    let found = Found {
-        name: manifest.display_name.clone().unwrap_or_else(|| manifest.name.clone()),
-        transport: Kind::Stdio,
-        enabled: true,
-        secret_fields: run.secret_fields,
-        target: Target::Program {
-            command: run.command,
-            args: run.args,
-            env,
-            cwd: run.cwd.or_else(|| Some(around.bundle.clone())),
-            env_file: None,
-        },
-        timeout_ms: None,
-        tools_allow: None,
-        tools_deny: vec![],
-        auto_approve: vec![],
-        refs: vec![],
-        unwrap: None,
-        keychain_env: vec![],
-        scope: None,
-        project: None,
-        disabled_in_projects: vec![],
-        unknown: Map::new(),
-        words: Words::Described,
+    let target = Target::Program {
+        command: run.command,
+        args: run.args,
+        env,
+        cwd: run.cwd.or_else(|| Some(around.bundle.clone())),
+        env_file: None,
     };
+    let name = manifest.display_name.clone().unwrap_or_else(|| manifest.name.clone());
+    let found = Found { secret_fields: run.secret_fields, ..bare(name, Kind::Stdio, target) };
     Ok((found, needs))
 }

@@ -14,6 +14,7 @@ use serde_json_path::{JsonPath, LocatedNode};
 use tokio::time::Instant;
 
 use super::Hub;
+use crate::model::address::percent_decoded;
 
 /// What stands before the address of a kept result; no server can have this name in a resource's path by accident,
 /// because its address has a scheme of its own.
@@ -323,23 +324,7 @@ impl<'a> Address<'a> {
 
 /// Percent signs are the only thing models write encoded or not as they like.
 fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.filter(|_| bytes[at] == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                decoded.push(byte);
-                at += 3;
-            }
-            None => {
-                decoded.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
+    String::from_utf8(percent_decoded(text)).unwrap_or_else(|_| text.to_owned())
 }
 
 fn encoded(text: &str) -> String {

@@ -1,5 +1,6 @@
 //! The words every other room speaks: names, settings, states, what faces show. No I/O, no clock.
 
+pub(crate) mod address;
 pub mod approvals;
 pub mod asks;
 pub mod audit;

@@ -4,6 +4,7 @@
 //! or in slashes. Only what is not on offer under its own spelling is looked for in this way.
 
 use super::clean;
+use crate::model::address::{fits_template, percent_decoded};
 
 /// The ports that an address means when it names none.
 const USUAL_PORTS: [(&str, &str); 5] =
@@ -15,7 +16,7 @@ pub fn key(uri: &str) -> String {
     let mut text = clean::text(uri).into_owned();
     // Decoded more than once by some servers; three times is more than any of them does.
     for _ in 0..3 {
-        let decoded = percent_decoded(&text);
+        let decoded = String::from_utf8_lossy(&percent_decoded(&text)).into_owned();
         if decoded == text {
             break;
         }
@@ -46,42 +47,10 @@ pub fn key(uri: &str) -> String {
     format!("{scheme}:{path}{query}")
 }
 
-/// Could this address be of that template? The parts between its variables must be there, in order.
+/// Could this address be of that template, in any spelling?
 pub fn fits(template: &str, uri: &str) -> bool {
     // Variables stand for themselves while the rest is brought into one spelling.
-    let (template, uri) = (key(template), key(uri));
-    let (mut rest, mut first) = (uri.as_str(), true);
-    for part in template.split('{') {
-        let fixed = if first { part } else { part.split_once('}').map_or("", |(_, fixed)| fixed) };
-        match rest.find(fixed) {
-            Some(0) => rest = &rest[fixed.len()..],
-            Some(at) if !first => rest = &rest[at + fixed.len()..],
-            _ => return false,
-        }
-        first = false;
-    }
-    template.ends_with('}') || rest.is_empty()
-}
-
-fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
-        let byte = hex.filter(|hex| bytes[at] == b'%' && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        match byte.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                decoded.push(byte);
-                at += 3;
-            }
-            None => {
-                decoded.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
+    fits_template(&key(template), &key(uri))
 }
 
 #[cfg(test)]
