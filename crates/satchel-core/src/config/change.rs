@@ -9,7 +9,7 @@ use super::{
 use crate::model::{
     ServerName,
     control::{Change, HIDDEN, Target},
-    name::NameError,
+    name::{NameError, in_path},
     nature::Permit,
     server::Sandbox,
 };
@@ -118,8 +118,19 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
         }
         Change::Remove { name } => {
             written(name)?;
-            Ok(config.edited(|servers| {
-                servers.shift_remove(name);
+            let own = format!("{}:", in_path(name));
+            let is_own = |rule: &Value| rule["tool"].as_str().is_some_and(|tool| tool.starts_with(&own));
+            Ok(config.edited_whole(|root| {
+                if let Some(servers) = root.get_mut(SERVERS).and_then(Value::as_object_mut) {
+                    servers.shift_remove(name);
+                }
+                // They would hold for whatever gets this name next.
+                if let Some(rules) = root.get_mut(TOOL_RULES).and_then(Value::as_array_mut) {
+                    rules.retain(|rule| !is_own(rule));
+                }
+                if root.get(TOOL_RULES).and_then(Value::as_array).is_some_and(Vec::is_empty) {
+                    root.shift_remove(TOOL_RULES);
+                }
             })?)
         }
         Change::SetEnabled { name, enabled } => {
@@ -351,6 +362,23 @@ mod tests {
         assert_eq!((corrected.servers().len(), corrected.faults().len()), (2, 0));
         let gone = apply(&config, &Change::Remove { name: "a".into() }).unwrap();
         assert_eq!(gone.to_text(), r#"{"mcpServers": {"b": {"command": "x"}}}"#);
+    }
+
+    #[test]
+    fn rules_over_a_server_alone_go_with_it() {
+        let text = r#"{"mcpServers": {"a": {"command": "x"}, "ab": {"command": "y"}}, "toolRules": [
+            {"tool": "a:*", "except": ["a:read"], "permit": "off"}, {"tool": "a:write", "permit": "allow"},
+            {"tool": "ab:write", "permit": "off"}, {"tool": "*:delete", "permit": "off"}]}"#;
+        let config = Config::parse(text).unwrap();
+        let left =
+            |name: &str, config: &Config| apply(config, &Change::Remove { name: name.into() }).unwrap();
+        let gone = left("a", &config);
+        assert_eq!(gone.tool_rules().len(), 2, "{}", gone.to_text());
+        assert!(!gone.to_text().contains("a:read") && gone.to_text().contains("ab:write"));
+        let only = Config::parse(
+            r#"{"mcpServers": {"a": {"command": "x"}}, "toolRules": [{"tool": "a:b", "hide": true}]}"#,
+        );
+        assert!(!left("a", &only.unwrap()).to_text().contains("toolRules"));
     }
 
     #[test]
