@@ -6,7 +6,8 @@ const KEY = "first-minute";
 
 /** Opens it at the first start, once: nothing was set up yet but the server that Satchel brings along. */
 export function opensByItself(snapshot: Snapshot): boolean {
-  const isFirst = localStorage.getItem(KEY) === null && snapshot.clients.length === 0 && snapshot.servers.every((server) => server.name === "toolbox");
+  const [only, ...others] = snapshot.servers;
+  const isFirst = localStorage.getItem(KEY) === null && snapshot.clients.length === 0 && only?.name === "toolbox" && others.length === 0;
   if (isFirst) localStorage.setItem(KEY, "shown");
   return isFirst;
 }

@@ -211,7 +211,7 @@ fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, Pla
         (_, "oci") | (None, _) => package.identifier.clone(),
         (Some(version), _) => format!("{}@{version}", package.identifier),
     };
-    if package.version.as_deref() == Some("latest") || (package.version.is_none() && kind != "oci") {
+    if package.version.as_deref().map_or(kind != "oci", floats) {
         warnings.push("no exact version is named, so what runs may change by itself".into());
     }
     let mut args: Vec<String> = before.iter().map(|word| (*word).to_owned()).collect();
@@ -414,4 +414,29 @@ impl Asking<'_> {
 fn label(argument: &Argument, index: usize) -> String {
     let name = argument.name.as_deref().filter(|_| argument.kind != "positional");
     name.or(argument.value_hint.as_deref()).map_or_else(|| index.to_string(), ToOwned::to_owned)
+}
+
+/// Does a version stand for several: a range, or a word such as `latest`?
+fn floats(version: &str) -> bool {
+    let begins = version.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+    !begins
+        || version.contains(['*', ' ', ',', '|', '<', '>', '=', '^', '~'])
+        || version.split('.').any(|part| matches!(part, "x" | "X"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_floats_and_one_version_does_not() {
+        for version in
+            ["latest", "^1.0.0", "~1.2", ">=1", "1.x", "1.*", "1.0.0 - 2.0.0", "1 || 2", "", "next"]
+        {
+            assert!(floats(version), "{version}");
+        }
+        for version in ["1.0.0", "v2.1.0-beta.3", "1.0.0rc1", "2025.11.4", "0.1"] {
+            assert!(!floats(version), "{version}");
+        }
+    }
 }
