@@ -131,7 +131,7 @@ pub(crate) fn troubles(servers: &[ServerView], now_ms: u64) -> Option<String> {
         .iter()
         .filter(|server| server.is_troubled())
         .map(|server| {
-            let action = server.code().map_or("", |code| code.action());
+            let action = server.action();
             let dismiss = match server.last_failure {
                 Some(_) => format!(" `satchel dismiss {}` hides this.", server.name),
                 None => String::new(),

@@ -921,6 +921,14 @@ export const de: Words = {
     ledger_unusable: "Aufrufe gehen wie zuvor. Sieh nach, ob der Datenträger voll ist und ob Satchel in sein Datenverzeichnis schreiben darf.",
     set_aside: "Nichts. Es wurde neu aufgebaut. Die beschädigte Kopie liegt daneben.",
   },
+
+  remedyHosted: {
+    handshake_timeout: "Prüfe, ob die Adresse stimmt und der Dienst antwortet. Dann versuche es jetzt.",
+    handshake_refused: "Prüfe, ob die Adresse die eines MCP-Servers ist.",
+    exited_early: "Prüfe die Adresse und das Netz.",
+    crashed: "Beim nächsten Aufruf wird neu verbunden.",
+    crash_loop: "Prüfe seinen Dienst, dann versuche es jetzt.",
+  },
 };
 
 /** From how many to how many; nothing where there are no bounds. */

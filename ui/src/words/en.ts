@@ -883,6 +883,15 @@ export const en = {
     approvals_lost: "Look at its tools again, in Satchel's window or with `satchel approve`; until then they are held back.",
     ledger_unusable: "Calls work as before. Look whether the disk is full, and whether Satchel may write to its data directory.",
   } satisfies Record<Code, string>,
+
+  /** The same for a server behind an address, where that is something else. */
+  remedyHosted: {
+    handshake_timeout: "Check that its address is right and that the service answers. Then try now.",
+    handshake_refused: "Check that its address is the one of an MCP server.",
+    exited_early: "Check the address and the network.",
+    crashed: "It is connected to again at the next call.",
+    crash_loop: "Check its service, then try now.",
+  } as Partial<Record<Code, string>>,
 };
 
 /** What every language has to say. */

@@ -228,6 +228,20 @@ new     Not started yet                                          –      npx -y
     }
 
     #[test]
+    fn what_to_do_about_an_address_is_not_what_to_do_about_a_program() {
+        let during = During::Start;
+        let failure =
+            LastFailure { code: Code::HandshakeRefused, message: "it redirects".into(), at_ms: 0, during };
+        let hosted = ServerView {
+            place: Place::Hosted,
+            last_failure: Some(failure),
+            ..server("docs", ServerState::Asleep)
+        };
+        let listed = listed(&[hosted], 125_000);
+        assert!(listed.contains("Check that its \"url\" is the address of an MCP server."), "{listed}");
+    }
+
+    #[test]
     fn without_servers_it_is_said_how_to_get_one() {
         assert!(listed(&[], 0).contains("satchel add"));
     }

@@ -154,6 +154,15 @@ impl ServerView {
         }
     }
 
+    /// What a person can do about what went wrong; nothing where nothing did.
+    pub fn action(&self) -> &'static str {
+        let action = |code: Code| match self.place {
+            Place::Computer => code.action(),
+            Place::Hosted => code.action_at_address(),
+        };
+        self.code().map_or("", action)
+    }
+
     /// One sentence in the words of the interface: what it is doing, and what went wrong last.
     pub fn sentence(&self, now_ms: u64) -> String {
         if let Some(waits) = self.not_started.filter(|_| self.enabled) {

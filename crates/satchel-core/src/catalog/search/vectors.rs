@@ -61,7 +61,7 @@ impl Vector {
         let scale = f32::from_le_bytes(*scale);
         let numbers: Box<[i8]> = numbers.iter().map(|number| number.cast_signed()).collect();
         if numbers.is_empty() {
-            return Some(Self::nowhere());
+            return (scale == 0.0).then(Self::nowhere);
         }
         (scale.is_finite() && scale > 0.0).then_some(Self { scale, numbers })
     }
