@@ -78,7 +78,8 @@ async fn a_client_that_asks_without_end_is_told_it_is_too_much() {
     let hub = arena.open().await;
     known(&arena.home, &["slow".to_owned()]).await;
     let before = memory(hub.pid);
-    // All at once, and whoever has its answer asks again at once; a client has its own connections.
+    // All at once, and whoever has its answer asks again at once; a client has its own connections. Their calls take longer
+    // than anybody waits for a slot while none is given back.
     const CLIENTS: usize = 4;
     const AT_ONCE: usize = 50;
     let requests = nightly(CLIENTS * AT_ONCE, 20_000, 1_000_000);
@@ -91,7 +92,7 @@ async fn a_client_that_asks_without_end_is_told_it_is_too_much() {
             callers.spawn(async move {
                 let (mut results, mut refused) = (0, 0);
                 while begun.fetch_add(1, Ordering::Relaxed) < requests {
-                    let answer = client.execute("slow:sleep", json!({ "ms": 1_500 })).await;
+                    let answer = client.execute("slow:sleep", json!({ "ms": 12_000 })).await;
                     match Outcome::of(&answer) {
                         Outcome::Result => results += 1,
                         Outcome::Refused => refused += 1,

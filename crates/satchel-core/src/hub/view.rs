@@ -104,13 +104,18 @@ impl Hub {
             })
             .collect();
         let avoided = usage::avoided(&clients, trees.values().copied(), SystemTime::now());
-        let config = self.inner.config.borrow().clone();
+        let (config, catalog) = (self.inner.config.borrow().clone(), self.inner.catalog.borrow().clone());
+        // What clients are to see is shown when they see it.
+        let is_published = |name: &ServerName, server: &Registered| {
+            !server.config.enabled || server.held || catalog.offer(name.as_str()).is_some()
+        };
         let faults = config.faults().iter().map(|(name, fault)| show_fault(name, fault));
         let mut servers: Vec<ServerView> = servers
             .into_iter()
             .map(|(name, server)| {
                 let calls = view.calls.get(&name).copied().unwrap_or(0);
-                let offer = offers.get(&name).map(|offer| &**offer);
+                let offer = offers.get(&name).filter(|_| is_published(&name, &server));
+                let offer = offer.map(|offer| &**offer);
                 let (held, unseen) = self.inner.review.standing(&name);
                 let not_started = self.inner.review.not_started(&name);
                 let mut view = ServerView {
