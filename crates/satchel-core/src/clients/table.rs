@@ -169,8 +169,6 @@ pub struct Shape {
     pub state_field: Option<String>,
     /// A list elsewhere in the file with the names of entries that are off.
     pub excluded_path: Option<Vec<String>>,
-    /// An object elsewhere in the file that switches tools on and off, by `SERVER_TOOL`; `*` stands for anything.
-    pub tool_switches: Option<Vec<String>>,
     /// An object elsewhere in the file that says of entries, by name, whether they are on and what they are called.
     pub extras: Option<Vec<String>>,
     /// An entry with nothing but a switch belongs to another file.
@@ -228,7 +226,6 @@ impl Default for Shape {
             enabled_field: None,
             state_field: None,
             excluded_path: None,
-            tool_switches: None,
             extras: None,
             enablement_only: false,
             settings_only: None,

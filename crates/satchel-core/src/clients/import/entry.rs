@@ -240,11 +240,7 @@ impl<'a> Entry<'a> {
     fn enabled(&self) -> bool {
         let switch = |field: &Option<String>| self.outer(field.as_deref()).and_then(Value::as_bool);
         let state = self.outer(self.shape.state_field.as_deref()).and_then(Value::as_str);
-        // Whatever the switch is called there: nobody writes this into an entry that is to run.
-        let says_off = self.fields.get("disabled") == Some(&Value::Bool(true))
-            || self.fields.get("enabled") == Some(&Value::Bool(false));
-        !says_off
-            && !switch(&self.shape.disabled_field).unwrap_or(false)
+        !switch(&self.shape.disabled_field).unwrap_or(false)
             && switch(&self.shape.enabled_field).unwrap_or(true)
             && state.is_none_or(|state| state == "enabled")
     }

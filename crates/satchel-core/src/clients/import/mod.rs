@@ -268,12 +268,8 @@ impl Source {
 
     /// What a document holds.
     pub fn contents(&self, document: &Value, os: Os) -> Contents {
-        let reader = Reader {
-            client: self.like,
-            windows: os == Os::Windows,
-            excluded: excluded(self.like, document),
-            tools_off: tools_off(self.like, document),
-        };
+        let reader =
+            Reader { client: self.like, windows: os == Os::Windows, excluded: excluded(self.like, document) };
         let mut contents = Contents::default();
         let mut found = false;
         for key in &self.like.entry.alt_keys {
@@ -313,8 +309,7 @@ fn beside(document: &Value, path: &[String], contents: &mut Contents) {
 
 /// Reads a block that was pasted, with the rules of one client.
 fn read_with(client: &Client, shape_client: &Client, inside: &Value) -> Contents {
-    let windows = Os::here() == Os::Windows;
-    let reader = Reader { client: shape_client, windows, excluded: vec![], tools_off: vec![] };
+    let reader = Reader { client: shape_client, windows: Os::here() == Os::Windows, excluded: vec![] };
     let mut contents = Contents::default();
     reader.all(inside, &client.key, &mut contents);
     contents
@@ -324,23 +319,6 @@ fn excluded(client: &Client, document: &Value) -> Vec<String> {
     let path = client.entry.excluded_path.as_deref();
     let list = path.and_then(|path| container(document, path)).and_then(Value::as_array);
     list.into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
-}
-
-/// The names of tools, as the client makes them, that its file switches off.
-fn tools_off(client: &Client, document: &Value) -> Vec<String> {
-    let path = client.entry.tool_switches.as_deref();
-    let switches = path.and_then(|path| container(document, path)).and_then(Value::as_object);
-    let off = switches.into_iter().flatten().filter(|(_, on)| **on == Value::Bool(false));
-    off.map(|(name, _)| name.clone()).collect()
-}
-
-/// Which tools of this server such a name means: `gh_delete*`, or all that begin like the server itself.
-fn of_server(server: &str, switched: &str) -> Option<String> {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
-    let begin: String = server.chars().map(plain).chain(['_']).collect();
-    let rest = switched.strip_prefix(&begin).map(ToOwned::to_owned);
-    let all = || switched.strip_suffix('*').filter(|start| begin.starts_with(start)).map(|_| "*".to_owned());
-    rest.or_else(all)
 }
 
 /// A map of servers has no program and no address of its own.
@@ -371,7 +349,6 @@ struct Reader<'a> {
     client: &'a Client,
     windows: bool,
     excluded: Vec<String>,
-    tools_off: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -409,7 +386,6 @@ impl Reader<'_> {
         match entry::read(&self.client.entry, name, fields, &mut references) {
             Ok(mut found) => {
                 found.enabled &= !self.excluded.iter().any(|excluded| excluded == name);
-                found.tools_deny.extend(self.tools_off.iter().filter_map(|off| of_server(name, off)));
                 contents.servers.push(found);
             }
             Err(reason) => contents.skipped.push(Skipped { name: name.into(), reason }),
@@ -465,29 +441,6 @@ mod tests {
 
     fn entry(server: &Found) -> String {
         Value::Object(into_config(server, &server.name, literal).0).to_string()
-    }
-
-    #[test]
-    fn tools_that_a_file_switches_off_elsewhere_are_off_here() {
-        let of = |off: &str| of_server("my gh", off);
-        for (off, tool) in [
-            ("my_gh_delete*", Some("delete*")),
-            ("my_gh_*", Some("*")),
-            ("my_gh*", Some("*")),
-            ("my*", Some("*")),
-            ("*", Some("*")),
-            ("other_delete", None),
-            ("my_ghost_delete", None),
-            ("bash", None),
-        ] {
-            assert_eq!(of(off).as_deref(), tool, "{off}");
-        }
-        let document = serde_json::json!({
-            "mcp": { "gh": { "type": "local", "command": ["npx", "gh"] } },
-            "tools": { "gh_delete": false, "gh_read": true, "write": false },
-        });
-        let off = tools_off(crate::clients::table::client("opencode").unwrap(), &document);
-        assert_eq!(off, ["gh_delete", "write"]);
     }
 
     #[test]
