@@ -20,6 +20,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_toolbox", 1),
     ("satchel_core::model", 1),
     ("satchel_core::files", 1),
+    ("satchel_core::clock", 1),
     ("satchel_core::edit", 1),
     ("satchel_core::tasks", 1),
     ("satchel_core::config", 2),

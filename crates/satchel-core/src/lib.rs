@@ -1,7 +1,7 @@
 //! The heart of Satchel: many MCP servers behind one hub. No window, no HTTP server.
 //!
 //! Floors, lowest first; a module uses only lower ones:
-//! 0 [`model`] (words), [`files`] (where things lie on disk), [`edit`] (one change in a text of JSON, TOML or YAML) and
+//! 0 [`model`] (words), [`clock`] (the time of day), [`files`] (where things lie on disk), [`edit`] (one change in a text of JSON, TOML or YAML) and
 //!   [`tasks`] (parts that fail and begin again);
 //! 1 [`config`], [`secrets`], [`clients`], [`registry`], [`stats`];
 //! 2 [`upstream`] (one live server) and [`trust`] (what the user approved);
@@ -13,6 +13,7 @@
 pub mod bridge;
 pub mod catalog;
 pub mod clients;
+pub mod clock;
 pub mod config;
 pub mod edit;
 pub mod files;

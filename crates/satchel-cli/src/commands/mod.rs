@@ -22,13 +22,10 @@ pub(crate) mod status;
 pub(crate) mod tools;
 pub(crate) mod trail;
 
-use std::{
-    io::Read,
-    process::ExitCode,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::{io::Read, process::ExitCode};
 
 use anyhow::Context;
+use satchel_core::clock::now_ms;
 use serde_json::Value;
 
 use crate::{Usage, output};
@@ -53,10 +50,4 @@ fn read_input() -> anyhow::Result<String> {
         return Err(Usage(format!("standard input has more than {INPUT_LIMIT} bytes")).into());
     }
     Ok(text)
-}
-
-/// Milliseconds since the Unix epoch.
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

@@ -6,13 +6,12 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use serde::{Deserialize, Serialize};
 
 use super::{connect::Written, table::Transport};
-use crate::{files, model::clients::Surface};
+use crate::{clock::now_ms, files, model::clients::Surface};
 
 /// Steps that can be taken back; older ones are forgotten with their copies.
 const STEPS: usize = 100;
@@ -241,12 +240,6 @@ impl Ledger {
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Milliseconds since the Unix epoch.
-pub fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -16,12 +16,13 @@ use crate::{
     clients::{
         connect::{self, ConnectError, Plan, Without, Written},
         document::{Document, fingerprint, read_bytes},
-        ledger::{Record, Step, now_ms},
+        ledger::{Record, Step},
         machine::Machine,
         surface,
         table::{self, Client, Method, Tier, Transport},
         template::{NAME, Ourselves},
     },
+    clock::now_ms,
     model::{
         ToolPath,
         clients::{

@@ -18,13 +18,14 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tokio::{sync::Notify, time::Instant};
 
-use super::{Hub, view::now_ms};
+use super::Hub;
 use crate::{
     catalog::{
         Aids,
         answer::{Answer, Asked},
         search::Habits,
     },
+    clock::now_ms,
     files,
     model::{ToolPath, control::Refusal},
     stats::event::Visit,

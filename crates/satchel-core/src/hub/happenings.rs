@@ -57,7 +57,7 @@ impl Hub {
         let happening = match error {
             None => {
                 discovery.completed += 1;
-                discovery.last_ms = Some(view::now_ms());
+                discovery.last_ms = Some(crate::clock::now_ms());
                 discovery.last_took_ms = Some(took_ms);
                 Happening::DiscoveryCompleted { server, took_ms }
             }

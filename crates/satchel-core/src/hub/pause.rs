@@ -1,10 +1,13 @@
 //! A pause that a person asks for: running calls end, servers sleep, new calls are refused and say why. It does not
 //! outlive the hub.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use super::{CallFailure, Hub};
-use crate::model::{Paused, ServerName, Startup};
+use crate::{
+    clock::now_ms,
+    model::{Paused, ServerName, Startup},
+};
 
 impl Hub {
     /// Pauses until the time named, in milliseconds since the Unix epoch, or until [`Hub::resume`].
@@ -66,9 +69,4 @@ impl Hub {
         let action = "The user can resume it in Satchel's tray menu or window.".to_owned();
         Err(CallFailure::not_sent(Some(server), None, message, action))
     }
-}
-
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

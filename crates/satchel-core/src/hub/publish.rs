@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::Hub;
 use crate::{
     catalog::{Offer, rules},
-    config::Config,
+    config::{Config, rules::ToolRule},
     model::{ServerName, trail::DeedKind},
     tasks::{caught, may_fail_here},
     trust::First,
@@ -71,11 +71,15 @@ impl Hub {
         let enabled = |name: &ServerName| config.servers().get(name).is_some_and(|server| server.enabled);
         let offers = self.offers().clone().into_iter().filter(|(name, _)| enabled(name));
         let mut seen = BTreeMap::new();
+        // What nobody accepted yet restricts already.
+        let unaccepted = config.unaccepted_rules().into_iter().flat_map(|(rules, _)| rules);
+        let hides: Vec<ToolRule> = unaccepted.filter(|rule| rule.hide).cloned().collect();
         for (name, offer) in offers {
             let judged = self.judged(&name, &offer, &config).await;
             // What would not be started is not on offer.
             if !self.servers().get(&name).is_some_and(|known| known.held) {
-                let ruled = ruled(&name, &judged, &config);
+                let ruled = rules::applied(&name, &judged, config.tool_rules());
+                let ruled = rules::applied(&name, &ruled, &hides);
                 seen.insert(name, ruled);
             }
         }
@@ -95,15 +99,6 @@ impl Hub {
         }
         judged
     }
-}
-
-/// An offer as the rules of the configuration have it, and without what rules hide that nobody accepted yet.
-fn ruled(name: &ServerName, offer: &Arc<Offer>, config: &Config) -> Arc<Offer> {
-    let seen = rules::applied(name, offer, config.tool_rules());
-    let unaccepted = config.unaccepted_rules().into_iter();
-    let hides: Vec<_> =
-        unaccepted.flat_map(|(rules, _)| rules.iter().filter(|rule| rule.hide).cloned()).collect();
-    rules::applied(name, &seen, &hides)
 }
 
 #[cfg(test)]

@@ -261,7 +261,7 @@ impl Reader {
             }
             offer.take_counts(known);
         }
-        offer.versions = offer.versions.followed_by(&offer.tools, super::view::now_ms());
+        offer.versions = offer.versions.followed_by(&offer.tools, crate::clock::now_ms());
         self.hub.tell_tools(&self.name, known.as_deref(), &offer);
         self.hub.tell_version(&self.name, known.as_deref(), &offer);
         for reason in &offer.skipped {

@@ -7,8 +7,9 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{CallFailure, Hub, view::now_ms};
+use super::{CallFailure, Hub};
 use crate::{
+    clock::now_ms,
     model::{
         Code,
         control::{Change, Refusal},

@@ -8,8 +8,9 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Hub, view::now_ms};
+use super::Hub;
 use crate::{
+    clock::now_ms,
     model::{Avoided, snapshot::ClientView},
     stats::{
         sharing::{self, Use},

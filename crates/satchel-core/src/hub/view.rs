@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime},
 };
 
 use tokio::time::Instant;
@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::{Hub, registry::Registered, usage};
 use crate::{
     catalog::Offer,
+    clock::epoch_ms,
     config::{ConfigError, expand::Template},
     model::{
         Code, Notice, Paused, Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig,
@@ -304,15 +305,6 @@ fn at_ms(moment: Instant) -> u64 {
     let (now, system) = (Instant::now(), SystemTime::now());
     let at = if moment >= now { system + (moment - now) } else { system - (now - moment) };
     (epoch_ms(at) + 50) / 100 * 100
-}
-
-/// Now, in milliseconds since the Unix epoch.
-pub(super) fn now_ms() -> u64 {
-    epoch_ms(SystemTime::now())
-}
-
-fn epoch_ms(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 fn median(wakes: &[Duration]) -> Option<u64> {

@@ -10,7 +10,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use serde_json::Value;
@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     bridge::form,
+    clock::now_ms,
     model::{
         ServerName, ToolPath,
         asks::{Ask, AskAnswer, AskList, QuestionAnswer, Wanted},
@@ -552,10 +553,6 @@ fn fair(asks: impl Iterator<Item = Ask>) -> Vec<Ask> {
         .collect();
     all.sort_by_key(|(turn, id, _)| (*turn, *id));
     all.into_iter().map(|(_, _, ask)| ask).collect()
-}
-
-fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ impl Hub {
     /// A client was given the hub's own list of tools: this array.
     pub fn listed(&self, visit: &Arc<Visit>, definitions: &str) {
         if self.is_recording() {
-            let (visit, at_ms, offers) = (visit.clone(), super::view::now_ms(), self.offers_to(visit));
+            let (visit, at_ms, offers) = (visit.clone(), crate::clock::now_ms(), self.offers_to(visit));
             self.inner.ledger.tell(Event::Listed { visit, at_ms, definitions: definitions.into(), offers });
         }
     }

@@ -63,7 +63,7 @@ impl Tally {
         let end = End { outcome: "cancelled", code: None, message: None };
         let called = Called {
             visit: visit.clone(),
-            at_ms: crate::hub::view::now_ms(),
+            at_ms: crate::clock::now_ms(),
             offers: hub.offers_to(visit),
             kind,
             server: String::new(),

@@ -17,7 +17,8 @@ use super::calendar::Calendar;
 
 use crate::{
     catalog::tokens,
-    hub::{Hub, view::now_ms},
+    clock::now_ms,
+    hub::Hub,
     model::{Code, Notice, happening::Happening},
     stats::{Damaged, StoreError, event::Event, recorder::Recorder},
     tasks::may_fail_here,

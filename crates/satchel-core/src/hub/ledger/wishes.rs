@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::{Program, Tally};
 use crate::{
-    hub::{Hub, fulfil::read, view::now_ms},
+    clock::now_ms,
+    hub::{Hub, fulfil::read},
     model::{
         audit::{AuditAsk, AuditPage},
         control::Refusal,
