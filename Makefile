@@ -17,7 +17,7 @@ TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests
 # The same where the libraries of a desktop are installed; without them, only what needs none.
 HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),$(TESTED),-p satchel-cli -p satchel-tests)
 
-.PHONY: run build bundle model test audit clients strangers chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
+.PHONY: run build bundle model test audit windows check-macos clients strangers chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
 # Nobody waits for it: searches go by words until it is there. What goes wrong stands in model/log.
@@ -66,6 +66,17 @@ test: ui/dist/index.html
 	cargo test $(TESTED) --test conformance
 	SATCHEL_FUZZ_SECONDS=$(FUZZED) cargo test $(TESTED)
 	cargo test $(TESTED) --test chaos -- --test-threads $(CHAOS_AT_ONCE)
+	@TESTED="$(TESTED)" scripts/windows.sh --if-installed
+
+# The command line for Windows, built here and run under Wine. CASES picks some by words of their names.
+windows:
+	@scripts/setup.sh hub
+	@TESTED="$(HUB)" scripts/windows.sh $(CASES)
+
+# The types of the command line for macOS, checked on any system.
+check-macos:
+	@scripts/setup.sh hub
+	@scripts/macos.sh
 
 # Every real client, the large ones too, and which protocol revision each agreed on with the hub.
 clients:
@@ -142,7 +153,7 @@ night:
 	@scripts/setup.sh tests
 	cargo build $(TESTED)
 	SATCHEL_FUZZ_SECONDS=300 cargo test $(TESTED) --test corpora
-	$(MAKE) --no-print-directory soak
+	$(MAKE) --no-print-directory windows soak
 
 # Looks for texts that strangers might write and that are not taken as promised; a target of `fuzz/` after the other, or
 # those that FUZZ names. What reached something new is kept in fuzz/corpus, which `make test` goes through.

@@ -13,12 +13,12 @@ fn main() {
         "hub_state",
         "quit",
         "read_toml",
+        "request",
         "set_starts_at_login",
         "starts_at_login",
         "try_again",
         "wanted_closing",
         "wanted_place",
-        "wish",
     ]);
     tauri_build::try_build(tauri_build::Attributes::new().app_manifest(commands))
         .expect("tauri.conf.json and the capabilities are valid");

@@ -2,9 +2,10 @@
 //! leaves everything else as it was.
 
 use satchel_core::{
-    clients::{document::Document, import::Source, machine::Os, table},
+    clients::{document::Document, import::Source, table},
     config::Config,
     edit::{self, Format, Spot},
+    platform::Platform,
 };
 use serde_json::json;
 
@@ -31,7 +32,7 @@ pub(crate) fn run(data: &[u8]) {
             key: client.key.clone(),
             like: client,
         };
-        let _ = source.contents(&before, Os::Linux);
+        let _ = source.contents(&before, Platform::Linux);
     }
     let container = ["mcpServers".to_owned()];
     let spot = Spot { container: &container, list: None, name: "satchel" };

@@ -14,10 +14,10 @@ mod masks;
 mod messages;
 mod questions;
 mod records;
+mod requests;
 mod schemas;
 mod searches;
 mod sse;
-mod wishes;
 
 /// One target: its name, which is also its corpus's, and what it does with the bytes.
 pub type Target = (&'static str, fn(&[u8]));
@@ -34,10 +34,10 @@ pub const TARGETS: &[Target] = &[
     ("messages", messages::run),
     ("questions", questions::run),
     ("records", records::run),
+    ("requests", requests::run),
     ("schemas", schemas::run),
     ("searches", searches::run),
     ("sse", sse::run),
-    ("wishes", wishes::run),
 ];
 
 /// The bytes behind the first one, cut into pieces whose size the first byte decides; nothing for no bytes.

@@ -1,6 +1,6 @@
 //! A file where the ledger should be: opened, refused with a reason, or set aside whole with a new one begun.
 
-use satchel_core::stats::recorder::Recorder;
+use satchel_core::stats::store::Store;
 
 /// An untouched ledger; the bytes are pairs of a place and what stands there instead, or a whole file.
 pub(crate) fn run(data: &[u8]) {
@@ -11,16 +11,16 @@ pub(crate) fn run(data: &[u8]) {
         _ => data.to_owned(),
     };
     std::fs::write(&path, &bytes).expect("the directory can be written to");
-    match Recorder::open(&path, "words", 1_700_000_000_000) {
-        Ok((mut recorder, damaged)) => {
+    match Store::open(&path, "words", 1_700_000_000_000) {
+        Ok((mut store, damaged)) => {
             if let Some(damaged) = damaged {
                 // Some damage is met only after something was written: the file then holds that as well.
                 let aside = std::fs::read(&damaged.aside).expect("what was set aside is there");
                 assert!(aside.len() >= bytes.len(), "of what was set aside something is gone");
             }
-            let _ = recorder.view(1_700_000_000_000);
-            let _ = recorder.check();
-            let _ = recorder.retain(1_700_000_000_000, 30, 1 << 20);
+            let _ = store.view(1_700_000_000_000);
+            let _ = store.check();
+            let _ = store.retain(1_700_000_000_000, 30, 1 << 20);
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }
@@ -42,7 +42,7 @@ fn sound() -> &'static [u8] {
     SOUND.get_or_init(|| {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let path = directory.path().join("ledger.db");
-        drop(Recorder::open(&path, "words", 1_700_000_000_000).expect("a ledger can be begun"));
+        drop(Store::open(&path, "words", 1_700_000_000_000).expect("a ledger can be begun"));
         std::fs::read(&path).expect("it was begun")
     })
 }

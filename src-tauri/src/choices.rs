@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use satchel_core::model::control::Refusal;
+use satchel_core::model::{Code, control::Refusal};
 use serde::{Deserialize, Serialize};
 
 /// Which notifications are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Notify {
     #[default]
@@ -17,6 +18,7 @@ pub(crate) enum Notify {
 
 /// What becomes of the hub when the window is closed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Closing {
     /// It goes on.
@@ -28,6 +30,7 @@ pub(crate) enum Closing {
 
 /// All of them. What is missing in the file is as it was before anybody chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(default)]
 pub(crate) struct Choices {
     pub(crate) notifications: Notify,
@@ -57,7 +60,7 @@ impl Chosen {
 
     pub(crate) fn set(&self, choices: Choices) -> Result<(), Refusal> {
         let refused =
-            |why: String| Refusal::new("unwritable", format!("the choice cannot be kept: {why}"), "");
+            |why: String| Refusal::new(Code::Unwritable, format!("the choice cannot be kept: {why}"), "");
         let bytes = serde_json::to_vec(&choices).map_err(|error| refused(error.to_string()))?;
         let directory = self.0.parent().map_or(Ok(()), std::fs::create_dir_all);
         directory.map_err(|error| refused(error.to_string()))?;

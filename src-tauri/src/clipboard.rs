@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use satchel_core::model::control::Refusal;
+use satchel_core::model::{Code, control::Refusal};
 
 /// Opened at the first use: a hub in the tray may never need it.
 #[derive(Default)]
@@ -23,5 +23,5 @@ impl Clipboard {
 }
 
 fn refusal(error: arboard::Error) -> Refusal {
-    Refusal::new("clipboard", format!("cannot copy: {error}"), "")
+    Refusal::new(Code::Clipboard, format!("cannot copy: {error}"), "")
 }

@@ -2,10 +2,8 @@
 
 use satchel_core::{
     edit::toml,
-    model::{
-        asks::Ask,
-        control::{Refusal, Wish},
-    },
+    hub::Method,
+    model::{Code, asks::Ask, control::Refusal},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -24,6 +22,7 @@ use crate::{
 
 /// What this program is and where it keeps its files.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct About {
     pub(crate) version: &'static str,
     pub(crate) config_file: String,
@@ -38,17 +37,17 @@ pub(crate) fn hub_state(serving: State<'_, Serving>) -> HubState {
 }
 
 #[tauri::command]
-pub(crate) async fn wish(serving: State<'_, Serving>, wish: Wish) -> Result<Value, Refusal> {
-    if !may(&wish) {
-        return Err(Refusal::new("not_for_windows", "the window may not wish for this", ""));
+pub(crate) async fn request(serving: State<'_, Serving>, request: Value) -> Result<Value, Refusal> {
+    if !Method::of_message(&request)?.for_windows {
+        return Err(Refusal::new(Code::NotForWindows, "the window may not ask for this", ""));
     }
-    links::fulfil(&serving, wish).await
+    links::handle(&serving, request).await
 }
 
 /// What a pasted block of TOML says.
 #[tauri::command]
 pub(crate) fn read_toml(text: String) -> Result<Value, Refusal> {
-    toml::read(&text).map_err(|error| Refusal::new("not_toml", error.to_string(), ""))
+    toml::read(&text).map_err(|error| Refusal::new(Code::NotToml, error.to_string(), ""))
 }
 
 #[tauri::command]
@@ -77,8 +76,8 @@ pub(crate) fn asks(serving: State<'_, Serving>) -> Vec<Ask> {
 }
 
 #[tauri::command]
-pub(crate) async fn answer(serving: State<'_, Serving>, wish: Wish) -> Result<(), Refusal> {
-    prompt::answer(&serving, wish).await
+pub(crate) async fn answer(serving: State<'_, Serving>, request: Value) -> Result<(), Refusal> {
+    prompt::answer(&serving, request).await
 }
 
 #[tauri::command]
@@ -122,56 +121,4 @@ pub(crate) fn try_again(serving: State<'_, Serving>) {
 pub(crate) async fn quit(serving: State<'_, Serving>) -> Result<(), Refusal> {
     serving.quit().await;
     Ok(())
-}
-
-/// A page that shows what strangers wrote gets no more than it needs: it can make no token, and call no tool but one
-/// that a client called before.
-fn may(wish: &Wish) -> bool {
-    match wish {
-        Wish::Status
-        | Wish::Tools { .. }
-        | Wish::Change(_)
-        | Wish::Entry { .. }
-        | Wish::OwnSecrets { .. }
-        | Wish::Package { .. }
-        | Wish::Pin { .. }
-        | Wish::PutBack { .. }
-        | Wish::DismissFailure { .. }
-        | Wish::Restart { .. }
-        | Wish::Rest { .. }
-        | Wish::Pause { .. }
-        | Wish::Resume
-        | Wish::Listing { .. }
-        | Wish::SecretNames
-        | Wish::SetSecret { .. }
-        | Wish::RemoveSecret { .. }
-        | Wish::UseVault { .. }
-        | Wish::UnlockVault { .. }
-        | Wish::Clients(_)
-        | Wish::Log { .. }
-        | Wish::Approvals { .. }
-        | Wish::Asks { .. }
-        | Wish::AnswerAsk { .. }
-        | Wish::AnswerQuestion { .. }
-        | Wish::ReadingAsk { .. }
-        | Wish::Approve { .. }
-        | Wish::LookedAt { .. }
-        | Wish::KeepHeld { .. }
-        | Wish::Report(_)
-        | Wish::Activity(_)
-        | Wish::LastDay
-        | Wish::CallDetail { .. }
-        | Wish::RunAgain { .. }
-        | Wish::DeleteHistory { .. }
-        | Wish::ForgetHabits
-        | Wish::ApproveSettings { .. } => true,
-        Wish::Audit(_)
-        | Wish::Trail(_)
-        | Wish::VerifyTrail { .. }
-        | Wish::Call { .. }
-        | Wish::Connect { .. }
-        | Wish::AnswerSecret { .. }
-        | Wish::DebugStatus
-        | Wish::Quit => false,
-    }
 }

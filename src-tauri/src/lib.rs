@@ -1,7 +1,7 @@
 //! The desktop face: one hub, a tray, and a window. It is the same hub as the one of `satchel serve`.
 //!
 //! Theory of operation: windows and menus live on the first thread, as every operating system wants it. The hub lives
-//! on a runtime beside it ([`serving`]), and its state goes out to both ([`events`]). Quit, a signal, or a wish from
+//! on a runtime beside it ([`serving`]), and its state goes out to both ([`events`]). Quit, a signal, or a request from
 //! another face ends the serving task; only then does the program end, with the exit code 0.
 
 mod args;
@@ -15,13 +15,13 @@ mod logging;
 mod notices;
 mod prompt;
 mod quoted;
-#[cfg(test)]
-mod samples;
 mod serving;
 mod signals;
 mod state;
 mod tasks;
 mod tray;
+#[cfg(test)]
+mod typescript;
 mod window;
 
 use std::{
@@ -170,12 +170,12 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
             commands::hub_state,
             commands::quit,
             commands::read_toml,
+            commands::request,
             commands::set_starts_at_login,
             commands::starts_at_login,
             commands::try_again,
             commands::wanted_closing,
             commands::wanted_place,
-            commands::wish,
         ])
         .build(context)?;
 

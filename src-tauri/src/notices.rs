@@ -9,9 +9,12 @@ use std::{
 };
 
 use notify_rust::Notification;
-use satchel_core::model::{
-    ServerView, Snapshot,
-    asks::{Ask, Wanted},
+use satchel_core::{
+    model::{
+        ServerView, Snapshot,
+        asks::{Ask, Wanted},
+    },
+    platform::Platform,
 };
 use tauri::{AppHandle, Manager};
 use tokio::time::Instant;
@@ -30,6 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const SETTLING: Duration = Duration::from_secs(12);
 /// One server is not told about again within this time.
 const QUIET: Duration = Duration::from_secs(5 * 60);
+/// Nor about a sign-in that it needs, the same again, within this one.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// So many at once are told together.
 const TOGETHER: usize = 3;
 
@@ -57,12 +62,15 @@ struct Teller {
     /// What each server needed, in a sentence, and how much of it was held back.
     servers: HashMap<String, (Option<String>, usize)>,
     last: HashMap<String, Instant>,
+    /// What sign-ins of each server were told about, and when.
+    sign_ins: HashMap<(String, String), Instant>,
 }
 
 impl Teller {
     fn new(now: Instant) -> Self {
         let (waiting, told) = (BTreeMap::new(), HashSet::new());
-        Self { began: now, waiting, told, servers: HashMap::new(), last: HashMap::new() }
+        let (servers, last, sign_ins) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { began: now, waiting, told, servers, last, sign_ins }
     }
 
     /// What there is to say now. Whoever looks at the window sees it there.
@@ -92,6 +100,7 @@ impl Teller {
 
     fn changes(&mut self, servers: &[ServerView], now: Instant) -> Vec<News> {
         self.servers.retain(|name, _| servers.iter().any(|server| server.name == *name));
+        self.sign_ins.retain(|_, told| now.saturating_duration_since(*told) < DAY);
         let mut news = vec![];
         for server in servers {
             let seen = (tray::needs(server), server.held);
@@ -106,7 +115,7 @@ impl Teller {
                 let place = Place::Window(format!("{}/tools", tray::place_of(&server.name)));
                 Some(News { title: format!("{} changed what it offers", server.name), text: held, place })
             } else {
-                let need = seen.0.filter(|_| before.0.is_none());
+                let need = seen.0.filter(|need| before.0.is_none() && !self.was_told(server, need, now));
                 need.map(|need| News {
                     title: format!("{} needs you", server.name),
                     text: format!("{}.", capital(&need)),
@@ -121,6 +130,17 @@ impl Teller {
             }
         }
         news
+    }
+
+    /// Was a sign-in that this server needs told about today? If not, it is from now on.
+    fn was_told(&mut self, server: &ServerView, need: &str, now: Instant) -> bool {
+        if !tray::needs_sign_in(server) {
+            return false;
+        }
+        let key = (server.name.clone(), need.to_owned());
+        let told = self.sign_ins.contains_key(&key);
+        self.sign_ins.entry(key).or_insert(now);
+        told
     }
 
     /// When to look again although nothing changed.
@@ -196,7 +216,7 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
 /// Shows one, and goes where a click in it leads, as long as the desktop keeps it.
 #[cfg(target_os = "linux")]
 async fn show(app: AppHandle, news: News) {
-    let mut notification = written(&news);
+    let mut notification = written(&news, Platform::Linux);
     notification.icon("satchel").action("default", "Open");
     if news.place == Place::Question {
         notification.urgency(notify_rust::Urgency::Normal);
@@ -231,16 +251,36 @@ fn go(app: &AppHandle, place: &Place) {
 
 /// Shows one. What is clicked in it is not told here.
 #[cfg(not(target_os = "linux"))]
-async fn show(_: AppHandle, news: News) {
-    let shown = tokio::task::spawn_blocking(move || written(&news).show().map(|_| ())).await;
+async fn show(app: AppHandle, news: News) {
+    let mut notification = written(&news, Platform::current());
+    name_sender(&app, &mut notification);
+    let shown = tokio::task::spawn_blocking(move || notification.show().map(|_| ())).await;
     if let Ok(Err(error)) = shown {
         tracing::info!("this desktop shows no notifications: {error}");
     }
 }
 
-/// The text may be read as markup there, so signs of it are written out.
-fn written(news: &News) -> Notification {
-    let plain = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+/// Whose notification it is: Windows says "PowerShell" otherwise. The installer registers the identifier; a program that was
+/// just built is known by none.
+#[cfg(windows)]
+fn name_sender(app: &AppHandle, notification: &mut Notification) {
+    if !tauri::is_dev() {
+        notification.app_id(&app.config().identifier);
+    }
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
+fn name_sender(app: &AppHandle, _: &mut Notification) {
+    // Once for the process; a further time is refused and changes nothing.
+    let _ = notify_rust::set_application(&app.config().identifier);
+}
+
+/// Desktops of Linux may read the text as markup, so signs of it are written out there. Others show what is written.
+fn written(news: &News, platform: Platform) -> Notification {
+    let plain = |text: &str| match platform {
+        Platform::Linux => text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"),
+        Platform::MacOs | Platform::Windows => text.to_owned(),
+    };
     let mut notification = Notification::new();
     notification
         .appname("Satchel")
@@ -251,7 +291,7 @@ fn written(news: &News) -> Notification {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use satchel_core::model::{Code, ServerState, nature::Effect};
+    use satchel_core::model::{Code, ServerState, nature::Effect, oauth::SignInState};
 
     use super::*;
     use crate::tray::testing;
@@ -328,9 +368,49 @@ pub(crate) mod tests {
         assert_eq!(titles(&teller.news(&of(0, true), Notify::All, false, later)), ["git needs you"]);
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_sign_in_that_is_needed_is_told_once_a_day_and_not_to_whoever_signs_in() {
+        let now = Instant::now();
+        let mut teller = Teller::new(now);
+        let of = |state, sign_in| Snapshot {
+            servers: vec![testing::signed("linear", state, sign_in)],
+            ..Snapshot::default()
+        };
+        let inside = || of(ServerState::Asleep, SignInState::SignedIn { ends_ms: None, renews: true });
+        let lost = || {
+            let state = ServerState::NeedsSignIn { message: String::new() };
+            of(state, SignInState::NeedsSignIn { reason: "revoked".into() })
+        };
+        let page = || of(ServerState::Asleep, SignInState::SigningIn { until_ms: 0 });
+        let settled = now + SETTLING;
+        assert!(teller.news(&inside(), Notify::All, false, settled).is_empty());
+        let news = teller.news(&lost(), Notify::All, false, settled);
+        assert_eq!(titles(&news), ["linear needs you"]);
+        assert_eq!(
+            (news[0].text.as_str(), &news[0].place),
+            ("Sign in.", &Place::Window("/servers/linear".into()))
+        );
+        for minutes in 1..20 {
+            let later = settled + Duration::from_secs(60 * minutes);
+            assert!(teller.news(&lost(), Notify::All, false, later).is_empty(), "after {minutes} min");
+        }
+        let later = settled + Duration::from_secs(60 * 60);
+        assert!(teller.news(&page(), Notify::All, false, later).is_empty(), "its page is open");
+        assert!(teller.news(&lost(), Notify::All, false, later).is_empty(), "the page was closed");
+        assert!(teller.news(&inside(), Notify::All, false, later).is_empty());
+        let rights = SignInState::NeedsMoreRights { missing: vec![], wanted_by: "write".into() };
+        let news = teller.news(&of(ServerState::Asleep, rights), Notify::All, false, later);
+        assert_eq!(news.first().map(|news| news.text.as_str()), Some("Allow more."), "another need");
+        assert!(teller.news(&inside(), Notify::All, false, later).is_empty());
+        let next_day = settled + DAY;
+        assert_eq!(titles(&teller.news(&lost(), Notify::All, false, next_day)), ["linear needs you"]);
+    }
+
     #[test]
-    fn signs_of_markup_are_written_out() {
+    fn signs_of_markup_are_written_out_where_they_are_read() {
         let news = News { title: "t".into(), text: "<b>&</b>".into(), place: Place::Question };
-        assert_eq!(written(&news).body, "&lt;b&gt;&amp;&lt;/b&gt;");
+        let body = |platform| written(&news, platform).body;
+        assert_eq!(body(Platform::Linux), "&lt;b&gt;&amp;&lt;/b&gt;");
+        assert_eq!([body(Platform::Windows), body(Platform::MacOs)], ["<b>&</b>", "<b>&</b>"]);
     }
 }

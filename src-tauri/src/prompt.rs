@@ -4,9 +4,12 @@
 use std::time::Duration;
 
 use satchel_core::model::{
+    Code,
     asks::{Ask, AskAnswer, QuestionAnswer},
-    control::{Refusal, Wish},
+    control::Refusal,
+    request::{AnswerAsk, AnswerQuestion, AnswerSecret, ReadingAsk, Request, method_of},
 };
+use serde_json::Value;
 use tauri::{
     AppHandle, Emitter, LogicalSize, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
 };
@@ -49,18 +52,16 @@ pub(crate) fn asks(serving: &Serving) -> Vec<Ask> {
     serving.state().borrow().snapshot().map(|snapshot| snapshot.asks.clone()).unwrap_or_default()
 }
 
-/// Fulfils what the page of questions may wish for, and nothing else.
-pub(crate) async fn answer(serving: &Serving, wish: Wish) -> Result<(), Refusal> {
-    if !matches!(
-        wish,
-        Wish::AnswerAsk { .. }
-            | Wish::AnswerQuestion { .. }
-            | Wish::AnswerSecret { .. }
-            | Wish::ReadingAsk { .. }
-    ) {
-        return Err(Refusal::new("not_for_windows", "a window of questions may only answer them", ""));
+/// What the page of questions may ask for, and nothing else.
+const ANSWERS: [&str; 4] =
+    [AnswerAsk::METHOD, AnswerQuestion::METHOD, AnswerSecret::METHOD, ReadingAsk::METHOD];
+
+/// Brings the hub an answer from the page of questions.
+pub(crate) async fn answer(serving: &Serving, message: Value) -> Result<(), Refusal> {
+    if !method_of(&message).is_some_and(|method| ANSWERS.contains(&method)) {
+        return Err(Refusal::new(Code::NotForWindows, "a window of questions may only answer them", ""));
     }
-    links::fulfil(serving, wish).await.map(|_| ())
+    links::handle(serving, message).await.map(drop)
 }
 
 /// The page knows how high it is: so high is the window, and only now it is shown.
@@ -141,10 +142,9 @@ async fn show_in_any_case(window: WebviewWindow) {
 
 async fn decline_first(serving: &Serving) {
     let Some(ask) = asks(serving).into_iter().next() else { return };
-    let wish = match ask.question {
-        Some(_) => Wish::AnswerQuestion { id: ask.id, answer: QuestionAnswer::Decline },
-        None => Wish::AnswerAsk { id: ask.id, answer: AskAnswer::No },
-    };
     // An error means that it is answered already.
-    let _ = serving.fulfil(wish).await;
+    let _ = match ask.question {
+        Some(_) => serving.ask(&AnswerQuestion { id: ask.id, answer: QuestionAnswer::Decline }).await,
+        None => serving.ask(&AnswerAsk { id: ask.id, answer: AskAnswer::No }).await,
+    };
 }

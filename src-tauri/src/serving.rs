@@ -1,8 +1,8 @@
 //! Opens the hub and its endpoint, keeps them open, and ends them in order.
 //!
 //! Theory of operation: one task owns hub and endpoint. Window and tray hold [`Serving`], a cheap handle: they read
-//! the state from a `watch`, make wishes of the hub, and send orders. The task ends after [`Order::Quit`], after a
-//! wish to quit from another face, or when every handle is gone; then nothing of ours runs any more.
+//! the state from a `watch`, ask the hub, and send orders. The task ends after [`Order::Quit`], after a
+//! request to quit from another face, or when every handle is gone; then nothing of ours runs any more.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,8 +10,9 @@ use satchel_core::{
     files::Places,
     hub::{Hub, HubOptions, OpenError},
     model::{
-        Origin,
-        control::{Change, Refusal, Wish},
+        Code, Origin,
+        control::{Change, Refusal},
+        request::Request,
     },
 };
 use satchel_endpoint::Endpoint;
@@ -20,7 +21,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::state::{HubState, Refused};
 
-/// How long clients' calls may still run after a wish to quit.
+/// How long clients' calls may still run after a request to quit.
 const DRAIN: Duration = Duration::from_secs(5);
 /// How long servers may take to end.
 const END: Duration = Duration::from_secs(10);
@@ -64,7 +65,7 @@ impl Serving {
         let (state_sender, state) = watch::channel(HubState::Opening);
         let (hub_sender, hub) = watch::channel(None);
         let (refused, refused_receiver) = watch::channel(None);
-        // Two orders are all a person can have pending: the last try, and the wish to quit.
+        // Two orders are all a person can have pending: the last try, and the request to quit.
         let (orders, order_receiver) = mpsc::channel(2);
         let task = Task {
             options,
@@ -81,20 +82,27 @@ impl Serving {
         self.state.clone()
     }
 
-    /// Lets the hub fulfil a wish. A switch that was refused is remembered until one moves.
-    pub(crate) async fn fulfil(&self, wish: Wish) -> Result<Value, Refusal> {
-        let switched = match &wish {
-            Wish::Change(Change::SetEnabled { name, .. }) => Some(name.clone()),
+    /// Has the hub answer a request. A switch that was refused is remembered until one moves.
+    pub(crate) async fn ask<R: Request>(&self, request: &R) -> Result<R::Answer, Refusal> {
+        let unreadable = |error: serde_json::Error| Refusal::new(Code::Unreadable, error.to_string(), "");
+        let answer = self.handle(request.to_message().map_err(unreadable)?).await?;
+        serde_json::from_value(answer).map_err(unreadable)
+    }
+
+    /// The same for a request as the window sends it.
+    pub(crate) async fn handle(&self, message: Value) -> Result<Value, Refusal> {
+        let switched = match Change::from_message(&message) {
+            Some(Change::SetEnabled { name, .. }) => Some(name),
             _ => None,
         };
         let Some(hub) = self.hub.borrow().clone() else {
             return Err(Refusal::new(
-                "not_open",
+                Code::NotOpen,
                 "the hub is not open",
                 "Wait until it serves, or start it again.",
             ));
         };
-        let done = hub.fulfil(wish, &Origin::Window).await;
+        let done = hub.handle(message, &Origin::Window).await;
         if let Some(server) = switched {
             let refused = done.as_ref().err().map(|refusal| Refused { server, refusal: refusal.clone() });
             self.refused.send_replace(refused);
@@ -164,6 +172,7 @@ impl Task {
 
 async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
     let hub = Hub::open(HubOptions {
+        callbacks: satchel_endpoint::callbacks(),
         places: options.places.clone(),
         own_program: options.own_program.clone(),
         passive: false,

@@ -2,7 +2,7 @@
 
 use crate::serving::Serving;
 
-/// Waits for the wish to end, and passes it on.
+/// Waits for a signal to end, and passes it on.
 pub(crate) async fn end_in_order(serving: Serving) {
     if let Err(error) = wished().await {
         tracing::warn!("signals are not heard: {error}");
@@ -27,11 +27,13 @@ async fn wished() -> std::io::Result<()> {
 
 #[cfg(windows)]
 async fn wished() -> std::io::Result<()> {
-    use tokio::signal::windows::{ctrl_c, ctrl_close, ctrl_shutdown};
-    let (mut c, mut close, mut shutdown) = (ctrl_c()?, ctrl_close()?, ctrl_shutdown()?);
+    use tokio::signal::windows::{ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
+    let (mut c, mut close, mut logoff, mut shutdown) =
+        (ctrl_c()?, ctrl_close()?, ctrl_logoff()?, ctrl_shutdown()?);
     tokio::select! {
         _ = c.recv() => {}
         _ = close.recv() => {}
+        _ = logoff.recv() => {}
         _ = shutdown.recv() => {}
     }
     Ok(())

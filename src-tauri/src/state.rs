@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 /// Unknown is a value: what has not been told yet is neither zero nor fine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "hub", rename_all = "snake_case")]
 pub(crate) enum HubState {
     /// Being opened.
@@ -14,6 +15,7 @@ pub(crate) enum HubState {
     /// Serving.
     Open {
         #[serde(serialize_with = "inner")]
+        #[cfg_attr(test, ts(type = "Snapshot"))]
         snapshot: Arc<Snapshot>,
         /// The last switch that did not move, until one does.
         refused: Option<Refused>,
@@ -26,8 +28,10 @@ pub(crate) enum HubState {
 
 /// A switch of a server that did not move, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Refused {
     pub(crate) server: String,
+    #[cfg_attr(test, ts(type = "Refusal"))]
     pub(crate) refusal: Refusal,
 }
 

@@ -8,8 +8,8 @@ use satchel_core::{
     stats::{
         activity,
         event::{Body, Called, End, Event, Offered, Offers, Split, Visit},
-        recorder::Recorder,
         report,
+        store::Store,
     },
 };
 use satchel_tests::{Client, Fake, Home};
@@ -107,7 +107,7 @@ fn usual(mut act: impl FnMut()) -> f64 {
 /// A month of calls: three clients, ten servers of twenty tools, fifty calls a session. Returns the last moment.
 fn fill(path: &Path) -> u64 {
     let now_ms = 1_795_262_400_000;
-    let (mut recorder, _) = Recorder::open(path, "one token a byte", now_ms).expect("it can be made");
+    let (mut store, _) = Store::open(path, "one token a byte", now_ms).expect("it can be made");
     let definition: Arc<str> = "d".repeat(400).into();
     let tools = || (0..20).map(|tool| (format!("tool-{tool}"), definition.clone())).collect();
     let servers = (0..10).map(|server| Offered { server: format!("server-{server}"), tools: Some(tools()) });
@@ -157,11 +157,10 @@ fn fill(path: &Path) -> u64 {
             mask: None,
         })));
         if events.len() == 5_000 || at + 1 == RECORDS {
-            recorder.record(&events).expect("it can be written");
+            store.record(&events).expect("it can be written");
             events.clear();
-            let counts: Vec<_> =
-                recorder.uncounted().iter().map(|(hash, text)| (*hash, text.len())).collect();
-            recorder.counted(&counts).expect("it can be written");
+            let counts: Vec<_> = store.uncounted().iter().map(|(hash, text)| (*hash, text.len())).collect();
+            store.counted(&counts).expect("it can be written");
         }
     }
     now_ms

@@ -4,15 +4,17 @@
 //! The servers are the Python fixtures beside this file; their README is the catalogue of what they can do.
 
 use std::{
+    cell::RefCell,
     path::{Path, PathBuf},
     process::Stdio,
     sync::{
-        LazyLock,
+        Arc, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+pub(crate) use satchel_tests::python;
 use satchel_tests::{Client, Home, Hub, eventually, repository, target_directory};
 use serde_json::{Map, Value, json};
 use tokio::{
@@ -44,13 +46,29 @@ enum Turn {
     Alone(RwLockWriteGuard<'static, ()>),
 }
 
+thread_local! {
+    /// The turn of the test that runs on this thread. A test with several places has one turn: a second one would wait
+    /// for whoever waits to be alone, and that one for the first.
+    static HELD: RefCell<Weak<Turn>> = RefCell::default();
+}
+
+/// The turn of this test, or a new one.
+async fn turn(take: impl AsyncFnOnce() -> Turn) -> Arc<Turn> {
+    if let Some(held) = HELD.with_borrow(Weak::upgrade) {
+        return held;
+    }
+    let turn = Arc::new(take().await);
+    HELD.set(Arc::downgrade(&turn));
+    turn
+}
+
 /// One test's place.
 pub(crate) struct Arena {
     pub(crate) home: Home,
     /// The value of [`MARK`].
     pub(crate) run: String,
     servers: Map<String, Value>,
-    _turn: Turn,
+    _turn: Arc<Turn>,
 }
 
 /// A server of the fixtures, to be configured.
@@ -74,15 +92,15 @@ pub(crate) struct HostedChaos {
 impl Arena {
     /// Beside other tests.
     pub(crate) async fn new() -> Self {
-        Self::with(Turn::Shared(MACHINE.read().await))
+        Self::with(turn(async || Turn::Shared(MACHINE.read().await)).await)
     }
 
     /// While no other test of this program runs.
     pub(crate) async fn alone() -> Self {
-        Self::with(Turn::Alone(MACHINE.write().await))
+        Self::with(turn(async || Turn::Alone(MACHINE.write().await)).await)
     }
 
-    fn with(turn: Turn) -> Self {
+    fn with(turn: Arc<Turn>) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let run = format!("chaos-{}-{number}", std::process::id());
@@ -284,17 +302,6 @@ pub(crate) async fn known(home: &Home, servers: &[String]) {
 /// A file of the fixtures.
 pub(crate) fn fixture(name: &str) -> PathBuf {
     repository().join("tests/chaos/fixtures").join(name)
-}
-
-/// The interpreter itself: what `python3` in the path may be a script that needs the user's home.
-pub(crate) fn python() -> &'static str {
-    static PYTHON: LazyLock<String> = LazyLock::new(|| {
-        let mut asked = std::process::Command::new("python3");
-        let asked = asked.args(["-c", "import sys; print(sys.executable)"]);
-        let output = asked.output().expect("python3 is installed; scripts/setup.sh does that");
-        String::from_utf8(output.stdout).expect("its path is UTF-8").trim().to_owned()
-    });
-    &PYTHON
 }
 
 /// Compiled Python goes below the target directory, never beside the sources.

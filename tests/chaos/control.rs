@@ -39,7 +39,7 @@ fn ask(socket: &Path, body: &str) -> Option<Value> {
     let mut stream = UnixStream::connect(socket).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
     let head =
-        format!("POST /wish HTTP/1.0\r\ncontent-type: application/json\r\ncontent-length: {}", body.len());
+        format!("POST /request HTTP/1.0\r\ncontent-type: application/json\r\ncontent-length: {}", body.len());
     stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;

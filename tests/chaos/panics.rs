@@ -94,11 +94,11 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     faults.struck("request").await;
     let client = arena.client("one").await;
     works(&client, "other").await;
-    faults.plant("wish");
+    faults.plant("request");
     let asking = control.clone();
     let told = tokio::spawn(async move { asking.wish(json!({ "do": "status" })).await }).await;
     assert!(told.is_err(), "it was refused: {told:?}");
-    faults.struck("wish").await;
+    faults.struck("request").await;
     arena.home.satchel(&["list"]).await.succeeded();
 
     // What changes the configuration, and what watches its file.

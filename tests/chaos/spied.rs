@@ -89,8 +89,8 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
     let hub = arena.launch(Path::new("strace"), &[&spy[..], &served].concat(), |_| {}).await;
     let control = Control::of(home);
     let place = home.path().to_str().expect("it is plain").to_owned();
-    let wish = |clients: &str, more: Value| {
-        let mut wish = json!({ "do": "clients", "clients": clients, "environment": { "HOME": place } });
+    let wish = |method: &str, more: Value| {
+        let mut wish = json!({ "do": method, "environment": { "HOME": place } });
         for (key, value) in more.as_object().into_iter().flatten() {
             wish[key] = value.clone();
         }
@@ -101,7 +101,7 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
         asked.unwrap_or_else(|_| panic!("{about} is waited for")).expect("the hub runs")
     };
     // What a first look needs once is none of a file's doing.
-    ask(wish("list", json!({})), "nothing").await;
+    ask(wish("list_clients", json!({})), "nothing").await;
     let before = fs::read_to_string(&spied).expect("the spy writes").len();
 
     let (seed, mut random) = random();
@@ -131,9 +131,9 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
             fs::write(file, hostile(number + at, canary, url, &mut random))
                 .expect("the home can be written to");
         }
-        let found = ask(wish("find", everywhere.clone()), kind).await;
+        let found = ask(wish("find_servers", everywhere.clone()), kind).await;
         servers += found["servers"].as_array().map_or(0, Vec::len);
-        ask(wish("list", json!({})), kind).await;
+        ask(wish("list_clients", json!({})), kind).await;
     }
     // A file of one's own choice, and the hub's own file, which it watches.
     for number in 0..8 {

@@ -37,6 +37,8 @@ pub(crate) struct Client {
     capabilities: Value,
     /// Says no to every form.
     declines: bool,
+    /// Told of every page that its user is to visit.
+    pages: Option<tokio::sync::mpsc::UnboundedSender<String>>,
 }
 
 /// How a request went.
@@ -112,12 +114,18 @@ impl Client {
             ids: AtomicU64::new(1),
             capabilities: capabilities(),
             declines: false,
+            pages: None,
         }
     }
 
     /// The same client, whose user says no to everything.
     pub(crate) fn that_declines(self) -> Self {
         Self { declines: true, ..self }
+    }
+
+    /// The same client, which shows its user pages.
+    pub(crate) fn showing(self, pages: tokio::sync::mpsc::UnboundedSender<String>) -> Self {
+        Self { pages: Some(pages), ..self }
     }
 
     /// The same client, which knows these extensions too.
@@ -127,6 +135,9 @@ impl Client {
     }
 
     fn answer_to(&self, question: &Value) -> Value {
+        if let (Some(pages), Some(page)) = (&self.pages, question["params"]["url"].as_str()) {
+            pages.send(page.to_owned()).expect("the test listens");
+        }
         match question["method"].as_str() {
             Some("elicitation/create") if self.declines => json!({ "action": "decline" }),
             _ => answer_to(question),

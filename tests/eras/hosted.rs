@@ -1,6 +1,6 @@
 //! Servers behind an address, and what can go wrong on the way to them.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use satchel_tests::{Client, Home, Hub, eventually};
 use serde_json::{Value, json};
@@ -133,8 +133,8 @@ async fn a_call_that_finds_nobody_is_made_when_somebody_is_there_again() {
         let client = client.clone();
         async move { work(&client).await.text() }
     });
-    // So that the call finds nobody; should it come later, there is nothing to see.
-    tokio::time::sleep(Duration::from_millis(600)).await;
+    // The call is under way, and nobody is there.
+    eventually("it is being made", async || (hub.server("far").await["in_flight"] == 1).then_some(())).await;
     station.open().await;
     assert_eq!(calling.await.expect("the call is answered"), "done");
     assert_eq!(station.count("tools/call"), 2);

@@ -17,4 +17,5 @@ mod questions;
 mod sse;
 mod surfaces;
 mod tasks;
+mod visits;
 mod wrong;

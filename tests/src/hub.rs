@@ -101,12 +101,15 @@ impl Hub<'_> {
         self.home.satchel(&["status", "--json"]).await.json()
     }
 
-    /// What `satchel status --json` says of one server.
+    /// What `satchel status --json` says of one server. Where its entry just changed, there is none of its name for a
+    /// moment.
     pub async fn server(&self, name: &str) -> Value {
-        let status = self.status().await;
-        let mut servers = status["servers"].as_array().into_iter().flatten();
-        let found = servers.find(|server| server["name"] == name).cloned();
-        found.unwrap_or_else(|| panic!("no server \"{name}\" in {status}"))
+        eventually(&format!("there is a server \"{name}\""), async || {
+            let status = self.status().await;
+            let mut servers = status["servers"].as_array().into_iter().flatten();
+            servers.find(|server| server["name"] == name).cloned()
+        })
+        .await
     }
 
     /// Waits until a server is in this state and returns what status says of it then.

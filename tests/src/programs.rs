@@ -1,6 +1,9 @@
 //! Where the programs under test are: beside the test's own executable, or where the environment says.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
 
 /// The repository's root directory.
 pub fn repository() -> &'static Path {
@@ -24,4 +27,15 @@ pub fn program(name: &str) -> PathBuf {
 fn profile_directory() -> PathBuf {
     let own = std::env::current_exe().expect("a running program has a path");
     own.ancestors().nth(2).expect("cargo puts tests into PROFILE/deps").to_owned()
+}
+
+/// The interpreter itself: what `python3` in the path may be a script that needs the user's home.
+pub fn python() -> &'static str {
+    static PYTHON: LazyLock<String> = LazyLock::new(|| {
+        let mut asked = std::process::Command::new("python3");
+        let asked = asked.args(["-c", "import sys; print(sys.executable)"]);
+        let output = asked.output().expect("python3 is installed; scripts/setup.sh does that");
+        String::from_utf8(output.stdout).expect("its path is UTF-8").trim().to_owned()
+    });
+    &PYTHON
 }

@@ -165,12 +165,12 @@ async fn the_port_for_clients_gives_no_say_over_the_hub() {
     let hub = home.start_hub().await;
     let connection = hub.connection("one").await;
     let client = Client::open(&connection, "2025-11-25").await;
-    for method in ["satchel/quit", "wish", "servers/add"] {
+    for method in ["satchel/quit", "request", "servers/add"] {
         let error = client.request(method, json!({})).await.outcome.unwrap_err();
         assert_eq!(error.code, -32601, "{method}");
     }
     let base = connection.url.trim_end_matches("/mcp").to_owned();
-    for path in ["/wish", "/events", "/api/status", "/.well-known/oauth-protected-resource", "/"] {
+    for path in ["/request", "/events", "/api/status", "/.well-known/oauth-protected-resource", "/"] {
         let elsewhere = Connection { url: format!("{base}{path}"), headers: connection.headers.clone() };
         assert_eq!(status(with_token(&elsewhere)).await, 404, "{path}");
     }
@@ -198,7 +198,7 @@ async fn no_address_is_open_to_whoever_has_no_good_token() {
         "/",
         "/health",
         "/metrics",
-        "/wish",
+        "/request",
         "/events",
         "/api/status",
         "/mcp/server/",

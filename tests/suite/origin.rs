@@ -14,7 +14,7 @@ async fn raw(home: &Home, wish: Value) -> (u16, String) {
     let mut stream = UnixStream::connect(home.file("data/hub.sock")).await.expect("the hub listens");
     let body = wish.to_string();
     let request = format!(
-        "POST /wish HTTP/1.1\r\nHost: hub\r\nContent-Type: application/json\r\nSatchel-Asked: terminal\r\n\
+        "POST /request HTTP/1.1\r\nHost: hub\r\nContent-Type: application/json\r\nSatchel-Asked: terminal\r\n\
          Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );

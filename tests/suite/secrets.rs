@@ -39,7 +39,7 @@ async fn a_secret_reaches_its_server_and_is_found_nowhere_else() {
     choose_file(&home).await;
     home.satchel_reading(&["secrets", "set", "TOKEN"], &format!("{CANARY}\n")).await.succeeded();
     let listed = home.satchel(&["secrets", "list", "--json"]).await.json();
-    assert_eq!(listed, json!({ "names": ["TOKEN"], "store": "file" }));
+    assert_eq!(listed, json!({ "locked": false, "names": ["TOKEN"], "store": "file" }));
 
     let about = client.execute("fake:about", json!({ "env": ["TOKEN"] })).await.text();
     let about: Value = serde_json::from_str(&about).unwrap();
@@ -147,7 +147,13 @@ async fn the_encrypted_file_is_opened_with_its_passphrase_after_a_restart() {
     let hub = home.start_hub().await;
     let client = hub.client("one").await;
     let complaint = client.execute("fake:echo", json!({ "text": "x" })).await.complaint();
-    assert!(complaint.contains("secrets unlock"), "{complaint}");
+    let advised = |said: &str| said.contains("secrets unlock") && !said.contains("secrets set");
+    assert!(advised(&complaint), "{complaint}");
+    assert_eq!(hub.until("fake", "needs_credential").await["code"], "vault_locked");
+    for words in [&["status"][..], &["list"], &["doctor"], &["secrets", "list"]] {
+        let ran = home.satchel(words).await;
+        assert!(advised(&ran.stdout), "{words:?}: {ran:?}");
+    }
     home.satchel_reading(&["secrets", "unlock"], "wrong\n").await.failed_with(1);
     home.satchel_reading(&["secrets", "unlock"], &format!("{PASSPHRASE}\n")).await.succeeded();
     assert_eq!(client.execute("fake:echo", json!({ "text": "open" })).await.text(), "open");

@@ -49,11 +49,42 @@ async fn a_hosted_server_that_wants_a_sign_in_is_not_ready() {
     let hosted = home.start_http_server(&["--require-header", "X-Key: right"]).await;
     home.write_config(&json!({ "mcpServers": { "far": { "url": hosted.url } } }));
     let hub = home.start_hub().await;
-    let server = failed(&hub, "far").await;
-    assert_eq!(
-        (&server["state"], &server["last_failure"]["code"]),
-        (&json!("needs_credential"), &json!("http_401"))
+    let server = hub.until("far", "needs_sign_in").await;
+    assert_eq!(server["sign_in"]["sign_in"], "signed_out", "{server}");
+    let listed = home.satchel(&["list"]).await;
+    assert!(
+        listed.stdout.contains("! far: Signed out") || listed.stdout.contains("Needs a sign-in"),
+        "{listed:?}"
     );
+    // It wants something else than a sign-in.
+    let login = home.satchel(&["login", "far", "--no-browser"]).await;
+    login.failed_with(4);
+    assert!(
+        login.stderr.contains("names no place to sign in") && login.stderr.contains("headers"),
+        "{login:?}"
+    );
+}
+
+/// Who sends a header of their own is not asked to sign in.
+#[tokio::test]
+async fn a_token_in_a_header_that_is_refused_is_told_as_that() {
+    let home = Home::empty();
+    let hosted = home.start_http_server(&["--require-header", "Authorization: Bearer right"]).await;
+    let headers = json!({ "Authorization": "Bearer wrong" });
+    let never = json!({ "url": hosted.url, "oauth": false });
+    home.write_config(
+        &json!({ "mcpServers": { "far": { "url": hosted.url, "headers": headers }, "never": never } }),
+    );
+    let hub = home.start_hub().await;
+    for name in ["far", "never"] {
+        let server = failed(&hub, name).await;
+        assert_eq!(
+            (&server["state"], &server["last_failure"]["code"]),
+            (&json!("needs_credential"), &json!("http_401"))
+        );
+        assert!(server["sign_in"].is_null(), "{server}");
+        home.satchel(&["login", name]).await.failed_with(1);
+    }
     let listed = home.satchel(&["list"]).await;
     assert!(listed.stdout.contains("Needs a sign-in or a credential: it answered HTTP 401"), "{listed:?}");
 }

@@ -186,11 +186,12 @@ async fn the_window_of_questions_may_only_answer_them() {
         json!({ "do": "change", "change": "remove", "name": "toolbox" }),
         json!({ "do": "quit" }),
     ] {
-        let refusal = page.invoke("answer", json!({ "wish": wish })).await.expect_err("it may only answer");
+        let refusal =
+            page.invoke("answer", json!({ "request": wish })).await.expect_err("it may only answer");
         assert_eq!(refusal["code"], "not_for_windows", "{refusal}");
     }
     for command in [
-        "wish",
+        "request",
         "hub_state",
         "quit",
         "copy",
@@ -204,7 +205,7 @@ async fn the_window_of_questions_may_only_answer_them() {
     }
     let asks = page.invoke("asks", json!({})).await.expect("it may look");
     let id = &asks[0]["id"];
-    let wish = json!({ "wish": { "do": "answer_ask", "id": id, "answer": "no" } });
+    let wish = json!({ "request": { "do": "answer_ask", "id": id, "answer": "no" } });
     page.invoke("answer", wish).await.expect("it may answer");
     assert!(called.await.expect("the call ends").complaint().contains("did not allow"));
     page.to_first_and_only().await;

@@ -1,7 +1,7 @@
 // What a page of a stranger can try at a port of this computer. Gives back what it tried, and of what it could read
 // anything: the answer itself, whether there was one, or that something in it ran or was drawn.
 const [base, tokens, done] = arguments;
-const paths = ["/mcp", "/mcp/direct", "/mcp/server/fake", "/sse", "/messages", "/wish", "/api/status", "/api/events", "/"];
+const paths = ["/mcp", "/mcp/direct", "/mcp/server/fake", "/sse", "/messages", "/request", "/api/status", "/api/events", "/"];
 const tried = [], read = [], texts = new Set(), jobs = [];
 const within = (promise) => Promise.race([promise, new Promise((end) => setTimeout(end, 60_000))]);
 const attempt = (what, work) => {

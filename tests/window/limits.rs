@@ -10,7 +10,7 @@ async fn the_page_may_only_do_what_its_face_needs() {
     let page = desktop.open_window(&[]).await;
     page.find(&switch("toolbox")).await;
 
-    let wish = |wish| page.invoke("wish", json!({ "wish": wish }));
+    let wish = |wish| page.invoke("request", json!({ "request": wish }));
     wish(json!({ "do": "status" })).await.expect("the hub's state is for windows");
     for other in [
         json!({ "do": "connect", "client": "thief", "ephemeral": true }),

@@ -32,7 +32,7 @@ async fn a_secret_lies_in_the_keychain_and_reaches_its_server() {
 
     desktop.home.satchel_reading(&["secrets", "set", "TOKEN"], &format!("{CANARY}\n")).await.succeeded();
     let listed = desktop.home.satchel(&["secrets", "list", "--json"]).await.json();
-    assert_eq!(listed, json!({ "names": ["TOKEN"], "store": "keychain" }));
+    assert_eq!(listed, json!({ "names": ["TOKEN"], "store": "keychain", "locked": false }));
     let kept = desktop.secret_tool(&["service", "satchel"]).await;
     assert!(kept.contains(&format!("secret = {CANARY}")), "{kept}");
 

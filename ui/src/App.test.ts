@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 
 import App from "./App.svelte";
-import type { HubState, ServerView } from "./lib/hub/bindings";
+import type { Answer, HubState, Request, ServerView } from "./lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot } from "./lib/hub/fake";
 import { scenes } from "./lib/hub/scenes";
 
@@ -41,10 +41,10 @@ describe("the list", () => {
   test("shows how much each was used in the last day", async () => {
     const state = serving(server("used", awake), server("idle", awake), server("away", { state: "off" }, { enabled: false }));
     const hub = fakeHub(state);
-    const asking = hub.wish;
+    const ask = hub.ask;
     const parts = Array.from({ length: 16 }, (_, at) => ({ 3: 2, 15: 1 })[at] ?? 0);
-    hub.wish = <Answer>(wish: { do: string }) =>
-      wish.do === "last_day" ? Promise.resolve({ calls: { used: parts } } as Answer) : asking<Answer>(wish as Parameters<typeof asking>[0]);
+    hub.ask = <Asked extends Request>(request: Asked) =>
+      request.do === "last_day" ? Promise.resolve({ calls: { used: parts } } as Answer<Asked>) : ask(request);
     history.replaceState(null, "", "#/servers");
     render(App, { hub });
     const row = (name: string) => document.querySelector<HTMLElement>(`[data-server=${name}]`)!;
@@ -63,7 +63,7 @@ describe("the list", () => {
 
     await user.click(await switchOf("github"));
     await waitFor(async () => expect((await switchOf("github")).getAttribute("aria-checked")).toBe("false"));
-    expect(hub.wishes).toContainEqual({ do: "change", change: "set_enabled", name: "github", enabled: false });
+    expect(hub.requests).toContainEqual({ do: "change", change: "set_enabled", name: "github", enabled: false });
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
@@ -197,15 +197,15 @@ describe("the pane", () => {
     expect(await screen.findByText("p could not start")).toBeTruthy();
     expect(screen.getByText("npx was not found")).toBeTruthy();
     await user.click(screen.getByRole("button", { name: "Try now" }));
-    expect(hub.wishes).toContainEqual({ do: "restart", server: "p" });
+    expect(hub.requests).toContainEqual({ do: "restart", server: "p" });
   });
 
   test("stores a missing credential and forgets it", async () => {
-    const { hub, user } = await open(serving(server("db", { state: "needs_credential", names: ["URL"], variables: [], message: "" })), "/servers/db");
+    const { hub, user } = await open(serving(server("db", { state: "needs_credential", names: ["URL"], variables: [], code: "needs_credential", message: "" })), "/servers/db");
     const field = await screen.findByLabelText<HTMLInputElement>("Value of URL");
     await user.type(field, "postgres://x{Enter}");
     await waitFor(() => expect(field.value).toBe(""));
-    expect(hub.wishes).toContainEqual({ do: "set_secret", name: "URL", value: "postgres://x" });
+    expect(hub.requests).toContainEqual({ do: "set_secret", name: "URL", value: "postgres://x" });
   });
 
   test("lists its tools with their tokens", async () => {
@@ -217,9 +217,9 @@ describe("the pane", () => {
     const { hub, user } = await open(serving(server("github", awake)), "/servers/github");
     await user.click(await screen.findByRole("button", { name: "More actions for github" }));
     await user.click(await screen.findByRole("menuitem", { name: "Remove…" }));
-    expect(hub.wishes.filter((wish) => wish.do === "change")).toEqual([]);
+    expect(hub.requests.filter((request) => request.do === "change")).toEqual([]);
     await user.click(await screen.findByRole("button", { name: "Remove" }));
-    expect(hub.wishes).toContainEqual({ do: "change", change: "remove", name: "github" });
+    expect(hub.requests).toContainEqual({ do: "change", change: "remove", name: "github" });
     expect(await screen.findByText("Nothing in the satchel yet")).toBeTruthy();
   });
 });
@@ -232,7 +232,7 @@ describe("adding", () => {
     await user.click(screen.getByRole("textbox"));
     await user.paste(text);
     await user.click(await screen.findByRole("button", { name: "Add server" }));
-    const made = () => hub.wishes.filter((wish) => wish.do === "set_secret" || wish.do === "change");
+    const made = () => hub.requests.filter((request) => request.do === "set_secret" || request.do === "change");
     await waitFor(() => expect(made().length).toBeGreaterThan(1));
     expect(made()).toEqual([
       { do: "set_secret", name: "GH_GH_TOKEN", value: "t" },
@@ -257,7 +257,7 @@ describe("adding", () => {
     expect(add.disabled).toBe(true);
     await user.click(await screen.findByRole("checkbox", { name: /Replace it/ }));
     await user.click(add);
-    await waitFor(() => expect(hub.wishes).toContainEqual(expect.objectContaining({ change: "add", replace: true })));
+    await waitFor(() => expect(hub.requests).toContainEqual(expect.objectContaining({ change: "add", replace: true })));
   });
 
   test("a refusal stays in view, and so does what was typed", async () => {

@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 
 import App from "./App.svelte";
-import type { HubState } from "./lib/hub/bindings";
+import type { HubState } from "./lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot, type Telling } from "./lib/hub/fake";
 import { clients as known } from "./lib/hub/pretend";
 
@@ -16,7 +16,7 @@ async function open(place: string, telling: Telling = {}, state: HubState = serv
   await Promise.resolve();
   return { hub, user };
 }
-const made = (hub: ReturnType<typeof fakeHub>, ...kinds: string[]) => hub.wishes.filter((wish) => kinds.includes(wish.do));
+const made = (hub: ReturnType<typeof fakeHub>, ...kinds: string[]) => hub.requests.filter((request) => kinds.includes(request.do));
 
 describe("settings", () => {
   test("learning is switched off, and the history deleted only when it is confirmed", async () => {
@@ -180,9 +180,10 @@ describe("clients", () => {
   test("what will be written is shown before it is", async () => {
     const { hub, user } = await open("/clients/zed", { clients: known });
     expect(await screen.findByRole("region", { name: "What Connect will write" })).toBeTruthy();
-    expect(made(hub, "connect_client")).toEqual([]);
+    const writes = () => hub.requests.filter((request) => request.do === "connect_client" && !request.dry_run);
+    expect(writes()).toEqual([]);
     await user.click(screen.getByRole("button", { name: "Connect Zed" }));
-    await waitFor(() => expect(made(hub, "connect_client")).toEqual([{ do: "connect_client", client: "zed" }]));
+    await waitFor(() => expect(writes()).toEqual([{ do: "connect_client", client: "zed", dry_run: false }]));
   });
 });
 
@@ -221,7 +222,7 @@ describe("the first minute", () => {
       await user.keyboard("{Enter}");
     };
     await press(/^Bring 4 servers$/);
-    expect(made(hub, "import")).toHaveLength(1);
+    expect(made(hub, "import_servers")).toHaveLength(1);
     await screen.findByRole("heading", { name: "Connect the apps you work in" });
     expect(document.activeElement?.tagName).toBe("H1");
     await press(/^Connect 3 apps$/);
@@ -241,17 +242,33 @@ describe("the first minute", () => {
     expect(location.hash).toBe("#/welcome/1");
   });
 
+  test("what of an entry has no effect here is said before it is brought", async () => {
+    await open("/welcome/1", { found: true });
+    expect(await screen.findByText('"dev" has no effect in Satchel')).toBeTruthy();
+  });
+
   test("nothing is brought that is not ticked", async () => {
     const { hub, user } = await open("/welcome/1", { found: true });
     await user.click(await screen.findByRole("checkbox", { name: "linear" }));
     await user.click(screen.getByRole("button", { name: "Bring 3 servers" }));
-    await waitFor(() => expect(made(hub, "import")).toEqual([{ do: "import", keys: ["cursor github", "cursor filesystem", "vscode fetch"] }]));
+    await waitFor(() => expect(made(hub, "import_servers")).toEqual([{ do: "import_servers", from: { everywhere: { project: null } }, names: ["github", "filesystem", "fetch"] }]));
+  });
+});
+
+describe("credentials that are only locked away", () => {
+  test("are not asked for again: the settings open the file", async () => {
+    const state = { state: "needs_credential", names: ["TOKEN"], variables: [], code: "vault_locked", message: "the encrypted secrets file is locked" } as const;
+    await open("/servers/db", {}, serve(snapshot([server("db", { ...state, names: [...state.names], variables: [] })])));
+    expect(await screen.findByText("Unlock it in Settings with its passphrase.")).toBeTruthy();
+    expect(screen.queryByLabelText("Value of TOKEN")).toBeNull();
+    await open("/settings", { locked: true });
+    expect(await screen.findByRole("button", { name: "Unlock" })).toBeTruthy();
   });
 });
 
 describe("a variable is no secret", () => {
   test("it is explained and not asked for", async () => {
-    const state = { state: "needs_credential", names: ["HOST", "TOKEN"], variables: ["HOST"], message: "" } as const;
+    const state = { state: "needs_credential", names: ["HOST", "TOKEN"], variables: ["HOST"], code: "needs_credential", message: "" } as const;
     await open("/servers/db", {}, serve(snapshot([server("db", { ...state, names: [...state.names], variables: [...state.variables] })])));
     expect(await screen.findByLabelText("Value of TOKEN")).toBeTruthy();
     expect(screen.queryByLabelText("Value of HOST")).toBeNull();

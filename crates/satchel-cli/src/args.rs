@@ -48,6 +48,18 @@ pub(crate) enum Command {
         /// An exact version, or the digest of an image
         version: Option<String>,
     },
+    /// Find servers in registries. Your words stay on this computer
+    Search(Search),
+    /// Show everything about a server that a registry lists
+    Info(Info),
+    /// Install a server from a registry: shows what would run, and asks
+    Install(Install),
+    /// List installed servers of which there is a newer version, or a warning
+    Outdated(Outdated),
+    /// Update a server that was installed from a registry: shows what would change, and asks
+    Update(Update),
+    /// Remove a server and the secrets that no other one names
+    Uninstall(Uninstall),
     /// Search the tools of all servers, or list them
     Tools(Tools),
     /// Call a tool
@@ -55,6 +67,18 @@ pub(crate) enum Command {
     /// Keep credentials outside of the configuration
     #[command(subcommand)]
     Secrets(Secrets),
+    /// Sign in to a hosted server with your browser
+    Login(Login),
+    /// Sign out of a hosted server
+    Logout {
+        /// Its name
+        name: String,
+        /// Keep the registration at the provider for the next sign-in
+        #[arg(long)]
+        keep_registration: bool,
+    },
+    /// Show where you are signed in, and as whom
+    Accounts,
     /// Show what is new, changed or held back, word by word
     Approvals {
         /// Only of this server
@@ -278,7 +302,7 @@ pub(crate) struct Add {
     pub(crate) name: ServerName,
     /// The address of a hosted server
     #[arg(long, required_unless_present = "command", conflicts_with_all = ["command", "env", "cwd"])]
-    url: Option<String>,
+    pub(crate) url: Option<String>,
     /// A header sent with every request; write a secret as `Bearer ${secret:NAME}`
     #[arg(long, value_name = "K: V", value_parser = header, conflicts_with = "command")]
     header: Vec<(String, String)>,
@@ -404,6 +428,30 @@ pub(crate) struct Tools {
     /// What each tool does and whether clients may call it, instead
     #[arg(long, conflicts_with_all = ["explain", "long"])]
     pub(crate) rules: bool,
+}
+
+#[derive(Debug, Group)]
+#[command(
+    after_help = "Exit codes: 3 declined in the browser, 4 refused by a check or by the provider, 5 a client ID has to be entered, 6 nobody came back from the browser in time."
+)]
+pub(crate) struct Login {
+    /// The server's name
+    pub(crate) name: String,
+    /// Only print the page's address
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// For a browser on another computer: print the page's address, and paste where it led
+    #[arg(long)]
+    pub(crate) paste: bool,
+    /// Register Satchel anew at the provider, where it has forgotten the last registration
+    #[arg(long)]
+    pub(crate) register_again: bool,
+    /// The client ID of an app that you registered with the provider; kept in the configuration
+    #[arg(long, value_name = "ID")]
+    pub(crate) client_id: Option<String>,
+    /// Ask for the app's secret, unseen; kept in the keychain
+    #[arg(long, requires = "client_id")]
+    pub(crate) client_secret: bool,
 }
 
 #[derive(Debug, Group)]
@@ -690,6 +738,76 @@ pub(crate) struct Import {
     /// Take the servers out of the client's own configuration too
     #[arg(long = "move", requires = "from", conflicts_with_all = ["dry_run", "source"])]
     pub(crate) take_out: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Search {
+    /// What it should be about; everything without it
+    pub(crate) words: Vec<String>,
+    /// Also what a registry has deleted, with the reason
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Ask the registries now; otherwise at most once an hour
+    #[arg(long)]
+    pub(crate) fresh: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Info {
+    /// Its name, as in `satchel search`; NAME@VERSION for another version
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Install {
+    /// Its name, as in `satchel search`; NAME@VERSION for another version than the one that is offered
+    pub(crate) name: String,
+    /// Which way of several, as in `satchel info`: remote, npm, pypi, oci, mcpb, nuget
+    #[arg(long, value_name = "WAY")]
+    pub(crate) way: Option<String>,
+    /// What it asks for, by its id or the id's last part; may be given several times
+    #[arg(long, value_name = "ID=VALUE", value_parser = variable)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Only show what would run. Nothing is fetched
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask; say yes to what --dry-run shows
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Outdated {
+    /// Ask the registries now; otherwise at most once an hour
+    #[arg(long)]
+    pub(crate) fresh: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Update {
+    /// The server's name here, or its name in the registry; NAME@VERSION for another version than the one that is offered
+    pub(crate) name: String,
+    /// What the new version asks for besides
+    #[arg(long, value_name = "ID=VALUE", value_parser = variable)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Only show what would change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask; say yes to what --dry-run shows
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Change nothing, and let it go on although its registry has deleted it
+    #[arg(long, conflicts_with_all = ["set", "dry_run", "yes"])]
+    pub(crate) keep: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Uninstall {
+    /// The server's name here, or its name in the registry
+    pub(crate) name: String,
 }
 
 fn header(text: &str) -> Result<(String, String), &'static str> {

@@ -11,19 +11,20 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use satchel_core::{
     files::Places,
     hub::RunningHub,
-    model::control::{ASKED, Refusal, Wish},
+    model::{
+        control::{ASKED, Refusal},
+        request::{CallTool, GetStatus, Reply, Request, WaitForSignIn},
+    },
 };
-use serde::Deserialize;
-use serde_json::Value;
 
-/// How long a hub may take for a wish. Starting a server can be a part of it.
-const WISH_TIME: Duration = Duration::from_secs(150);
+/// How long a hub may take for a request. Starting a server can be a part of it.
+const REQUEST_TIME: Duration = Duration::from_secs(150);
 /// How long a call may take; the hub itself ends calls that make no progress long before.
 const CALL_TIME: Duration = Duration::from_secs(3600);
 /// How long the hub may take to say that it is there.
 const HELLO_TIME: Duration = Duration::from_secs(10);
 
-/// Why a running hub did not fulfil a wish.
+/// Why a running hub did not answer a request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ControlError {
     /// Nobody listens at the address.
@@ -44,13 +45,6 @@ pub(crate) struct Control {
     pub(crate) address: RunningHub,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Reply {
-    Ok(Value),
-    Refusal(Refusal),
-}
-
 impl Control {
     /// The hub that runs in these places; `None` when there is none.
     ///
@@ -59,7 +53,7 @@ impl Control {
     pub(crate) async fn find(places: &Places) -> Result<Option<Self>, ControlError> {
         let Some(address) = RunningHub::read(places) else { return Ok(None) };
         let control = Self::at(address)?;
-        match control.ask(&Wish::Status, HELLO_TIME, false).await {
+        match control.send(&GetStatus {}, HELLO_TIME, false).await {
             Ok(_) | Err(ControlError::Refused(_)) => Ok(Some(control)),
             // Left behind by a hub that was killed.
             Err(ControlError::Unreachable(_)) => Ok(None),
@@ -73,40 +67,45 @@ impl Control {
         Ok(Self { http, address })
     }
 
-    /// Sends a wish and waits for its answer.
-    pub(crate) async fn fulfil(&self, wish: &Wish) -> Result<Value, ControlError> {
-        self.ask(wish, time_of(wish), false).await
+    /// Sends a request and waits for its answer. `asked`: a person at this terminal was asked, and said yes.
+    pub(crate) async fn ask<R: Request>(&self, request: &R, asked: bool) -> Result<R::Answer, ControlError> {
+        self.send(request, time_of::<R>(), asked).await
     }
 
-    /// The same where a person at this terminal was asked, and said yes.
-    pub(crate) async fn fulfil_asked(&self, wish: &Wish) -> Result<Value, ControlError> {
-        self.ask(wish, time_of(wish), true).await
-    }
-
-    async fn ask(&self, wish: &Wish, time: Duration, asked: bool) -> Result<Value, ControlError> {
+    async fn send<R: Request>(
+        &self,
+        request: &R,
+        time: Duration,
+        asked: bool,
+    ) -> Result<R::Answer, ControlError> {
         let failed = |wrong: reqwest::Error| ControlError::Failed(chain(&wrong.without_url()));
-        let body = serde_json::to_vec(wish).map_err(|wrong| ControlError::Failed(chain(&wrong)))?;
-        let mut request =
-            self.http.post("http://hub/wish").header(CONTENT_TYPE, "application/json").timeout(time);
+        let message = request.to_message().map_err(|wrong| ControlError::Failed(chain(&wrong)))?;
+        let mut post =
+            self.http.post("http://hub/request").header(CONTENT_TYPE, "application/json").timeout(time);
         if asked {
-            request = request.header(ASKED, "terminal");
+            post = post.header(ASKED, "terminal");
         }
-        let response = request.body(body).send().await.map_err(|wrong| match wrong.is_connect() {
-            true => ControlError::Unreachable(self.address.socket.clone()),
-            false => failed(wrong),
-        })?;
+        let response =
+            post.body(message.to_string()).send().await.map_err(|wrong| match wrong.is_connect() {
+                true => ControlError::Unreachable(self.address.socket.clone()),
+                false => failed(wrong),
+            })?;
         let status = response.status();
         let body = response.bytes().await.map_err(failed)?;
         match serde_json::from_slice(&body) {
-            Ok(Reply::Ok(value)) => Ok(value),
+            Ok(Reply::Ok(answer)) => Ok(answer),
             Ok(Reply::Refusal(refusal)) => Err(refusal.into()),
-            Err(wrong) => Err(ControlError::Failed(format!("HTTP {status}: {wrong}"))),
+            Err(wrong) => {
+                Err(ControlError::Failed(format!("HTTP {status}: {wrong}; is it another version?")))
+            }
         }
     }
 }
 
-fn time_of(wish: &Wish) -> Duration {
-    if matches!(wish, Wish::Call { .. }) { CALL_TIME } else { WISH_TIME }
+fn time_of<R: Request>() -> Duration {
+    // A call is waited for, or a person.
+    let waits = [CallTool::METHOD, WaitForSignIn::METHOD].contains(&R::METHOD);
+    if waits { CALL_TIME } else { REQUEST_TIME }
 }
 
 #[cfg(unix)]

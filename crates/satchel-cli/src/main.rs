@@ -1,4 +1,4 @@
-//! The terminal face: reads words, lets the hub fulfil them, writes what came of it.
+//! The terminal face: reads words, asks the hub, writes what came of it.
 //!
 //! Exit codes: 0 done, 1 failed, 2 not understood.
 
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use args::{Args, Audit, AuditAct, Command};
 use clap::Parser;
-use satchel_core::files::Places;
+use satchel_core::{files::Places, model::Code};
 
 fn main() -> ExitCode {
     // The hub starts this program in other roles. They must be light and own their standard streams.
@@ -71,6 +71,11 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Tools(tools) => commands::tools::run(&places, tools, json).await,
         Command::Call(call) => commands::call::run(&places, call, json).await,
         Command::Secrets(secrets) => commands::secrets::run(&places, secrets, json).await,
+        Command::Login(login) => commands::login::run(&places, login, json).await,
+        Command::Logout { name, keep_registration } => {
+            commands::login::out(&places, name, keep_registration, json).await
+        }
+        Command::Accounts => commands::login::accounts(&places, json).await,
         Command::Approvals { server, each } => commands::approvals::list(&places, server, each, json).await,
         Command::Approve(approve) => commands::approvals::approve(&places, approve, json).await,
         Command::Asks { watch } => commands::asks::run(&places, watch, json).await,
@@ -101,6 +106,12 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Hide { client, path } => commands::clients::hide(&places, client, path, true, json).await,
         Command::Show { client, path } => commands::clients::hide(&places, client, path, false, json).await,
         Command::Undo => commands::clients::undo(&places, json).await,
+        Command::Search(search) => commands::listings::search(&places, search, json).await,
+        Command::Info(info) => commands::listings::info(&places, info, json).await,
+        Command::Install(install) => commands::install::install(&places, install, json).await,
+        Command::Outdated(outdated) => commands::listings::outdated(&places, outdated, json).await,
+        Command::Update(update) => commands::install::update(&places, update, json).await,
+        Command::Uninstall(uninstall) => commands::install::uninstall(&places, uninstall, json).await,
         Command::Import(import) => commands::import::run(&places, import, json).await,
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Man { directory } => commands::manual::man(&directory),
@@ -120,7 +131,7 @@ fn complain(error: &anyhow::Error, json: bool) -> ExitCode {
     let action = refusal.map(|refusal| output::harmless(&refusal.action)).unwrap_or_default();
     let text = match json {
         true => {
-            let code = refusal.map_or("failed", |refusal| &refusal.code);
+            let code = refusal.map_or("failed", |refusal| refusal.code.as_str());
             serde_json::json!({"error": {"code": code, "message": message, "action": action}}).to_string()
         }
         false if action.is_empty() => format!("satchel: {message}"),
@@ -128,6 +139,6 @@ fn complain(error: &anyhow::Error, json: bool) -> ExitCode {
     };
     output::say_aside(&text);
     // A client that nobody knows is a word that was not understood.
-    let misnamed = refusal.is_some_and(|refusal| refusal.code == "unknown_client");
+    let misnamed = refusal.is_some_and(|refusal| refusal.code == Code::UnknownClient);
     ExitCode::from(if error.is::<Usage>() || misnamed { 2 } else { 1 })
 }

@@ -1,15 +1,13 @@
-//! Which hub fulfils a wish: the one that runs, or one of our own that is there only for this command.
+//! Which hub answers a request: the one that runs, or one of our own that is there only for this command.
 
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use satchel_core::{
     files::Places,
-    hub::{Hub, HubOptions, NEEDS_PERSON, OpenError, origin_here},
-    model::control::{Refusal, Wish},
+    hub::{Handle, Hub, HubOptions, OpenError, origin_here},
+    model::{Code, control::Refusal},
 };
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::{
     control::{Control, ControlError},
@@ -20,7 +18,7 @@ use crate::{
 const STARTING_TIME: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(100);
 
-/// A hub that can fulfil wishes.
+/// A hub that can be asked.
 pub(crate) enum Reached {
     /// Another process.
     Running(Control),
@@ -54,23 +52,29 @@ pub(crate) async fn running(places: &Places) -> anyhow::Result<Reached> {
 /// How this program opens a hub.
 pub(crate) fn options(places: &Places, passive: bool) -> anyhow::Result<HubOptions> {
     let own_program = std::env::current_exe().context("cannot tell where this program is")?;
-    Ok(HubOptions { places: places.clone(), own_program, passive, trust_config: false })
+    Ok(HubOptions {
+        places: places.clone(),
+        own_program,
+        passive,
+        trust_config: false,
+        callbacks: satchel_endpoint::callbacks(),
+    })
 }
 
 impl Reached {
-    /// Fulfils a wish. Where it needs a person's yes and one is at the terminal, that person is asked.
+    /// Has a request answered. Where it needs a person's yes and one is at the terminal, that person is asked.
     ///
     /// # Errors
     /// A [`Refusal`] where the hub or the person says no, anything else where it cannot be talked to.
-    pub(crate) async fn fulfil(&self, wish: Wish) -> anyhow::Result<Value> {
-        match self.send(wish.clone(), false).await {
+    pub(crate) async fn ask<R: Handle + Clone>(&self, request: R) -> anyhow::Result<R::Answer> {
+        match self.send(request.clone(), false).await {
             Err(error) if needs_person(&error) && terminal::is_there() => {
                 let what = error.to_string();
                 let mut letters = what.chars();
                 let first = letters.next().map(char::to_uppercase).into_iter().flatten();
                 let sentence: String = first.chain(letters).collect();
                 match terminal::agrees(&format!("{sentence}. Go on?"))? {
-                    true => self.send(wish, true).await,
+                    true => self.send(request, true).await,
                     false => Err(anyhow!("nothing was changed")),
                 }
             }
@@ -78,26 +82,19 @@ impl Reached {
         }
     }
 
-    /// Fulfils a wish that a person at this terminal was asked about.
+    /// Has a request answered that a person at this terminal was asked about.
     ///
     /// # Errors
-    /// As [`Self::fulfil`].
-    pub(crate) async fn fulfil_asked(&self, wish: Wish) -> anyhow::Result<Value> {
-        self.send(wish, terminal::is_there()).await
+    /// As [`Self::ask`].
+    pub(crate) async fn ask_for_person<R: Handle>(&self, request: R) -> anyhow::Result<R::Answer> {
+        self.send(request, terminal::is_there()).await
     }
 
-    async fn send(&self, wish: Wish, asked: bool) -> anyhow::Result<Value> {
-        match (self, asked) {
-            (Reached::Running(control), false) => Ok(control.fulfil(&wish).await.map_err(plain)?),
-            (Reached::Running(control), true) => Ok(control.fulfil_asked(&wish).await.map_err(plain)?),
-            (Reached::Here(hub), asked) => Ok(hub.fulfil(wish, &origin_here(asked)?).await?),
+    async fn send<R: Handle>(&self, request: R, asked: bool) -> anyhow::Result<R::Answer> {
+        match self {
+            Reached::Running(control) => control.ask(&request, asked).await.map_err(plain),
+            Reached::Here(hub) => Ok(hub.request(request, &origin_here(asked)?).await?),
         }
-    }
-
-    /// Fulfils a wish whose answer has a type.
-    pub(crate) async fn fulfil_as<T: DeserializeOwned>(&self, wish: Wish) -> anyhow::Result<T> {
-        let value = self.fulfil(wish).await?;
-        serde_json::from_value(value).context("the hub's answer was not understood; is it another version?")
     }
 
     /// Ends the hub if it was there only for this command.
@@ -117,24 +114,16 @@ fn plain(error: ControlError) -> anyhow::Error {
     }
 }
 
-/// Fulfils one wish and leaves again.
-pub(crate) async fn once(places: &Places, wish: Wish) -> anyhow::Result<Value> {
+/// Has one request answered and leaves again.
+pub(crate) async fn once<R: Handle + Clone>(places: &Places, request: R) -> anyhow::Result<R::Answer> {
     let hub = reach(places).await?;
-    let answer = hub.fulfil(wish).await;
-    hub.leave().await;
-    answer
-}
-
-/// Fulfils one wish whose answer has a type, and leaves again.
-pub(crate) async fn once_as<T: DeserializeOwned>(places: &Places, wish: Wish) -> anyhow::Result<T> {
-    let hub = reach(places).await?;
-    let answer = hub.fulfil_as(wish).await;
+    let answer = hub.ask(request).await;
     hub.leave().await;
     answer
 }
 
 fn needs_person(error: &anyhow::Error) -> bool {
-    refusal(error).is_some_and(|refusal| refusal.code == NEEDS_PERSON)
+    refusal(error).is_some_and(|refusal| refusal.code == Code::NeedsPerson)
 }
 
 /// Is this error the hub's own "no" for that reason?

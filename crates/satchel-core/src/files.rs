@@ -3,12 +3,21 @@
 //! A reader sees the old file or the new one, never half of either, whenever the power goes.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsStr,
     fs::{self, File, OpenOptions},
     io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
 };
+
+use crate::platform::Platform;
+
+/// So many files are flushed side by side.
+const FLUSHED_AT_A_TIME: usize = 16;
+/// How long each further try waits for a program that holds a file: about a second altogether.
+const PAUSES_MS: [u64; 7] = [10, 20, 40, 80, 160, 320, 400];
 
 /// The directories of one Satchel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,6 +162,36 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_where(path, None, bytes).map(drop)
 }
 
+/// Replaces many files as [`replace`] does. All of them are on disk when it returns; several are flushed at a time, because
+/// each would wait for the same disk, and their directory once.
+///
+/// # Errors
+/// For each what [`replace`] says; the others are written.
+pub fn replace_all(files: &[(PathBuf, Vec<u8>)]) -> Vec<io::Result<()>> {
+    let share = files.len().div_ceil(FLUSHED_AT_A_TIME).max(1);
+    std::thread::scope(|scope| {
+        let begin = |share| (share, scope.spawn(move || replace_share(share)));
+        let shares: Vec<_> = files.chunks(share).map(begin).collect();
+        let faulty = |_| Err(io::Error::other("a fault of ours"));
+        let joined = shares
+            .into_iter()
+            .map(|(share, writing)| writing.join().unwrap_or_else(|_| share.iter().map(faulty).collect()));
+        joined.flatten().collect()
+    })
+}
+
+fn replace_share(files: &[(PathBuf, Vec<u8>)]) -> Vec<io::Result<()>> {
+    let mut unsettled = BTreeMap::new();
+    let write = |(path, bytes): &(PathBuf, Vec<u8>)| {
+        let (_, spot) = replace_unsettled(path, None, bytes)?;
+        unsettled.entry(path.parent().map(Path::to_owned)).or_insert(spot);
+        Ok(())
+    };
+    let written = files.iter().map(write).collect();
+    unsettled.values().for_each(Spot::settle);
+    written
+}
+
 /// Like [`replace`], where the file has exactly these bytes, or there is none. Says whether it was so. What another program
 /// writes at the same moment stays, and is no longer what was known; where the file system cannot exchange two files at
 /// once, between a look and a renaming it is lost.
@@ -189,13 +228,23 @@ fn temporary_name(spot: &Spot) -> String {
 
 /// `known` is what must be there, where that matters.
 fn replace_where(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io::Result<bool> {
+    let (replaced, spot) = replace_unsettled(path, known, bytes)?;
+    if replaced {
+        spot.settle();
+    }
+    Ok(replaced)
+}
+
+/// The same; that the new file has the name is not on disk before its place is settled.
+fn replace_unsettled(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io::Result<(bool, Spot)> {
     let unwritable =
         |error: io::Error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()));
     let spot = Spot::of(path).map_err(unwritable)?;
     let temporary = temporary_name(&spot);
     let replaced = || {
+        // Not held open: Windows and network drives refuse to put a file in the place of an open one.
         let there = spot.open(&spot.name).map(Some).or_else(absent)?;
-        let rights = there.as_ref().and_then(|file| file.metadata().ok()).map(|about| about.permissions());
+        let rights = there.and_then(|file| file.metadata().ok()).map(|about| about.permissions());
         if let Some(known) = known
             && spot.read(&spot.name)?.as_deref() != known
         {
@@ -215,11 +264,10 @@ fn replace_where(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io:
         }
     };
     let replaced: io::Result<bool> = replaced();
-    match replaced {
-        Ok(true) => spot.settle(),
-        Ok(false) | Err(_) => spot.remove(&temporary),
+    if !matches!(replaced, Ok(true)) {
+        spot.remove(&temporary);
     }
-    replaced.map_err(unwritable)
+    replaced.map(|replaced| (replaced, spot)).map_err(unwritable)
 }
 
 fn absent<T>(error: io::Error) -> io::Result<Option<T>> {
@@ -424,11 +472,11 @@ impl Spot {
     }
 
     fn put(&self, name: &str) -> io::Result<()> {
-        fs::rename(self.dir.join(name), self.dir.join(&self.name))
+        rename(&self.dir.join(name), &self.dir.join(&self.name))
     }
 
     fn take(&self, name: &str) -> io::Result<()> {
-        fs::rename(self.dir.join(&self.name), self.dir.join(name))
+        rename(&self.dir.join(&self.name), &self.dir.join(name))
     }
 
     fn put_new(&self, name: &str) -> io::Result<bool> {
@@ -454,6 +502,43 @@ impl Spot {
         #[cfg(unix)]
         let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
     }
+}
+
+/// Renames a file or a directory. Where another program holds it open for a moment, as editors, scanners and indexers do on
+/// Windows, it is tried again for about a second.
+///
+/// # Errors
+/// Whatever the file system says; nothing was renamed then.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    let rename = || fs::rename(from, to);
+    tried_again(Platform::current(), rename, |pause| {
+        #[expect(clippy::disallowed_methods, reason = "whoever writes a file waits for the disk anyway")]
+        std::thread::sleep(pause);
+    })
+}
+
+fn tried_again<T>(
+    platform: Platform,
+    work: impl Fn() -> io::Result<T>,
+    mut wait: impl FnMut(Duration),
+) -> io::Result<T> {
+    for pause in PAUSES_MS {
+        match work() {
+            Err(error) if is_hindered(platform, &error) => wait(Duration::from_millis(pause)),
+            done => return done,
+        }
+    }
+    work()
+}
+
+/// Does another program hold the file at this moment? Windows says so in three ways, the first of which may have other
+/// reasons too.
+fn is_hindered(platform: Platform, error: &io::Error) -> bool {
+    const ACCESS_DENIED: i32 = 5;
+    const SHARING_VIOLATION: i32 = 32;
+    const LOCK_VIOLATION: i32 = 33;
+    platform == Platform::Windows
+        && matches!(error.raw_os_error(), Some(ACCESS_DENIED | SHARING_VIOLATION | LOCK_VIOLATION))
 }
 
 /// Where a path leads: a directory without any link in its path, and a name in it.
@@ -559,7 +644,7 @@ pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
         aside = path.with_file_name(format!("{name}.damaged-{seconds}-{again}"));
         again += 1;
     }
-    fs::rename(path, &aside)?;
+    rename(path, &aside)?;
     Ok(aside)
 }
 
@@ -614,6 +699,23 @@ mod tests {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[test]
+    fn many_files_are_replaced_whole_and_one_that_cannot_be_keeps_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |at: usize| dir.path().join(at.to_string());
+        fs::create_dir(path(7)).unwrap();
+        let files: Vec<_> = (0..100).map(|at| (path(at), at.to_string().into_bytes())).collect();
+        let failed = replace_all(&files).into_iter().map(|written| written.is_err());
+        let failed: Vec<usize> =
+            (0..100).zip(failed).filter_map(|(at, failed)| failed.then_some(at)).collect();
+        assert_eq!(failed, [7]);
+        for (path, bytes) in files.iter().filter(|(path, _)| path.is_file()) {
+            assert_eq!(fs::read(path).unwrap(), *bytes);
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 100, "nothing is left beside them");
+        assert!(replace_all(&[]).is_empty());
     }
 
     #[test]
@@ -755,6 +857,31 @@ mod tests {
         );
         drop(reader);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_file_that_another_program_holds_for_a_moment_is_tried_again_on_windows() {
+        let check = |platform, codes: &[i32], tries: usize, done: bool| {
+            let (left, waited) =
+                (std::cell::RefCell::new(codes.iter()), std::cell::Cell::new(Duration::ZERO));
+            let tried = std::cell::Cell::new(0);
+            let work = || {
+                tried.set(tried.get() + 1);
+                left.borrow_mut().next().map_or(Ok(()), |code| Err(io::Error::from_raw_os_error(*code)))
+            };
+            let result = tried_again(platform, work, |pause| waited.set(waited.get() + pause));
+            assert_eq!((tried.get(), result.is_ok()), (tries, done), "{platform:?} {codes:?}");
+            waited.get()
+        };
+        check(Platform::Windows, &[], 1, true);
+        check(Platform::Windows, &[5, 32, 33], 4, true);
+        check(Platform::Windows, &[2], 1, false);
+        check(Platform::Windows, &[32, 2], 2, false);
+        let longest = check(Platform::Windows, &[32; 100], PAUSES_MS.len() + 1, false);
+        assert_eq!(longest, Duration::from_millis(1030));
+        for platform in [Platform::Linux, Platform::MacOs] {
+            assert_eq!(check(platform, &[5], 1, false), Duration::ZERO);
+        }
     }
 
     #[test]

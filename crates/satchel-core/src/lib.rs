@@ -1,16 +1,19 @@
 //! The heart of Satchel: many MCP servers behind one hub. No window, no HTTP server.
 //!
 //! Floors, lowest first; a module uses only lower ones:
-//! 0 [`model`] (words), [`clock`] (the time of day), [`files`] (where things lie on disk), [`edit`] (one change in a text of JSON, TOML or YAML) and
+//! 0 [`platform`] (the operating system as a value), below everything else;
+//!   [`model`] (words), [`clock`] (the time of day), [`files`] (where things lie on disk), [`edit`] (one change in a text of JSON, TOML or YAML) and
 //!   [`tasks`] (parts that fail and begin again);
 //! 1 [`config`], [`secrets`], [`clients`], [`registry`], [`stats`];
 //! 2 [`upstream`] (one live server) and [`trust`] (what the user approved);
 //! 3 [`catalog`] (what servers offer) and [`bridge`] (between the two families of revisions);
-//! 4 [`review`] (what is held back, and what a person says about it) and [`prompts`] (what people are asked);
+//! 4 [`review`] (what is held back, and what a person says about it), [`prompts`] (what people are asked), [`recorder`]
+//!   (what happened), [`calls`] (what calls in flight share) and [`meaning`] (texts as vectors);
 //! 5 [`hub`] (many servers, one spine).
 #![warn(missing_docs)]
 
 pub mod bridge;
+pub mod calls;
 pub mod catalog;
 pub mod clients;
 pub mod clock;
@@ -18,8 +21,12 @@ pub mod config;
 pub mod edit;
 pub mod files;
 pub mod hub;
+pub mod listings;
+pub mod meaning;
 pub mod model;
+pub mod platform;
 pub mod prompts;
+pub mod recorder;
 pub mod registry;
 pub mod review;
 pub mod secrets;

@@ -1,8 +1,7 @@
-//! What becomes of a part of the hub that fails in a way nobody thought of: it alone ends, it is said, and it is started
-//! afresh; whoever waited for it is told.
+//! Panic isolation: a task that panics is logged and restarted alone; its callers get an error.
 //!
-//! A report names the place in the source and nothing else. The message of a panic may quote what was being worked on,
-//! and that may be a secret.
+//! The log names the source location and nothing else: a panic's message may quote the data it worked on, secrets
+//! included.
 
 use std::{
     future::{Future, poll_fn},

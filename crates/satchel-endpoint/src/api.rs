@@ -1,5 +1,5 @@
 //! What can be read over the control channel with plain HTTP: status, reports, metrics, and what happens. Only reads;
-//! whoever wants something done makes a wish.
+//! whoever wants something done sends a request.
 
 use std::convert::Infallible;
 
@@ -13,15 +13,19 @@ use axum::{
 };
 use futures_util::stream;
 use satchel_core::model::{
-    Origin,
-    control::{Refusal, Wish},
+    Code, Origin,
+    control::Refusal,
     ledger::{By, ReportAsk},
+    request::GetStatus,
 };
 use satchel_mcp::sse;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::{control::Channel, metrics, reply};
+use crate::{
+    control::{self, Channel},
+    metrics, reply,
+};
 
 pub(crate) fn routes() -> Router<Channel> {
     Router::new()
@@ -33,64 +37,64 @@ pub(crate) fn routes() -> Router<Channel> {
         .route("/api/events", get(events))
 }
 
-fn refused(refusal: &Refusal) -> Response {
-    (StatusCode::UNPROCESSABLE_ENTITY, Json(json!({ "refusal": refusal }))).into_response()
+fn refused(refusal: Refusal) -> Response {
+    control::refused(StatusCode::UNPROCESSABLE_ENTITY, refusal)
 }
 
 /// The snapshot, and the report by server over everything there is.
 async fn status(State(channel): State<Channel>, Extension(origin): Extension<Origin>) -> Response {
-    let snapshot = match channel.hub.fulfil(Wish::Status, &origin).await {
+    let snapshot = match channel.hub.request(GetStatus {}, &origin).await {
         Ok(snapshot) => snapshot,
-        Err(refusal) => return refused(&refusal),
+        Err(refusal) => return refused(refusal),
     };
-    match channel.hub.report(ReportAsk::default()).await {
+    match channel.hub.recorder().report(ReportAsk::default()).await {
         Ok(report) => Json(json!({ "snapshot": snapshot, "report": report })).into_response(),
-        Err(refusal) => refused(&refusal),
+        Err(refusal) => refused(refusal),
     }
 }
 
 async fn debug(State(channel): State<Channel>) -> Response {
     match channel.hub.debug_status() {
         Ok(status) => Json(status).into_response(),
-        Err(refusal) => refused(&refusal),
+        Err(refusal) => refused(refusal),
     }
 }
 
 async fn report(State(channel): State<Channel>, RawQuery(query): RawQuery) -> Response {
     let ask = match ask(query.as_deref()) {
         Ok(ask) => ask,
-        Err(refusal) => return refused(&refusal),
+        Err(refusal) => return refused(refusal),
     };
-    match channel.hub.report(ask).await {
+    match channel.hub.recorder().report(ask).await {
         Ok(report) => Json(report).into_response(),
-        Err(refusal) => refused(&refusal),
+        Err(refusal) => refused(refusal),
     }
 }
 
 async fn report_as_csv(State(channel): State<Channel>, RawQuery(query): RawQuery) -> Response {
     let ask = match ask(query.as_deref()) {
         Ok(ask) => ask,
-        Err(refusal) => return refused(&refusal),
+        Err(refusal) => return refused(refusal),
     };
-    match channel.hub.report(ask).await {
+    match channel.hub.recorder().report(ask).await {
         Ok(report) => ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], report.to_csv()).into_response(),
-        Err(refusal) => refused(&refusal),
+        Err(refusal) => refused(refusal),
     }
 }
 
 async fn prometheus(State(channel): State<Channel>) -> Response {
-    match channel.hub.report(ReportAsk { by: By::Tool, ..ReportAsk::default() }).await {
+    match channel.hub.recorder().report(ReportAsk { by: By::Tool, ..ReportAsk::default() }).await {
         Ok(report) => {
             let text = metrics::text(&report, &channel.hub.snapshot());
             ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
         }
-        Err(refusal) => refused(&refusal),
+        Err(refusal) => refused(refusal),
     }
 }
 
 /// What happens from now on. Whoever reads too slowly misses some, and is told how much.
 async fn events(State(channel): State<Channel>) -> Response {
-    let happenings = channel.hub.happenings();
+    let happenings = channel.hub.recorder().events().subscribe();
     let first = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b": listening\n\n")) });
     let stream = stream::unfold((happenings, channel.stop), |(mut happenings, stop)| async {
         let happened = tokio::select! {
@@ -112,7 +116,7 @@ async fn events(State(channel): State<Channel>) -> Response {
 fn ask(query: Option<&str>) -> Result<ReportAsk, Refusal> {
     let wrong = |what: &str| {
         Refusal::new(
-            "bad_query",
+            Code::BadQuery,
             format!("{what} is not understood"),
             "Use by=client|server|tool|day, days=N, hours=N.",
         )
@@ -141,7 +145,7 @@ mod tests {
         assert_eq!(ask(None), Ok(ReportAsk::default()));
         assert_eq!(of("by=tool&days=7"), Ok(ReportAsk { by: By::Tool, days: Some(7), hours: None }));
         for wrong in ["by=x", "days=0", "days=-1", "hours=", "x=1", "by"] {
-            assert_eq!(of(wrong), Err("bad_query".to_owned()), "{wrong}");
+            assert_eq!(of(wrong), Err(Code::BadQuery), "{wrong}");
         }
     }
 }

@@ -27,21 +27,22 @@ use satchel_core::{
     ancestry::Caller,
     hub::Hub,
     model::{
-        Origin,
-        control::{ASKED, Refusal, Wish},
+        Code, Origin,
+        control::{ASKED, Refusal},
+        request::Reply,
     },
     tasks::{caught, may_fail_here},
 };
 use satchel_mcp::sse;
-use serde_json::json;
+use serde_json::Value;
 #[cfg(windows)]
 use sha2::{Digest, Sha256};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{ServeError, api, reply};
 
-/// Arguments of a call as large as over the endpoint, escaped into a wish.
-const WISH_BYTES: usize = 2 * satchel_mcp::limits::BODY_BYTES;
+/// Arguments of a call as large as over the endpoint, escaped into a request.
+const REQUEST_BYTES: usize = 2 * satchel_mcp::limits::BODY_BYTES;
 
 /// To find out who asks takes no longer, unless whoever asks wants it to.
 const LOOKING: Duration = Duration::from_secs(5);
@@ -73,10 +74,10 @@ pub(crate) struct Channel {
 
 fn router(hub: &Hub, stop: &CancellationToken) -> Router {
     Router::new()
-        .route("/wish", post(wish))
+        .route("/request", post(handle))
         .route("/events", get(events))
         .merge(api::routes())
-        .layer(DefaultBodyLimit::max(WISH_BYTES))
+        .layer(DefaultBodyLimit::max(REQUEST_BYTES))
         .layer(middleware::from_fn_with_state(hub.clone(), admit))
         .with_state(Channel { hub: hub.clone(), stop: stop.clone() })
 }
@@ -91,7 +92,7 @@ async fn admit(
     let asked = request.headers().contains_key(ASKED);
     // Reading about a process may take as long as that process wants.
     let looked = tokio::task::spawn_blocking(move || hub.origin_of(caller, asked));
-    let unseen = || Refusal::new("unknown_origin", "it could not be told in time who asks", "Try again.");
+    let unseen = || Refusal::new(Code::UnknownOrigin, "it could not be told in time who asks", "Try again.");
     let origin = match tokio::time::timeout(LOOKING, looked).await {
         Ok(Ok(origin)) => origin,
         Ok(Err(_)) | Err(_) => Err(unseen()),
@@ -101,38 +102,40 @@ async fn admit(
             request.extensions_mut().insert(origin);
             next.run(request).await
         }
-        Err(refusal) => (StatusCode::FORBIDDEN, Json(json!({ "refusal": refusal }))).into_response(),
+        Err(refusal) => refused(StatusCode::FORBIDDEN, refusal),
     }
 }
 
-async fn wish(
+async fn handle(
     State(channel): State<Channel>,
     Extension(origin): Extension<Origin>,
     body: Bytes,
 ) -> axum::response::Response {
-    let wish: Wish = match serde_json::from_slice(&body) {
-        Ok(wish) => wish,
+    let message: Value = match serde_json::from_slice(&body) {
+        Ok(message) => message,
         Err(error) => {
-            let message =
-                format!("the wish cannot be read: {error}; the other side may be of another version");
-            let refusal = json!({ "refusal": { "code": "bad_wish", "message": message, "action": "" } });
-            return (StatusCode::BAD_REQUEST, Json(refusal)).into_response();
+            let message = format!("the request is no JSON: {error}");
+            return refused(StatusCode::BAD_REQUEST, Refusal::new(Code::BadRequest, message, ""));
         }
     };
-    let fulfilled = caught(async {
-        may_fail_here("wish");
-        channel.hub.fulfil(wish, &origin).await
+    let handled = caught(async {
+        may_fail_here("request");
+        channel.hub.handle(message, &origin).await
     });
-    match fulfilled.await {
+    match handled.await {
         Err(panicked) => {
-            let refusal = json!({ "code": "panicked", "message": panicked.to_string(), "action": "" });
-            (StatusCode::INTERNAL_SERVER_ERROR, Json(json!({ "refusal": refusal }))).into_response()
+            let refusal = Refusal::new(Code::Panicked, panicked.to_string(), "");
+            refused(StatusCode::INTERNAL_SERVER_ERROR, refusal)
         }
-        Ok(Ok(value)) => Json(json!({ "ok": value })).into_response(),
-        Ok(Err(refusal)) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, Json(json!({ "refusal": refusal }))).into_response()
-        }
+        Ok(Ok(answer)) => Json(Reply::Ok(answer)).into_response(),
+        Ok(Err(refusal)) if refusal.code == Code::BadRequest => refused(StatusCode::BAD_REQUEST, refusal),
+        Ok(Err(refusal)) => refused(StatusCode::UNPROCESSABLE_ENTITY, refusal),
     }
+}
+
+/// Says no on the channel.
+pub(crate) fn refused(status: StatusCode, refusal: Refusal) -> axum::response::Response {
+    (status, Json(Reply::<Value>::Refusal(refusal))).into_response()
 }
 
 /// The snapshot now and after every change.

@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use satchel_core::{
     bridge::Caller,
+    calls::results::ADDRESS,
     catalog::{Offer, flat::Flat},
-    hub::{CallFailure, Failed, Hub, Running, results::ADDRESS},
+    hub::{CallFailure, Failed, Hub, Running},
     model::{ServerName, ToolPath},
+    recorder::Observer,
     stats::event::Visit,
 };
 use satchel_mcp::{ErrorObject, Message, Raw, RawObject, era, errors, limits, meta as metadata};
 use serde_json::{json, value::to_raw_value};
 
 use crate::{
-    accompany, meta,
+    meta, observe,
     surface::{self, Hello, Surface},
 };
 
@@ -98,19 +100,19 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
     {
         return bad("there is no such page: the list has one only".to_owned());
     }
-    let tally = match (&asker.surface, method) {
-        (Surface::Direct | Surface::Server(_), "tools/call") => accompany::direct(hub, &asker.visit, &params),
-        _ => None,
+    let observer = match (&asker.surface, method) {
+        (Surface::Direct | Surface::Server(_), "tools/call") => observe::direct(hub, &asker.visit, &params),
+        _ => Observer::default(),
     };
-    let hub = &hub.tallied(tally.as_ref());
+    let hub = &hub.observed(&observer);
     let reply = match &asker.surface {
         Surface::Router => router(hub, asker, method, params).await,
         Surface::Direct => direct(hub, asker, method, params).await,
         Surface::Server(server) => server_itself(hub, asker, server, method, params).await,
     };
-    match (&reply, &tally) {
-        (Reply::List(list), _) if method == "tools/list" => accompany::listed(hub, &asker.visit, list),
-        (Reply::Result(result), Some(tally)) => tally.answered(result, true),
+    match &reply {
+        Reply::List(list) if method == "tools/list" => observe::listed(hub, &asker.visit, list),
+        Reply::Result(result) => observer.answered(result, true),
         _ => {}
     }
     reply
@@ -138,8 +140,8 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
             onward.set(key, value.to_owned());
         }
     }
-    let tally = accompany::tally(hub, &asker.visit, &name, &params, &arguments);
-    let hub = &hub.tallied(tally.as_ref());
+    let observer = observe::own(hub, &asker.visit, &name, &params, &arguments);
+    let hub = &hub.observed(&observer);
     let reply = match name.as_str() {
         meta::DISCOVER => Reply::Result(meta::discover(hub, &asker.visit, &arguments).await),
         meta::LIST_RESOURCES => Reply::Result(meta::list_resources(hub)),
@@ -160,8 +162,8 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
         },
         other => bad(format!("Unknown tool: {other}")),
     };
-    if let (Reply::Result(result), Some(tally)) = (&reply, &tally) {
-        tally.answered(result, true);
+    if let Reply::Result(result) = &reply {
+        observer.answered(result, true);
     }
     reply
 }
@@ -244,7 +246,7 @@ async fn server_itself(
         let name = params.text("name").unwrap_or_default();
         hub.client_seen(&asker.caller.client, Some(&format!("{}:{name}", server.in_path())));
         if let Some(task) = metadata::related_task(&params)
-            && !hub.owns_task(&asker.caller.client, server, &task)
+            && !hub.calls().owned.has_task(&asker.caller.client, server, &task)
         {
             return unknown_task();
         }
@@ -275,7 +277,7 @@ async fn server_itself(
     if method == "tasks/list" {
         return own_tasks(hub, &asker.caller, server, &params).await;
     }
-    let is_anothers = |task: &String| !hub.owns_task(&asker.caller.client, server, task);
+    let is_anothers = |task: &String| !hub.calls().owned.has_task(&asker.caller.client, server, task);
     if metadata::related_task(&params).as_ref().is_some_and(is_anothers) {
         return unknown_task();
     }
@@ -308,7 +310,7 @@ async fn own_tasks(hub: &Hub, caller: &Caller, server: &ServerName, params: &Raw
         };
         own.extend(page.read::<Vec<Box<Raw>>>("tasks").unwrap_or_default().into_iter().filter(|task| {
             let id = RawObject::parse(task).ok().and_then(|task| task.text("taskId"));
-            id.is_some_and(|id| hub.owns_task(&caller.client, server, &id))
+            id.is_some_and(|id| hub.calls().owned.has_task(&caller.client, server, &id))
         }));
         let next = page.text("nextCursor");
         frame.get_or_insert(page);
@@ -413,7 +415,7 @@ pub(crate) fn end(
     end: Result<Box<Raw>, Failed>,
 ) -> Result<Box<Raw>, ErrorObject> {
     let ours = |result: Box<Raw>| {
-        running.tally().into_iter().for_each(|tally| tally.answered(&result, true));
+        running.observer().answered(&result, true);
         Ok(result)
     };
     match (end, kind) {

@@ -21,7 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     busy::{PER_CLIENT, Shares},
-    compat,
+    callback, compat,
     connection::{self, Connection},
     downstream,
     exchange::{self, Answer},
@@ -126,6 +126,12 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
         };
         app.hub.turned_away(message, parts.uri.path());
         return reply::error(StatusCode::FORBIDDEN, None, ErrorObject::new(errors::INVALID_REQUEST, message));
+    }
+    if let Some(ticket) = parts.uri.path().strip_prefix("/sign-in/") {
+        return match parts.method {
+            Method::GET => callback::sign_in_page(&app.hub, ticket, &parts.headers).await,
+            _ => reply::empty(StatusCode::METHOD_NOT_ALLOWED),
+        };
     }
     let compat = compat::is_path(parts.uri.path());
     if Surface::at(parts.uri.path(), Surface::Router).is_none() && !compat {

@@ -4,10 +4,10 @@
 //! pipe that only this user can open.
 #![warn(missing_docs)]
 
-mod accompany;
 mod address_file;
 mod api;
 mod busy;
+mod callback;
 mod compat;
 mod connection;
 mod control;
@@ -20,6 +20,7 @@ mod meta;
 mod metrics;
 mod modern;
 mod news;
+mod observe;
 mod otlp;
 mod parked;
 mod reply;
@@ -29,6 +30,7 @@ mod stream;
 mod surface;
 mod token;
 
+pub use callback::callbacks;
 pub use guard::{Guard, Refused};
 pub use meta::menu::menu;
 pub use serve::{Endpoint, ServeError, serve};

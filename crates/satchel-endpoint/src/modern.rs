@@ -25,10 +25,10 @@ use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    accompany,
     downstream::{self, Asker, Kind, Reply},
     http::{App, Place, VERSION},
     news::{self, Follower, Told},
+    observe,
     parked::{Belongs, Found, Parked},
     reply,
     stream::{KEEP_ALIVE, STILL_HERE},
@@ -133,7 +133,7 @@ pub(crate) async fn answer(
                 Some(parked) => (parked.running, parked.kind, parked.questions),
                 None => {
                     let servers = downstream::visible_servers(&hub, client);
-                    let visit = accompany::visit(&hub, &caller, &surface, era::MODERN);
+                    let visit = observe::visit(&hub, &caller, &surface, era::MODERN);
                     let asker = Asker { caller, surface, servers, visit };
                     match downstream::answer(&hub, &asker, &method, params).await {
                         Reply::Result(result) => return finish(id, Ok(result), &server, None),
@@ -496,7 +496,7 @@ impl Listening {
             && filter.get("taskIds").is_some()
         {
             tasks = filter.read("taskIds").unwrap_or_default();
-            tasks.retain(|task| hub.owns_task(&caller.client, server, task));
+            tasks.retain(|task| hub.calls().owned.has_task(&caller.client, server, task));
             let mut params = RawObject::new();
             params.set(
                 "_meta",

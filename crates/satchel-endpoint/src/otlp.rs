@@ -27,7 +27,7 @@ fn export(hub: &Hub, collector: &str, stop: &CancellationToken, tracker: &TaskTr
     let url = exporting::traces_url(collector);
     match exporting::exporter(&url) {
         Ok(exporter) => {
-            let Some(spans) = hub.spans() else { return };
+            let Some(spans) = hub.recorder().spans() else { return };
             tracing::info!(url, "exporting traces");
             tracker.spawn(exporting::run(exporter, spans, stop.clone()));
         }

@@ -20,7 +20,7 @@ use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject};
 use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{accompany, stream::Outlet, surface::Surface};
+use crate::{observe, stream::Outlet, surface::Surface};
 
 /// Sessions of one client. Another takes the place of its oldest idle one; the sessions of other clients are not touched.
 const PER_CLIENT: usize = 128;
@@ -128,7 +128,7 @@ impl Session {
     /// What the ledger knows it by.
     pub(crate) fn visit(&self, hub: &Hub) -> Arc<Visit> {
         let (caller, surface) = (self.caller(), self.surface());
-        let begin = || accompany::visit(hub, &caller, &surface, self.revision);
+        let begin = || observe::visit(hub, &caller, &surface, self.revision);
         lock(&self.visit).get_or_insert_with(begin).clone()
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use satchel_core::model::{
     Code, Place, ServerState, ServerView, Snapshot,
+    oauth::SignInState,
     snapshot::{During, LastFailure, Phase},
 };
 
@@ -133,11 +134,11 @@ impl MenuModel {
         needing.sort_by_key(|server| severity(server));
         let needs = needing.iter().take(NEEDS).map(|server| Need {
             server: server.name.clone(),
-            label: match server.is_troubled() {
-                true => format!("{}: {}…", server.name, need(server)),
-                false => format!("{}: {}…", server.name, held(server.held)),
+            label: match is_held_only(server) {
+                true => format!("{}: {}…", server.name, held(server.held)),
+                false => format!("{}: {}…", server.name, need(server)),
             },
-            held: !server.is_troubled(),
+            held: is_held_only(server),
         });
         let servers = snapshot.servers.iter().take(SERVERS).map(|server| Line {
             server: server.name.clone(),
@@ -207,7 +208,7 @@ fn label(server: &ServerView) -> String {
 fn word(server: &ServerView) -> Option<&'static str> {
     Some(match &server.state {
         ServerState::Off => return None,
-        ServerState::Asleep if server.last_failure.is_some() => need(server),
+        ServerState::Asleep if server.last_failure.is_some() || server.awaits_sign_in() => need(server),
         ServerState::Asleep if server.fresh => "not started yet",
         ServerState::Asleep if server.place == Place::Hosted => "ready",
         ServerState::Asleep => "asleep",
@@ -219,6 +220,7 @@ fn word(server: &ServerView) -> Option<&'static str> {
         ServerState::BackingOff { .. }
         | ServerState::Broken { .. }
         | ServerState::NeedsCredential { .. }
+        | ServerState::NeedsSignIn { .. }
         | ServerState::Invalid { .. } => need(server),
     })
 }
@@ -227,7 +229,11 @@ fn need(server: &ServerView) -> &'static str {
     match (&server.state, &server.last_failure) {
         (ServerState::Invalid { .. }, _) => "correct its entry",
         (ServerState::NeedsCredential { names, .. }, _) if names.is_empty() => "sign in",
+        (ServerState::NeedsCredential { code: Code::VaultLocked | Code::KeychainLocked, .. }, _) => {
+            "unlock the secrets"
+        }
         (ServerState::NeedsCredential { .. }, _) => "add a credential",
+        (ServerState::NeedsSignIn { .. }, _) => sign_in(server),
         (ServerState::BackingOff { .. } | ServerState::Broken { .. }, _) => did_not_start(server),
         (_, Some(LastFailure { during: During::Start, .. })) => did_not_start(server),
         (_, Some(LastFailure { during: During::Run, .. })) => "keeps ending",
@@ -239,7 +245,19 @@ fn need(server: &ServerView) -> &'static str {
             | ServerState::Ready { .. }
             | ServerState::Stopping,
             None,
-        ) => "needs you",
+        ) => match server.sign_in.as_ref().map(|view| &view.state) {
+            Some(SignInState::NeedsMoreRights { .. } | SignInState::SigningIn { .. }) => sign_in(server),
+            _ => "needs you",
+        },
+    }
+}
+
+fn sign_in(server: &ServerView) -> &'static str {
+    match server.sign_in.as_ref().map(|view| &view.state) {
+        Some(SignInState::SigningIn { .. }) => "finish in the browser",
+        Some(SignInState::NeedsClientId { .. }) => "enter a client ID",
+        Some(SignInState::NeedsMoreRights { .. }) => "allow more",
+        _ => "sign in",
     }
 }
 
@@ -252,13 +270,26 @@ fn did_not_start(server: &ServerView) -> &'static str {
 }
 
 /// What a server needs of a person before it can be used, in a sentence without its name. One that is tried again by
-/// itself needs nobody yet.
+/// itself needs nobody yet, and whoever is at the page of a sign-in knows of it.
 pub(crate) fn needs(server: &ServerView) -> Option<String> {
     let needs = matches!(
         server.state,
         ServerState::Broken { .. } | ServerState::NeedsCredential { .. } | ServerState::Invalid { .. }
-    );
+    ) || needs_sign_in(server);
     (needs && server.enabled).then(|| need(server).to_owned())
+}
+
+/// Should a person sign in to it, or allow more?
+pub(crate) fn needs_sign_in(server: &ServerView) -> bool {
+    match server.sign_in.as_ref().map(|view| &view.state) {
+        Some(SignInState::SigningIn { .. }) => false,
+        _ => server.awaits_sign_in() || matches!(server.state, ServerState::NeedsSignIn { .. }),
+    }
+}
+
+/// Is there nothing to do but to look at what it offers?
+fn is_held_only(server: &ServerView) -> bool {
+    !server.is_troubled() && !server.awaits_sign_in()
 }
 
 /// So many definitions wait for a look.
@@ -273,7 +304,8 @@ fn severity(server: &ServerView) -> u8 {
     match &server.state {
         ServerState::Broken { .. } | ServerState::Invalid { .. } => 0,
         ServerState::BackingOff { .. } => 1,
-        ServerState::NeedsCredential { .. } => 2,
+        ServerState::NeedsCredential { .. } | ServerState::NeedsSignIn { .. } => 2,
+        _ if server.awaits_sign_in() => 2,
         _ if server.is_troubled() => 1,
         ServerState::Off
         | ServerState::Asleep
@@ -323,7 +355,7 @@ impl fmt::Display for MenuModel {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use satchel_core::model::{Paused, Startup};
+    use satchel_core::model::{Paused, Startup, oauth::SignInView};
 
     use super::*;
     use crate::notices::tests::ask;
@@ -350,10 +382,18 @@ pub(crate) mod tests {
             starts: 0,
             fresh: false,
             last_failure: None,
+            sign_in: None,
             calls: 0,
             wake_ms: None,
             usage: Default::default(),
         }
+    }
+
+    /// A hosted server that is signed in to, or not.
+    pub(crate) fn signed(name: &str, state: ServerState, sign_in: SignInState) -> ServerView {
+        let sign_in =
+            SignInView { state: sign_in, account: None, provider: None, scopes: vec![], since_ms: 0 };
+        ServerView { place: Place::Hosted, sign_in: Some(sign_in), ..server(name, state) }
     }
 
     fn ready(in_flight: usize) -> ServerState {
@@ -435,8 +475,16 @@ pub(crate) mod tests {
         let needs = ServerState::NeedsCredential {
             names: vec!["URL".into()],
             variables: vec![],
+            code: Code::NeedsCredential,
             message: String::new(),
         };
+        let locked = ServerState::NeedsCredential {
+            names: vec!["URL".into()],
+            variables: vec![],
+            code: Code::VaultLocked,
+            message: "the file is locked".into(),
+        };
+        assert_eq!(need(&server("db", locked)), "unlock the secrets");
         let mut hosted = server("sentry", broken(Code::Unreachable));
         hosted.place = Place::Hosted;
         check(
@@ -455,6 +503,43 @@ pub(crate) mod tests {
 ✓ sentry — does not answer
 ",
         );
+    }
+
+    #[test]
+    fn a_server_that_wants_a_sign_in_says_what_to_do_and_leads_to_its_pane() {
+        let rights = || SignInState::NeedsMoreRights { missing: vec!["write".into()], wanted_by: "t".into() };
+        let client =
+            || SignInState::NeedsClientId { redirect: String::new(), page: None, hint: String::new() };
+        let needs = || ServerState::NeedsSignIn { message: String::new() };
+        let servers = || {
+            vec![
+                signed("a", needs(), SignInState::SignedOut),
+                signed("b", needs(), client()),
+                signed("c", ServerState::Asleep, SignInState::SigningIn { until_ms: 0 }),
+                signed("d", ready(0), rights()),
+            ]
+        };
+        check(
+            servers(),
+            "
+  Satchel is on · 1 awake, 1 asleep, 4 need you
+---
+  Needs you
+  a: sign in…
+  b: enter a client ID…
+  c: finish in the browser…
+  d: allow more…
+---
+  Servers
+✓ a — sign in
+✓ b — enter a client ID
+✓ c — finish in the browser
+✓ d — awake
+",
+        );
+        let snapshot = Snapshot { servers: servers(), ..Snapshot::default() }.into();
+        let menu = MenuModel::of(&HubState::Open { snapshot, refused: None });
+        assert!(menu.needs.iter().all(|need| !need.held), "{:?}", menu.needs);
     }
 
     #[test]

@@ -5,13 +5,16 @@ mod icon;
 mod menu;
 mod slots;
 
-pub(crate) use menu::needs;
 #[cfg(test)]
 pub(crate) use menu::tests as testing;
+pub(crate) use menu::{needs, needs_sign_in};
 
 use std::{path::Path, sync::Arc};
 
-use satchel_core::model::control::{Change, Wish};
+use satchel_core::model::{
+    control::Change,
+    request::{Pause, Request, Resume},
+};
 use tauri::{
     AppHandle, Manager,
     menu::MenuEvent,
@@ -126,10 +129,8 @@ fn act(app: &AppHandle, entries: &Arc<Entries>, event: &MenuEvent) {
             tasks.spawn(switch(app, serving, server, enabled));
         }
         Click::Copy => copy_address(&app, &serving),
-        Click::Pause(until) => {
-            tasks.spawn(do_or_show(app, serving, Wish::Pause { until_ms: until_ms(until) }))
-        }
-        Click::Resume => tasks.spawn(do_or_show(app, serving, Wish::Resume)),
+        Click::Pause(until) => tasks.spawn(do_or_show(app, serving, Pause { until_ms: until_ms(until) })),
+        Click::Resume => tasks.spawn(do_or_show(app, serving, Resume {})),
         Click::Quit => tasks.spawn(async move { serving.quit().await }),
     }
 }
@@ -137,16 +138,16 @@ fn act(app: &AppHandle, entries: &Arc<Entries>, event: &MenuEvent) {
 /// What fails from the tray is shown in the window; never nothing.
 async fn switch(app: AppHandle, serving: Serving, server: String, enabled: bool) {
     let place = place_of(&server);
-    let wish = Wish::Change(Change::SetEnabled { name: server, enabled });
-    if let Err(refusal) = serving.fulfil(wish).await {
+    let change = Change::SetEnabled { name: server, enabled };
+    if let Err(refusal) = serving.ask(&change).await {
         tracing::warn!("the switch in the tray did not move: {refusal}");
         window::show(&app, Some(&place));
     }
 }
 
 /// The same for what is about the hub itself.
-async fn do_or_show(app: AppHandle, serving: Serving, wish: Wish) {
-    if let Err(refusal) = serving.fulfil(wish).await {
+async fn do_or_show(app: AppHandle, serving: Serving, request: impl Request) {
+    if let Err(refusal) = serving.ask(&request).await {
         tracing::warn!("what was chosen in the tray did not happen: {refusal}");
         window::show(&app, None);
     }

@@ -29,7 +29,7 @@ fn main() {
         }
         (how, Some(_)) => {
             // Until whoever started us has ended, and somebody else is our parent.
-            until(|| command_of(getppid()).is_none_or(|command| !command.contains("self-approver")));
+            until(|| command_of(getppid()).is_none_or(|command| !is_ours(&command)));
             if how == "killer" {
                 while let Some(leash) = getppid().filter(|pid| is_leash(*pid)) {
                     let _ = kill_process(leash, Signal::KILL);
@@ -74,6 +74,12 @@ fn command_of(pid: Option<Pid>) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).replace('\0', " "))
 }
 
+/// By what runs: a leash names us in its command, too.
+fn is_ours(command: &str) -> bool {
+    let program = command.split(' ').next().unwrap_or_default();
+    program.ends_with("self-approver")
+}
+
 fn is_leash(pid: Pid) -> bool {
     command_of(Some(pid)).is_some_and(|command| command.contains(" leash "))
 }
@@ -107,7 +113,7 @@ fn ask(socket: &Path, wish: &Value) -> Value {
         let mut stream = UnixStream::connect(socket)?;
         let body = wish.to_string();
         let request = format!(
-            "POST /wish HTTP/1.1\r\nHost: hub\r\nContent-Type: application/json\r\nSatchel-Asked: terminal\r\n\
+            "POST /request HTTP/1.1\r\nHost: hub\r\nContent-Type: application/json\r\nSatchel-Asked: terminal\r\n\
              Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );

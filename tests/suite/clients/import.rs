@@ -2,10 +2,12 @@
 
 use std::{fs, path::Path};
 
-use satchel_core::clients::{
-    import::{Contents, Source},
-    machine::Os,
-    table::{self, Client, client},
+use satchel_core::{
+    clients::{
+        import::{Contents, Source},
+        table::{self, Client, client},
+    },
+    platform::Platform,
 };
 use serde_json::Value;
 
@@ -39,7 +41,7 @@ fn every_clients_files_hold_the_expected_servers() {
             let path = folder.join(file["path"].as_str().unwrap());
             files += 1;
             servers += file["servers"].as_array().unwrap().len();
-            let contents = source(client, &path, file["scope"].as_str().unwrap()).read(Os::Linux);
+            let contents = source(client, &path, file["scope"].as_str().unwrap()).read(Platform::Linux);
             let contents = contents.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let found = serde_json::to_value(&contents).unwrap();
             for part in ["servers", "skipped", "warnings"] {
@@ -70,7 +72,7 @@ fn damaged_files_hurt_nobody() {
             _ => "cursor",
         });
         let before = fs::read(&path).unwrap();
-        let read = source(client.unwrap(), &path, "user").read(Os::Linux);
+        let read = source(client.unwrap(), &path, "user").read(Platform::Linux);
         let rule = rule.as_str().unwrap();
         match read {
             Err(error) => assert!(
@@ -95,7 +97,8 @@ fn no_credential_stays_in_what_we_keep() {
         let client = client(expected["client"].as_str().unwrap()).unwrap();
         for file in expected["files"].as_array().unwrap() {
             let path = folder.join(file["path"].as_str().unwrap());
-            let contents = source(client, &path, file["scope"].as_str().unwrap()).read(Os::Linux).unwrap();
+            let contents =
+                source(client, &path, file["scope"].as_str().unwrap()).read(Platform::Linux).unwrap();
             for server in &contents.servers {
                 let (entry, secrets, _) = into_config(server, &server.name, literal);
                 assert_eq!(secrets.len(), server.secret_fields.len(), "{}", path.display());

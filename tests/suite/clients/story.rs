@@ -182,6 +182,22 @@ async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
 }
 
 #[tokio::test]
+async fn what_does_not_come_along_is_said_before_and_after() {
+    let home = Home::empty();
+    let entry =
+        json!({ "command": "npx", "args": ["files"], "envFile": "/srv/app/.env", "dev": { "watch": "src" } });
+    write(&home, ".config/Code/User/mcp.json", &json!({ "servers": { "files": entry } }).to_string());
+    write(&home, "work/.env", "TOKEN=s3cr3t-value\n");
+    let before = home.satchel(&["import", "--dry-run"]).await;
+    let told =
+        |text: &str| text.contains("variables in /srv/app/.env") && text.contains("\"dev\" has no effect");
+    assert!(told(&before.succeeded().stdout), "{before:?}");
+    let came = home.satchel(&["import"]).await;
+    assert!(told(&came.succeeded().stderr), "{came:?}");
+    assert_eq!(home.config()["mcpServers"]["files"]["envFile"], Value::Null);
+}
+
+#[tokio::test]
 async fn what_was_moved_out_of_a_file_that_changed_since_stays_with_us() {
     let home = Home::empty();
     let file = write(&home, ".cursor/mcp.json", CURSOR);
@@ -219,6 +235,36 @@ async fn pasted_texts_and_bundles_come_in() {
     let bundled =
         servers.values().find(|entry| entry["command"] == "node").unwrap_or_else(|| panic!("{config}"));
     assert!(Path::new(bundled["args"][0].as_str().unwrap()).is_file(), "{config}");
+}
+
+#[tokio::test]
+async fn a_described_name_that_is_not_taken_as_it_is_says_why() {
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": { "github": { "command": "x" } } }));
+    let described = |name: &str| {
+        let package = json!({ "registryType": "npm", "identifier": "x", "version": "1.0.0", "transport": { "type": "stdio" } });
+        json!({ "name": name, "description": "d", "version": "1.0.0", "packages": [package] }).to_string()
+    };
+    for (given, name, because) in [
+        ("io.x/server", "server", None),
+        ("io.x/../../server", "server", Some("it is a path")),
+        ("io.x/gіthub", "g-thub", Some("letters that look like others")),
+        ("io.x/GitHub", "GitHub-2", Some("another server is called")),
+    ] {
+        let found =
+            home.satchel_reading(&["import", "-", "--dry-run", "--json"], &described(given)).await.json();
+        assert_eq!(found["servers"][0]["name"], name, "{found}");
+        let said = found["servers"][0]["warnings"].to_string();
+        match because {
+            Some(because) => assert!(
+                said.contains(&format!("{name:?}").replace('"', "\\\"")) && said.contains(because),
+                "{said}"
+            ),
+            None => assert!(!said.contains("was written as"), "{said}"),
+        }
+    }
+    let came = home.satchel_reading(&["import", "-"], &described("io.x/GitHub")).await;
+    assert!(came.succeeded().stderr.contains("was written as \"GitHub-2\""), "{came:?}");
 }
 
 #[tokio::test]

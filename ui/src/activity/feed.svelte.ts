@@ -1,6 +1,6 @@
 // The calls that are shown: the newest page is asked for again whenever there is a newer call, older pages are added
 // below. Nobody asks while nothing happens.
-import type { ActivityAsk, ActivityPage, CallLine, Minute, Refusal, SessionLine } from "../lib/hub/bindings";
+import type { ActivityAsk, ActivityPage, CallLine, Minute, Refusal, SessionLine } from "../lib/hub/generated";
 import type { HubView } from "../lib/hub/state.svelte";
 
 export const page = 200;
@@ -67,7 +67,7 @@ export class Feed {
   }
 
   async #ask(ask: ActivityAsk): Promise<ActivityPage | undefined> {
-    const done = await this.#view.wish<ActivityPage>({ do: "activity", ...ask });
+    const done = await this.#view.ask({ do: "activity", ...ask });
     this.refusal = "refusal" in done ? done.refusal : undefined;
     return "answer" in done ? done.answer : undefined;
   }

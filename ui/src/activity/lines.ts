@@ -1,5 +1,5 @@
 // The list as it is drawn: a head for each session, then its calls, newest first; equal ones in a row are one. Pure.
-import type { CallLine, SessionLine } from "../lib/hub/bindings";
+import type { CallLine, SessionLine } from "../lib/hub/generated";
 
 export type Line =
   | { kind: "session"; id: number; client: string; session: SessionLine | undefined; calls: number; last: number }

@@ -1,7 +1,10 @@
 // What a listed server becomes once it is added. Pure.
-import type { Listed, Need, Target } from "../lib/hub/bindings";
+import type { Listed, Need, Target } from "../lib/hub/generated";
 
 export const hosted = (entry: Listed) => entry.target.kind === "url";
+
+/** Is this the key in place of which a person can sign in? */
+export const signsIn = (entry: Listed, need: Need) => hosted(entry) && need.kind === "secret" && need.optional;
 
 /** What runs or where it connects, as one line. */
 export const runs = ({ target }: Listed) => (target.kind === "url" ? target.url : [target.command, ...target.args].join(" "));

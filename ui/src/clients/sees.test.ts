@@ -24,7 +24,7 @@ test("how tools come to an app, and which servers and tools it does not get, is 
   expect((within(way).getByRole("radio", { name: "Automatic" }) as HTMLInputElement).checked).toBe(true);
   expect(screen.getByText(/It takes every tool it is given/)).toBeTruthy();
   await user.click(within(way).getByRole("radio", { name: "Every tool" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "set_surface", client: "cursor", surface: "direct" }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "set_surface", client: "cursor", surface: "direct" }));
 
   expect(screen.getByText("It sees every server that is on.")).toBeTruthy();
   expect(screen.queryByRole("switch", { name: "Cursor sees quiet" })).toBeNull();
@@ -34,15 +34,15 @@ test("how tools come to an app, and which servers and tools it does not get, is 
 
   await user.click(screen.getByText(/^All \d+ tools$/));
   await user.click(await screen.findByRole("switch", { name: "Cursor sees merge_pull_request" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "set_hidden", client: "cursor", path: "github:merge_pull_request", hidden: true }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "set_hidden", client: "cursor", path: "github:merge_pull_request", hidden: true }));
   await user.click(await screen.findByRole("switch", { name: "Cursor sees merge_pull_request" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "set_hidden", client: "cursor", path: "github:merge_pull_request", hidden: false }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "set_hidden", client: "cursor", path: "github:merge_pull_request", hidden: false }));
 });
 
 test("servers that run twice are moved in one step, and put back", async () => {
   const { hub, user } = await open("vscode");
   await user.click(await screen.findByRole("button", { name: "Move into Satchel" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "move_in", client: "vscode" }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "import_servers", from: { client: "vscode" }, take_out: true }));
   await user.click(await screen.findByRole("button", { name: "Put back" }));
   expect(await screen.findByRole("button", { name: "Move into Satchel" })).toBeTruthy();
 });

@@ -1,6 +1,5 @@
 // How a client stands: what the hub heard from it, and what is known of its settings. Pure.
-import type { ClientView } from "../lib/hub/bindings";
-import type { KnownClient } from "../lib/hub/proposed";
+import type { ClientView, KnownClient } from "../lib/hub/generated";
 import { ago } from "../lib/fmt";
 import { words } from "../words";
 import { nameOf } from "./names";
@@ -20,6 +19,21 @@ export interface Standing {
   seen: ClientView | undefined;
 }
 
+/** Is it here, or has our entry? One that takes an entry from a person's hand only has the setup sheet. */
+export const isShown = (client: KnownClient) => (client.installed || client.state === "added" || client.state === "connected" || client.state === "needs_you") && client.state !== "paste";
+
+/** Has it our entry? */
+export const hasEntry = (client: KnownClient) => client.state === "connected" || client.state === "added";
+
+/** Can its settings not be read? */
+export const isUnreadable = (client: KnownClient) => client.state === "needs_you" && client.what === "unreadable";
+
+/** Is our entry gone from its settings? */
+export const isGone = (client: KnownClient) => client.state === "needs_you" && client.what === "vanished";
+
+/** Can it be connected, for the first time or again? */
+export const isConnectable = (client: KnownClient) => !hasEntry(client) && !isUnreadable(client);
+
 /** "Connected" is only ever said of a client whose request has arrived. */
 export function standings(known: KnownClient[], seen: ClientView[], now: number): Standing[] {
   const w = words.clients;
@@ -31,19 +45,17 @@ export function standings(known: KnownClient[], seen: ClientView[], now: number)
   const ofSettings = (client: KnownClient): Pick<Standing, "group" | "sentence" | "tone"> => {
     const asked = heard.get(client.id);
     switch (client.state) {
-      case "gone":
-        return { group: "needs-you", sentence: w.gone, tone: "warn" };
-      case "edited":
-        return { group: "needs-you", sentence: w.edited, tone: "warn" };
-      case "unreadable":
-        return { group: "needs-you", sentence: w.unreadable(client.line), tone: "bad" };
+      case "needs_you":
+        if (isUnreadable(client)) return { group: "needs-you", sentence: w.unreadable, tone: "bad" };
+        return { group: "needs-you", sentence: isGone(client) ? w.gone : w.edited, tone: "warn" };
       case "connected":
       case "added":
         if (asked) return { group: "connected", sentence: connected(asked), tone: "ok" };
         return client.state === "connected"
           ? { group: "connected", sentence: w.never, tone: "ok" }
           : { group: "needs-you", sentence: w.added(client.name), tone: "warn" };
-      case "found":
+      case "not_connected":
+      case "paste":
         return asked ? { group: "connected", sentence: connected(asked), tone: "ok" } : { group: "found", sentence: w.found, tone: "plain" };
     }
   };

@@ -1,6 +1,6 @@
 // What can be reached and done from anywhere, as the palette lists it. Pure: what runs is passed in.
 import { computeCommandScore } from "bits-ui";
-import type { HubState } from "../lib/hub/bindings";
+import type { HubState } from "../lib/hub/generated";
 import { at, path, type Screen } from "../lib/route.svelte";
 import { firstTab } from "../servers/groups";
 import { sentence } from "../servers/sentence";

@@ -1,30 +1,29 @@
 // An answer of the hub that a screen shows: asked again when what it depends on changes, and the last one stays in
 // view meanwhile. Unknown is a value: before the first answer there is none.
 import { untrack } from "svelte";
-import type { Refusal, Wish } from "./hub/bindings";
-import type { ProposedWish } from "./hub/proposed";
+import type { Answer, Refusal, Request } from "./hub/generated";
 import { useHub } from "./hub/state.svelte";
 
-export class Asked<Answer> {
-  answer = $state.raw<Answer>();
+export class Asked<Question extends Request> {
+  answer = $state.raw<Answer<Question>>();
   refusal = $state.raw<Refusal>();
   /** Is a question under way? */
   asking = $state(false);
   #again = $state(0);
 
-  /** `wish` names everything the answer depends on; `undefined` asks nothing. `mark` makes it ask again. */
-  constructor(wish: () => Wish | ProposedWish | undefined, mark: () => unknown = () => undefined) {
+  /** `request` names everything the answer depends on; `undefined` asks nothing. `mark` makes it ask again. */
+  constructor(request: () => Question | undefined, mark: () => unknown = () => undefined) {
     const view = useHub();
     // By value: a new snapshot that says the same asks nothing.
-    const key = $derived(JSON.stringify([wish() ?? null, mark() ?? null]));
+    const key = $derived(JSON.stringify([request() ?? null, mark() ?? null]));
     $effect(() => {
       void key;
       void this.#again;
-      const asked = untrack(wish);
+      const asked = untrack(request);
       if (!asked) return;
       let late = false;
       this.asking = true;
-      void view.wish<Answer>(asked).then((done) => {
+      void view.ask(asked).then((done) => {
         if (late) return;
         this.asking = false;
         if ("refusal" in done) this.refusal = done.refusal;

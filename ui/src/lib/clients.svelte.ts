@@ -1,11 +1,14 @@
 // The apps on this computer, and what may be done to their settings. Read when the window is opened, when it comes to
 // the front again, and after every change of ours; never by the clock.
-import type { Refusal } from "./hub/bindings";
-import type { KnownClients, ProposedWish, Surface } from "./hub/proposed";
+import type { KnownClient, Refusal, Request, Surface } from "./hub/generated";
 import type { HubView } from "./hub/state.svelte";
+import { isShown } from "../clients/standing";
 
 export class Clients {
-  known = $state.raw<KnownClients>();
+  /** Those to show. */
+  known = $state.raw<KnownClient[]>();
+  /** How many were looked for. */
+  looked = $state(0);
   /** Has the hub answered, with whatever? */
   told = $state(false);
   refusal = $state.raw<Refusal>();
@@ -25,24 +28,26 @@ export class Clients {
   }
 
   async look(): Promise<void> {
-    const done = await this.#view.wish<KnownClients>({ do: "clients" });
+    const done = await this.#view.ask({ do: "list_clients" });
     this.told = true;
     this.refusal = "refusal" in done ? done.refusal : undefined;
-    if ("answer" in done) this.known = done.answer;
+    if (!("answer" in done)) return;
+    this.looked = done.answer.clients.length;
+    this.known = done.answer.clients.filter(isShown);
   }
 
-  connect = (client: string) => this.#change({ do: "connect_client", client });
-  undo = (client: string) => this.#change({ do: "undo_connect", client });
+  connect = (client: string) => this.#change({ do: "connect_client", client, dry_run: false });
+  undo = (client: string) => this.#change({ do: "disconnect_client", client, dry_run: false });
 
   setSurface = (client: string, surface: Surface) => this.#change({ do: "set_surface", client, surface });
   setHidden = (client: string, path: string, hidden: boolean) => this.#change({ do: "set_hidden", client, path, hidden });
   /** Takes the servers over that the app starts by itself, and out of its settings. */
-  moveIn = (client: string) => this.#change({ do: "move_in", client });
+  moveIn = (client: string) => this.#change({ do: "import_servers", from: { client }, take_out: true });
   /** Takes the last such change back. */
-  moveBack = () => this.#change({ do: "move_back" });
+  moveBack = () => this.#change({ do: "undo" });
 
-  async #change(wish: ProposedWish): Promise<Refusal | undefined> {
-    const done = await this.#view.wish(wish);
+  async #change(request: Request): Promise<Refusal | undefined> {
+    const done = await this.#view.ask(request);
     await this.look();
     return "refusal" in done ? done.refusal : undefined;
   }

@@ -1,6 +1,6 @@
 // When the first minute opens by itself, and until when it is offered again.
-import type { KnownClient } from "./hub/proposed";
-import type { Snapshot } from "./hub/bindings";
+import { hasEntry } from "../clients/standing";
+import type { KnownClient, Snapshot } from "./hub/generated";
 
 const KEY = "first-minute";
 
@@ -14,8 +14,7 @@ export function opensByItself(snapshot: Snapshot): boolean {
 
 /** Is it offered? Where it was shown, nothing is connected, and nobody closed the offer. */
 export function isOffered(snapshot: Snapshot, known: KnownClient[] | undefined): boolean {
-  const isConnected = (client: KnownClient) => client.state === "connected" || client.state === "added";
-  return localStorage.getItem(KEY) === "shown" && snapshot.clients.length === 0 && known !== undefined && !known.some(isConnected);
+  return localStorage.getItem(KEY) === "shown" && snapshot.clients.length === 0 && known !== undefined && !known.some(hasEntry);
 }
 
 /** It is not offered any more; the palette and the settings still open it. */

@@ -1,5 +1,5 @@
 // What the hub says, as sentences: it writes its messages without capitals and full stops.
-import type { Refusal } from "./hub/bindings";
+import type { Refusal } from "./hub/generated";
 
 export const capital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
 
@@ -11,8 +11,8 @@ export function sentences({ message, action }: Refusal): string {
 /** Whatever went wrong, as a refusal that can be shown. */
 export function asRefusal(cause: unknown): Refusal {
   if (typeof cause === "object" && cause !== null && "message" in cause) {
-    const { code = "failed", message, action = "" } = cause as Partial<Refusal>;
+    const { code = "panicked", message, action = "" } = cause as Partial<Refusal>;
     return { code, message: String(message), action };
   }
-  return { code: "failed", message: String(cause), action: "" };
+  return { code: "panicked", message: String(cause), action: "" };
 }

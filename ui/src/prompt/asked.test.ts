@@ -5,8 +5,8 @@ import { expect, test, vi } from "vitest";
 
 import App from "../App.svelte";
 import Asked from "./Asked.svelte";
-import type { Ask, Wish } from "../lib/hub/bindings";
-import type { Prompts } from "../lib/hub/hub";
+import type { Ask } from "../lib/hub/generated";
+import type { Prompts, QuestionRequest } from "../lib/hub/hub";
 import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
 
 const evil = `<img src=x onerror="document.title='owned'">`;
@@ -26,7 +26,7 @@ const ask = (id: number, more: Partial<Ask> = {}): Ask => ({
 });
 
 async function open(...waiting: Ask[]) {
-  const wishes: Wish[] = [];
+  const requests: QuestionRequest[] = [];
   const fits: number[] = [];
   let heard: (asks: Ask[]) => void = () => undefined;
   let asks = waiting;
@@ -36,18 +36,18 @@ async function open(...waiting: Ask[]) {
       heard = listener;
       return () => undefined;
     },
-    answer: async (wish) => {
-      wishes.push(wish);
-      if (wish.do === "reading_ask") return;
-      asks = asks.filter(({ id }) => id !== wish.id);
+    answer: async (request) => {
+      requests.push(request);
+      if (request.do === "reading_ask") return;
+      asks = asks.filter(({ id }) => id !== request.id);
       heard(asks);
     },
     fit: (height) => fits.push(height),
   };
   render(Asked, { prompts });
-  return { wishes };
+  return { requests };
 }
-const answers = (hub: { wishes: Wish[] }) => hub.wishes.filter((wish) => wish.do === "answer_ask" || wish.do === "answer_question" || wish.do === "answer_secret");
+const answers = (hub: { requests: QuestionRequest[] }) => hub.requests.filter((request) => request.do !== "reading_ask");
 const patience = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 test("the call is shown with what its server says, as text, and nothing is allowed at first or by Enter", async () => {
@@ -100,7 +100,7 @@ test("whoever reads is not hurried", async () => {
   const hub = await open(ask(3));
   await vi.advanceTimersByTimeAsync(90_000);
   expect(answers(hub)).toEqual([]);
-  expect(hub.wishes).toContainEqual({ do: "reading_ask", id: 3 });
+  expect(hub.requests).toContainEqual({ do: "reading_ask", id: 3 });
   vi.restoreAllMocks();
 });
 
@@ -121,5 +121,5 @@ test("a rule made beside a tool is one of the configuration", async () => {
   const permit = await screen.findByRole("combobox", { name: "May merge_pull_request be called?" });
   expect((permit as HTMLSelectElement).value).toBe("allow");
   await userEvent.selectOptions(permit, "off");
-  expect(hub.wishes).toContainEqual({ do: "change", change: "set_permit", tool: "github:merge_pull_request", client: null, permit: "off" });
+  expect(hub.requests).toContainEqual({ do: "change", change: "set_permit", tool: "github:merge_pull_request", client: null, permit: "off" });
 });

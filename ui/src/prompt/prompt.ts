@@ -1,5 +1,5 @@
 // What a person may be asked, and what may safely be shown of it. Pure.
-import type { Ask, FormField } from "../lib/hub/bindings";
+import type { Ask, FormField } from "../lib/hub/generated";
 import { visible } from "../lib/plain";
 
 export type Prompt =

@@ -1,5 +1,5 @@
 // Scales of the day chart. Pure.
-import type { ReportLine } from "../lib/hub/bindings";
+import type { ReportLine } from "../lib/hub/generated";
 
 /** Round values from 0 up to at least `most`. */
 export function ticks(most: number): number[] {

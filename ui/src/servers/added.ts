@@ -1,6 +1,6 @@
 // Resources and templates that came together are looked at together. What was found odd, and what a person kept back, is
 // looked at alone.
-import type { ApprovalItem } from "../lib/hub/bindings";
+import type { ApprovalItem } from "../lib/hub/generated";
 
 export interface Added {
   why: "added" | "new";

@@ -1,5 +1,5 @@
 // A server as the block that any MCP client understands.
-import type { ServerView } from "../lib/hub/bindings";
+import type { ServerView } from "../lib/hub/generated";
 import { words } from "./add/understand";
 
 /** An `mcpServers` block with what the window knows of it: what runs, without variables and headers. */

@@ -1,12 +1,13 @@
 // Which group a server is listed under, and when it may move.
-import type { ServerView } from "../lib/hub/bindings";
+import type { ServerView } from "../lib/hub/generated";
 import type { Tab } from "../lib/route.svelte";
+import { signInNeed } from "./signIn";
 
 export type Group = "needs-you" | "awake" | "asleep" | "off";
 export const groups: readonly Group[] = ["needs-you", "awake", "asleep", "off"];
 
 export function groupOf(server: ServerView): Group {
-  if (server.enabled && (server.held > 0 || server.last_failure)) return "needs-you";
+  if (server.enabled && (server.held > 0 || server.last_failure || signInNeed(server))) return "needs-you";
   switch (server.state) {
     case "off":
       return "off";
@@ -20,6 +21,7 @@ export function groupOf(server: ServerView): Group {
     case "backing_off":
     case "broken":
     case "needs_credential":
+    case "needs_sign_in":
     case "invalid":
       return "needs-you";
   }
@@ -27,11 +29,11 @@ export function groupOf(server: ServerView): Group {
 
 /** Where to look first at a server: at what it offers, where a person is wanted for nothing else. */
 export function firstTab(server: ServerView | undefined): Tab {
-  const troubled = server && (server.last_failure || ["backing_off", "broken", "needs_credential", "invalid"].includes(server.state));
+  const troubled = server && (server.last_failure || signInNeed(server) || ["backing_off", "broken", "needs_credential", "invalid"].includes(server.state));
   return server && !troubled && server.enabled && server.held > 0 ? "tools" : "overview";
 }
 
-const severity: Partial<Record<ServerView["state"], number>> = { broken: 0, invalid: 0, backing_off: 1, needs_credential: 2 };
+const severity: Partial<Record<ServerView["state"], number>> = { broken: 0, invalid: 0, backing_off: 1, needs_sign_in: 2, needs_credential: 3 };
 
 export interface Section {
   group: Group;
@@ -48,7 +50,7 @@ export function sections(servers: ServerView[], groupFor: (server: ServerView) =
 function order(group: Group): (a: ServerView, b: ServerView) => number {
   const byName = (a: ServerView, b: ServerView) => a.name.localeCompare(b.name);
   if (group !== "needs-you") return byName;
-  const severe = (server: ServerView) => severity[server.state] ?? (server.last_failure ? 1 : 9);
+  const severe = (server: ServerView) => severity[server.state] ?? (server.last_failure ? 1 : signInNeed(server) ? 2 : 9);
   return (a, b) => severe(a) - severe(b) || byName(a, b);
 }
 

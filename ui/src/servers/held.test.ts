@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 
 import App from "../App.svelte";
-import type { ApprovalItem, ServerApprovals } from "../lib/hub/bindings";
+import type { ApprovalItem, ServerApprovals } from "../lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
 
 const evil = `<img src=x onerror="document.title='owned'">`;
@@ -46,16 +46,16 @@ test("a change is shown word by word, as text, with what is risky marked, and ne
   expect(document.activeElement).not.toBe(approve);
   await user.click(approve);
   const items = [{ kind: "tool", name: "echo", fingerprint: "00ff" }];
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "approve", server: "a", items }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "approve", server: "a", items }));
   await user.click(await screen.findByRole("button", { name: "Keep held back" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "keep_held", server: "a", items }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "keep_held", server: "a", items }));
 });
 
 test("a new server asks for a look", async () => {
   const { hub, user } = await open([{ server: "a", unseen: "new", new: 6, items: [] }]);
   expect(await screen.findByText("New · look at its 6 definitions")).toBeTruthy();
   await user.click(await screen.findByRole("button", { name: "I have looked" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "looked_at", server: "a" }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "looked_at", server: "a" }));
 });
 
 test("what is held back needs you, and says so in the list", async () => {
@@ -82,7 +82,7 @@ test("resources that were added are approved as one group, and each can be appro
   const seen = ({ kind, name, fingerprint }: ApprovalItem) => ({ kind, name, fingerprint });
   const one = within(group).getByRole("region", { name: "note://2" });
   await user.click(within(one).getByRole("button", { name: "Approve" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "approve", server: "a", items: added.slice(1, 2).map(seen) }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "approve", server: "a", items: added.slice(1, 2).map(seen) }));
   await user.click(await screen.findByRole("button", { name: "Approve all 3" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "approve", server: "a", items: added.map(seen) }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "approve", server: "a", items: added.map(seen) }));
 });

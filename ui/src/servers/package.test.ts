@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 
 import App from "../App.svelte";
-import type { PackageView } from "../lib/hub/bindings";
+import type { PackageView } from "../lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
 
 const floating: PackageView = { package: "files", version: null, digest: null, fetched: ["1.4.0"], kept: true, example: "files@1.2.3" };
@@ -14,7 +14,7 @@ async function open(packages: Record<string, PackageView>) {
   const hub = fakeHub(serve(snapshot([server("files", { state: "asleep" }, { runs: "npx -y files" })])), { packages });
   const user = userEvent.setup();
   render(App, { hub });
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "package", server: "files" }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "package", server: "files" }));
   return { hub, user };
 }
 
@@ -27,7 +27,7 @@ test("what floats is pinned in one step to what was fetched last, and then says 
   await user.click(pin);
   expect(await screen.findByText("It is held back. Look at it first.")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Pin to 1.4.0" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "pin", server: "files", version: "1.4.0" }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "pin", server: "files", version: "1.4.0" }));
   expect(await screen.findByText("npx -y files@1.4.0")).toBeTruthy();
   expect((await screen.findByText("1.4.0")).textContent).toBe("1.4.0 · no other runs");
   expect(await screen.findByText(/^sha512-/)).toBeTruthy();

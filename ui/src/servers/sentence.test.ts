@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ServerState } from "../lib/hub/bindings";
-import { time } from "../lib/fmt";
+import type { ServerState, SignInState, SignInView } from "../lib/hub/generated";
+import { shortTime, time } from "../lib/fmt";
 import { server } from "../lib/hub/fake";
 import { groupOf } from "./groups";
 import { sentence } from "./sentence";
@@ -11,7 +11,7 @@ const cases: [ServerState, string, string, string | undefined][] = [
   [{ state: "asleep" }, "Asleep · wakes in about 900 ms", "Asleep · wakes in about 900 ms", undefined],
   [{ state: "starting", since_ms: now - 6_400, phase: "starting" }, "Starting · 6 s", "Starting", undefined],
   [{ state: "starting", since_ms: now - 72_400, phase: "downloading" }, `Downloading · ${time(72_000)}`, "Downloading", undefined],
-  [{ state: "needs_credential", names: [], variables: [], message: "it answered HTTP 401" }, "Needs a sign-in or a credential", "Needs a sign-in or a credential", "See why"],
+  [{ state: "needs_credential", names: [], variables: [], code: "http_401", message: "it answered HTTP 401" }, "Needs a sign-in or a credential", "Needs a sign-in or a credential", "See why"],
   [{ state: "ready", in_flight: 0, sleeps_at_ms: now + 134_000 }, "Running · sleeps in 2:14", "Running", undefined],
   [{ state: "ready", in_flight: 0, sleeps_at_ms: null }, "Running", "Running", undefined],
   [{ state: "ready", in_flight: 1, sleeps_at_ms: null }, "Running · 1 call", "Running · 1 call", undefined],
@@ -30,19 +30,48 @@ const cases: [ServerState, string, string, string | undefined][] = [
     "See why",
   ],
   [
-    { state: "broken", code: "crash_loop", message: "", retry_at_ms: now, failures: 3 },
+    { state: "broken", code: "crashed", message: "", retry_at_ms: now, failures: 3 },
     "Stopped after 3 failed starts",
     "Stopped after 3 failed starts",
     "See why",
   ],
-  [{ state: "needs_credential", names: ["DATABASE_URL"], variables: [], message: "" }, "Needs DATABASE_URL", "Needs DATABASE_URL", "Add credential"],
-  [{ state: "needs_credential", names: ["A", "B"], variables: [], message: "" }, "Needs 2 credentials", "Needs 2 credentials", "Add credential"],
+  [{ state: "needs_credential", names: ["DATABASE_URL"], variables: [], code: "vault_locked", message: "it is locked" }, "Its credentials are locked", "Its credentials are locked", "See why"],
+  [{ state: "needs_credential", names: ["DATABASE_URL"], variables: [], code: "needs_credential", message: "" }, "Needs DATABASE_URL", "Needs DATABASE_URL", "Add credential"],
+  [{ state: "needs_credential", names: ["A", "B"], variables: [], code: "needs_credential", message: "" }, "Needs 2 credentials", "Needs 2 credentials", "Add credential"],
   [{ state: "invalid", message: "line 2" }, "Its entry is wrong", "Its entry is wrong", "See why"],
 ];
 
 test.each(cases)("%o", (state, text, spoken, action) => {
   const said = sentence(server("x", state), now);
   expect([said.text, said.spoken, said.action]).toEqual([text, spoken, action]);
+});
+
+const needs = { state: "needs_sign_in", message: "" } as const;
+const asleep = { state: "asleep" } as const;
+const signIns: [ServerState, SignInState, string, string | undefined, string | undefined, string][] = [
+  [needs, { sign_in: "signed_out" }, "Needs a sign-in", "Sign in", "sign_in", "needs-you"],
+  [needs, { sign_in: "needs_sign_in", reason: "it was revoked" }, "Needs a sign-in", "Sign in", "sign_in", "needs-you"],
+  [needs, { sign_in: "signing_in", until_ms: now }, "Finish in your browser", "Cancel", "cancel_sign_in", "needs-you"],
+  [asleep, { sign_in: "signing_in", until_ms: now }, "Finish in your browser", "Cancel", "cancel_sign_in", "needs-you"],
+  [needs, { sign_in: "needs_client_id", redirect: "", page: null, hint: "" }, "Needs a client ID", "Enter client ID", undefined, "needs-you"],
+  [asleep, { sign_in: "needs_more_rights", missing: ["write"], wanted_by: "t" }, "Needs more rights", "Allow", "sign_in", "needs-you"],
+  [asleep, { sign_in: "signed_in", ends_ms: null, renews: true }, "Ready · connects when called", undefined, undefined, "asleep"],
+  [asleep, { sign_in: "renewal_delayed", reason: "", retry_at_ms: now }, `Renewal delayed · tried again at ${shortTime(new Date(now))}`, undefined, undefined, "asleep"],
+  [{ state: "off" }, { sign_in: "signed_out" }, "Off · hidden from clients", undefined, undefined, "off"],
+];
+
+test.each(signIns)("%o, %o", (state, stands, text, action, does, group) => {
+  const sign_in: SignInView = { account: null, provider: null, scopes: [], since_ms: 0, ...stands };
+  const one = server("x", state, { place: "hosted", sign_in });
+  const said = sentence(one, now);
+  expect([said.text, said.action, said.does, groupOf(one)]).toEqual([text, action, does, group]);
+});
+
+test("what waits to be looked at signs in nowhere", () => {
+  const sign_in: SignInView = { account: null, provider: null, scopes: [], since_ms: 0, sign_in: "signed_out" };
+  const one = server("x", needs, { place: "hosted", sign_in, held: 1, not_started: "new_entry" });
+  expect(sentence(one, now)).toMatchObject({ action: "Review" });
+  expect(sentence(one, now).does).toBeUndefined();
 });
 
 test("a hosted server connects instead of running", () => {

@@ -1,7 +1,9 @@
 // One sentence and one shape for each state, as the list and the pane show them.
-import type { ServerView } from "../lib/hub/bindings";
-import { ago, clock, time } from "../lib/fmt";
+import type { ServerView } from "../lib/hub/generated";
+import { ago, clock, shortTime, time } from "../lib/fmt";
 import { words } from "../words";
+import { isLocked } from "./locked";
+import { signInNeed } from "./signIn";
 
 export type Glyph = "off" | "asleep" | "hosted" | "spinner" | "ring" | "octagon" | "key" | "shield";
 export type Tone = "plain" | "ok" | "accent" | "warn" | "bad";
@@ -17,6 +19,8 @@ export interface Sentence {
   left: number;
   /** What a person can do about it right in the row. */
   action?: string;
+  /** What that does; else it leads to the pane. */
+  does?: "sign_in" | "cancel_sign_in";
 }
 
 export function sentence(server: ServerView, now: number): Sentence {
@@ -29,6 +33,10 @@ export function sentence(server: ServerView, now: number): Sentence {
     ...more,
   });
   const w = words.state;
+  const need = signInNeed(server);
+  if (need === "signing_in") {
+    return say(w.signIn[need], "spinner", "accent", { action: words.action.signIn[need], does: "cancel_sign_in" });
+  }
   // What is wrong with it comes before what is to be looked at.
   const failure = server.last_failure;
   if (failure && (server.state === "asleep" || server.state === "ready")) {
@@ -36,11 +44,18 @@ export function sentence(server: ServerView, now: number): Sentence {
     const text = w.failedWhy(what, ago(now - failure.at_ms), failure.message);
     return say(text, "octagon", "bad", { spoken: what, action: words.action.seeWhy });
   }
+  if (need) {
+    const more = need === "needs_client_id" ? {} : ({ does: "sign_in" } as const);
+    return say(w.signIn[need], "key", "warn", { action: words.action.signIn[need], ...more });
+  }
   const plain = server.state === "asleep" || server.state === "ready";
   if (server.enabled && server.not_started) {
     return say(w.notStarted[server.not_started], "shield", "warn", { action: words.action.review });
   }
   if (plain && server.held > 0) return say(w.heldBack(server.held), "shield", "warn", { action: words.action.review });
+  if (plain && server.sign_in?.sign_in === "renewal_delayed") {
+    return say(w.renewalDelayed(shortTime(new Date(server.sign_in.retry_at_ms))), "hosted", "plain");
+  }
   switch (server.state) {
     case "off":
       return say(w.off, "off", "plain");
@@ -75,7 +90,10 @@ export function sentence(server: ServerView, now: number): Sentence {
       return say(w.gaveUp(server.failures), "octagon", "bad", { action: words.action.seeWhy });
     case "needs_credential":
       if (server.names.length === 0) return say(w.needsSignIn, "key", "warn", { action: words.action.seeWhy });
+      if (isLocked(server.code)) return say(w.locked, "key", "warn", { action: words.action.seeWhy });
       return say(w.needs(server.names), "key", "warn", { action: words.action.addCredential });
+    case "needs_sign_in":
+      return say(w.signIn.needs_sign_in, "key", "warn", { action: words.action.seeWhy });
     case "invalid":
       return say(w.invalid, "octagon", "bad", { action: words.action.seeWhy });
   }

@@ -20,14 +20,14 @@ test("when it starts and sleeps is chosen, and the rest of its entry stays", asy
   await waitFor(() => expect((starts as HTMLSelectElement).disabled).toBe(false));
   await user.selectOptions(starts, "With the hub, then kept");
   const entry = { command: "npx", args: ["-y", "files"], env: { LOG_LEVEL: "info" } };
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "change", change: "edit", name: "files", entry: { ...entry, startup: "eager" } }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "change", change: "edit", name: "files", entry: { ...entry, startup: "eager" } }));
   expect(screen.queryByRole("spinbutton")).toBeNull();
 
   await user.selectOptions(screen.getByRole("combobox", { name: "Starts" }), "At the first call");
   const sleeps = await screen.findByRole("spinbutton", { name: "Sleeps after" });
   await user.clear(sleeps);
   await user.type(sleeps, "1.5{tab}");
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "change", change: "edit", name: "files", entry: { ...entry, startup: "lazy", idleTimeout: 90 } }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "change", change: "edit", name: "files", entry: { ...entry, startup: "lazy", idleTimeout: 90 } }));
 });
 
 test("its entry is edited as JSON; nonsense and refusals are said and lose nothing", async () => {
@@ -48,7 +48,7 @@ test("its entry is edited as JSON; nonsense and refusals are said and lose nothi
   area.focus();
   await user.keyboard("{Escape}");
   await user.click(screen.getByRole("button", { name: "Save" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "change", change: "edit", name: "files", entry: { command: "uvx" } }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "change", change: "edit", name: "files", entry: { command: "uvx" } }));
   await waitFor(() => expect(screen.queryByRole("textbox", { name: "As it stands in the configuration" })).toBeNull());
   expect(await screen.findByText(/"uvx"/)).toBeTruthy();
 });
@@ -57,7 +57,7 @@ test("it is duplicated under a name that is free", async () => {
   const { hub, user } = await open("overview");
   await user.click(await screen.findByRole("button", { name: "More actions for files" }));
   await user.click(await screen.findByRole("menuitem", { name: "Duplicate" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "change", change: "duplicate", name: "files", to: "files-2" }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "change", change: "duplicate", name: "files", to: "files-2" }));
   expect(await screen.findByRole("heading", { name: "files-2" })).toBeTruthy();
 });
 
@@ -78,18 +78,18 @@ test("a removed server comes back with one click or key, and what only it needs 
   await remove();
   await user.click(await screen.findByRole("checkbox", { name: "Forget what only it uses: FILES_KEY" }));
   await user.click(screen.getByRole("button", { name: "Remove" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "remove_secret", name: "FILES_KEY" }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "remove_secret", name: "FILES_KEY" }));
   expect(screen.queryByRole("button", { name: "More actions for files" })).toBeNull();
   await user.click(await screen.findByRole("button", { name: "Undo" }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "put_back", server: "files" }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "put_back", server: "files" }));
   expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
 
-  const before = hub.wishes.filter((wish) => wish.do === "remove_secret").length;
+  const before = hub.requests.filter((request) => request.do === "remove_secret").length;
   await user.click(await screen.findByRole("link", { name: /files/ }));
   await remove();
   await user.click(await screen.findByRole("button", { name: "Remove" }));
   await screen.findByRole("button", { name: "Undo" });
-  expect(hub.wishes.filter((wish) => wish.do === "remove_secret").length).toBe(before);
+  expect(hub.requests.filter((request) => request.do === "remove_secret").length).toBe(before);
   await user.keyboard("{Control>}z{/Control}");
-  await waitFor(() => expect(hub.wishes.filter((wish) => wish.do === "put_back").length).toBe(2));
+  await waitFor(() => expect(hub.requests.filter((request) => request.do === "put_back").length).toBe(2));
 });

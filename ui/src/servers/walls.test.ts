@@ -21,17 +21,17 @@ test("walls are put up with one switch, and what is left to the server is writte
   const name = "Sandbox for files";
   await user.click(await screen.findByRole("switch", { name }));
   await waitFor(() => expect(screen.getByRole("switch", { name }).getAttribute("aria-checked")).toBe("true"));
-  expect(hub.wishes).toContainEqual({ do: "change", change: "set_sandbox", name: "files", sandbox: { read: [], write: [], network: true } });
+  expect(hub.requests).toContainEqual({ do: "change", change: "set_sandbox", name: "files", sandbox: { read: [], write: [], network: true } });
 
   await user.click(screen.getByRole("checkbox", { name: "It may reach the network" }));
   await user.type(screen.getByRole("textbox", { name: /may change/ }), "~/notes{enter}/srv/data ");
   await user.click(await screen.findByRole("button", { name: "Save" }));
   const sandbox = { read: [], write: ["~/notes", "/srv/data"], network: false };
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "change", change: "set_sandbox", name: "files", sandbox }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "change", change: "set_sandbox", name: "files", sandbox }));
   await waitFor(() => expect(screen.queryByRole("button", { name: "Save" })).toBeNull());
 
   await user.click(screen.getByRole("switch", { name }));
-  await waitFor(() => expect(hub.wishes).toContainEqual({ do: "change", change: "set_sandbox", name: "files", sandbox: null }));
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "change", change: "set_sandbox", name: "files", sandbox: null }));
 });
 
 test("a system without walls says so, and a server elsewhere has none", async () => {

@@ -5,9 +5,8 @@ use std::{process::Stdio, time::Duration};
 use anyhow::{Context, bail};
 use satchel_core::{
     files::Places,
-    model::control::{Connection, Wish},
+    model::{control::Connection, request::MakeToken},
 };
-use serde_json::Value;
 use tokio::process::{Child, Command};
 
 use crate::control::{Control, ControlError, Endpoint};
@@ -39,15 +38,15 @@ pub(super) async fn arrive(places: &Places, client: &str) -> anyhow::Result<Endp
         }
         waited += TICK;
     };
-    let Connection { url, headers } = serde_json::from_value(connected)?;
+    let Connection { url, headers } = connected;
     Ok(Endpoint::at(url, &headers)?)
 }
 
 /// What a running hub answers to a client that wants in; `None` where none runs.
-async fn connect(places: &Places, client: &str) -> Result<Option<Value>, ControlError> {
+async fn connect(places: &Places, client: &str) -> Result<Option<Connection>, ControlError> {
     let Some(control) = Control::find(places).await? else { return Ok(None) };
-    let wish = Wish::Connect { client: client.to_owned(), ephemeral: true };
-    match control.fulfil(&wish).await {
+    let request = MakeToken { client: client.to_owned(), ephemeral: true };
+    match control.ask(&request, false).await {
         Ok(connected) => Ok(Some(connected)),
         Err(ControlError::Unreachable(_)) => Ok(None),
         Err(error) => Err(error),
@@ -85,24 +84,31 @@ async fn last_words(hub: Child) -> String {
     }
 }
 
-/// The hub serves other clients too, so it must survive us, our terminal and our client.
+/// The hub serves other clients too, so it must survive us, our terminal and our client. Editors on Windows keep what they
+/// start in a job that ends with them; where that job lets nothing leave it, the hub ends with the editor.
 fn spawn() -> std::io::Result<Child> {
+    spawn_in(true).or_else(|_| spawn_in(false))
+}
+
+fn spawn_in(leaves_job: bool) -> std::io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     // On standard error it says at most why it cannot start.
     command.args(["serve", "--log-format", "none"]).stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(Stdio::piped());
-    detach(&mut command);
+    detach(&mut command, leaves_job);
     command.spawn()
 }
 
 #[cfg(unix)]
-fn detach(command: &mut Command) {
+fn detach(command: &mut Command, _leaves_job: bool) {
     command.process_group(0);
 }
 
 #[cfg(windows)]
-fn detach(command: &mut Command) {
+fn detach(command: &mut Command, leaves_job: bool) {
+    const CREATE_BREAKAWAY_FROM_JOB: u32 = 0x0100_0000;
     const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
     const CREATE_NO_WINDOW: u32 = 0x0800_0000;
-    command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
+    let leaving = if leaves_job { CREATE_BREAKAWAY_FROM_JOB } else { 0 };
+    command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW | leaving);
 }

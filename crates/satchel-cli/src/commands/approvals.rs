@@ -9,10 +9,9 @@ use satchel_core::{
     files::Places,
     model::{
         approvals::{ApprovalItem, ApprovalList, Seen, ServerApprovals},
-        control::Wish,
+        request::{self, ApproveSettings, Done, KeepHeld, ListApprovals, LookedAt},
     },
 };
-use serde_json::json;
 
 use self::text::{As, items_shown, settings_shown, shown};
 use super::done;
@@ -20,7 +19,7 @@ use crate::{
     Usage,
     args::Approve,
     output::{say, say_aside, say_json},
-    reach::{once_as, reach},
+    reach::{Reached, once, reach},
     terminal,
 };
 
@@ -31,7 +30,7 @@ pub(crate) async fn list(
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     let by = if each { As::Each } else { As::Groups };
-    let list: ApprovalList = once_as(places, Wish::Approvals { server }).await?;
+    let list: ApprovalList = once(places, ListApprovals { server }).await?;
     if json {
         say_json(&list)?;
         return Ok(ExitCode::SUCCESS);
@@ -63,32 +62,28 @@ pub(crate) async fn approve(places: &Places, approve: Approve, json: bool) -> an
 }
 
 /// Accepts the settings of the configuration file, whole.
-async fn accept_settings(
-    hub: &crate::reach::Reached,
-    approve: &Approve,
-    json: bool,
-) -> anyhow::Result<ExitCode> {
-    let list: ApprovalList = hub.fulfil_as(Wish::Approvals { server: None }).await?;
+async fn accept_settings(hub: &Reached, approve: &Approve, json: bool) -> anyhow::Result<ExitCode> {
+    let list: ApprovalList = hub.ask(ListApprovals { server: None }).await?;
     let Some(change) = list.settings else {
-        return done("The configuration file has no settings that wait.", &json!({}), json);
+        return done("The configuration file has no settings that wait.", &Done {}, json);
     };
     if terminal::is_there() {
         say_aside(&settings_shown(&change));
         if !approve.yes && !terminal::agrees("Accept these settings?")? {
-            return done("Nothing was changed.", &json!({}), json);
+            return done("Nothing was changed.", &Done {}, json);
         }
     }
-    hub.fulfil_asked(Wish::ApproveSettings { fingerprint: change.fingerprint }).await?;
-    done("Accepted: the settings of the configuration file.", &json!({}), json)
+    hub.ask_for_person(ApproveSettings { fingerprint: change.fingerprint }).await?;
+    done("Accepted: the settings of the configuration file.", &Done {}, json)
 }
 
 /// Everything that is held back, of all servers, in one question.
-async fn decide_all(hub: &crate::reach::Reached, approve: &Approve, json: bool) -> anyhow::Result<ExitCode> {
-    let list: ApprovalList = hub.fulfil_as(Wish::Approvals { server: None }).await?;
+async fn decide_all(hub: &Reached, approve: &Approve, json: bool) -> anyhow::Result<ExitCode> {
+    let list: ApprovalList = hub.ask(ListApprovals { server: None }).await?;
     let waits = |server: &ServerApprovals| server.items.iter().any(|item| item.held.is_some());
     let servers: Vec<ServerApprovals> = list.servers.into_iter().filter(waits).collect();
     if servers.is_empty() {
-        return done("There is nothing that waits.", &json!({}), json);
+        return done("There is nothing that waits.", &Done {}, json);
     }
     if terminal::is_there() {
         for server in &servers {
@@ -97,7 +92,7 @@ async fn decide_all(hub: &crate::reach::Reached, approve: &Approve, json: bool) 
         let verb = if approve.keep { "Keep back" } else { "Approve" };
         let of = if servers.len() == 1 { "1 server" } else { &format!("{} servers", servers.len()) };
         if !approve.yes && !terminal::agrees(&format!("{verb} all of this, of {of}?"))? {
-            return done("Nothing was changed.", &json!({}), json);
+            return done("Nothing was changed.", &Done {}, json);
         }
     }
     let mut count = 0;
@@ -105,23 +100,27 @@ async fn decide_all(hub: &crate::reach::Reached, approve: &Approve, json: bool) 
         let held = server.items.iter().filter(|item| item.held.is_some());
         let items: Vec<Seen> = held.map(seen).collect();
         count += items.len();
-        let wish = match approve.keep {
-            true => Wish::KeepHeld { server: server.server, items },
-            false => Wish::Approve { server: server.server, items },
-        };
-        hub.fulfil_asked(wish).await?;
+        say_of(hub, server.server, items, approve.keep).await?;
     }
     let verb = if approve.keep { "Kept back" } else { "Approved" };
-    done(&format!("{verb}: {}.", counted(count)), &json!({}), json)
+    done(&format!("{verb}: {}.", counted(count)), &Done {}, json)
+}
+
+/// A person's word about these definitions.
+async fn say_of(hub: &Reached, server: String, items: Vec<Seen>, keep: bool) -> anyhow::Result<Done> {
+    match keep {
+        true => hub.ask_for_person(KeepHeld { server, items }).await,
+        false => hub.ask_for_person(request::Approve { server, items }).await,
+    }
 }
 
 fn seen(item: &ApprovalItem) -> Seen {
     Seen { kind: item.kind, name: item.name.clone(), fingerprint: item.fingerprint.clone() }
 }
 
-async fn decide(hub: &crate::reach::Reached, approve: Approve, json: bool) -> anyhow::Result<ExitCode> {
+async fn decide(hub: &Reached, approve: Approve, json: bool) -> anyhow::Result<ExitCode> {
     let name = approve.server.clone().unwrap_or_default();
-    let list: ApprovalList = hub.fulfil_as(Wish::Approvals { server: Some(name.clone()) }).await?;
+    let list: ApprovalList = hub.ask(ListApprovals { server: Some(name.clone()) }).await?;
     let found = list.servers.into_iter().next();
     let named = |item: &&ApprovalItem| match approve.resources {
         true => group::reason(item).is_some(),
@@ -137,7 +136,7 @@ async fn decide(hub: &crate::reach::Reached, approve: Approve, json: bool) -> an
         && !approve.resources
         && found.as_ref().is_some_and(|server| server.unseen.is_some());
     if meant.is_empty() && !looked {
-        return done(&format!("There is nothing to look at of \"{name}\"."), &json!({}), json);
+        return done(&format!("There is nothing to look at of \"{name}\"."), &Done {}, json);
     }
     // Where nobody is there to be asked, the hub decides whether it needs a person.
     if terminal::is_there() {
@@ -149,23 +148,19 @@ async fn decide(hub: &crate::reach::Reached, approve: Approve, json: bool) -> an
         let verb = if approve.keep { "Keep back" } else { "Approve" };
         let question = format!("{verb} {} of \"{}\"?", counted(meant.len()), name);
         if !approve.yes && !terminal::agrees(&question)? {
-            return done("Nothing was changed.", &json!({}), json);
+            return done("Nothing was changed.", &Done {}, json);
         }
     }
     let items: Vec<Seen> = meant.iter().map(|item| seen(item)).collect();
     let server = name;
     if !items.is_empty() {
-        let wish = match approve.keep {
-            true => Wish::KeepHeld { server: server.clone(), items },
-            false => Wish::Approve { server: server.clone(), items },
-        };
-        hub.fulfil_asked(wish).await?;
+        say_of(hub, server.clone(), items, approve.keep).await?;
     }
     if looked && !approve.keep {
-        hub.fulfil_asked(Wish::LookedAt { server }).await?;
+        hub.ask_for_person(LookedAt { server }).await?;
     }
     let verb = if approve.keep { "Kept back" } else { "Approved" };
-    done(&format!("{verb}: {}.", counted(meant.len())), &json!({}), json)
+    done(&format!("{verb}: {}.", counted(meant.len())), &Done {}, json)
 }
 
 fn counted(count: usize) -> String {

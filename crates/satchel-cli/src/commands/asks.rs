@@ -10,8 +10,8 @@ use satchel_core::{
     files::Places,
     model::{
         asks::{Ask, AskAnswer, AskList},
-        control::Wish,
         nature::Effect,
+        request::{AnswerAsk, ListAsks},
     },
 };
 
@@ -30,7 +30,7 @@ pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Res
         return Err(Usage("--watch needs a person at a terminal".into()).into());
     }
     loop {
-        let list: AskList = hub.fulfil_as(Wish::Asks { wait: watch }).await?;
+        let list: AskList = hub.ask(ListAsks { wait: watch }).await?;
         if json {
             say_json(&list)?;
             return Ok(ExitCode::SUCCESS);
@@ -47,11 +47,13 @@ pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Res
         }
         for ask in &list.asks {
             say(shown(ask));
-            let wish = match &ask.question {
-                Some(question) => questions::wish(ask.id, question, questions::asked(question)?)?,
-                None => Wish::AnswerAsk { id: ask.id, answer: asked()? },
+            let said = match &ask.question {
+                Some(question) => {
+                    questions::bring(&hub, ask.id, question, questions::asked(question)?, true).await
+                }
+                None => hub.ask_for_person(AnswerAsk { id: ask.id, answer: asked()? }).await,
             };
-            if let Err(refused) = hub.fulfil_asked(wish).await {
+            if let Err(refused) = said {
                 say(format!("{refused:#}"));
             }
         }
@@ -66,7 +68,7 @@ pub(crate) async fn answer(
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     let hub = running(places).await?;
-    let list: AskList = hub.fulfil_as(Wish::Asks { wait: false }).await?;
+    let list: AskList = hub.ask(ListAsks { wait: false }).await?;
     let ask = list.asks.iter().find(|ask| ask.id == id);
     // Whoever is asked for a yes has to see what it is for.
     if let Some(ask) = ask.filter(|_| terminal::is_there()) {
@@ -74,14 +76,14 @@ pub(crate) async fn answer(
     }
     if let Some(question) = ask.and_then(|ask| ask.question.as_ref()) {
         let answer = questions::meant(question, word, fields)?;
-        let said = hub.fulfil(questions::wish(id, question, answer.clone())?).await?;
+        let said = questions::bring(&hub, id, question, answer.clone(), false).await?;
         return done(&questions::done(question, &answer), &said, json);
     }
     if fields.is_some() {
         return Err(Usage("only a server's form takes fields; this question is about a call".into()).into());
     }
     let answer = word.into();
-    let said = hub.fulfil(Wish::AnswerAsk { id, answer }).await?;
+    let said = hub.ask(AnswerAsk { id, answer }).await?;
     let words = match answer {
         AskAnswer::Once => "Allowed, this once.",
         AskAnswer::Session => "Allowed for this session.",

@@ -6,7 +6,6 @@ use satchel_core::{
     files::Places,
     model::{
         audit::{AuditAsk, AuditLine, AuditPage, CSV_HEAD},
-        control::Wish,
         name::in_path,
     },
 };
@@ -26,7 +25,7 @@ pub(crate) async fn run(places: &Places, audit: &Audit, json: bool) -> anyhow::R
     let mut ask = AuditAsk { from_ms: audit.since.begins_at(now_ms()), ..AuditAsk::default() };
     let mut lines: Vec<AuditLine> = Vec::new();
     loop {
-        let page: Result<AuditPage, _> = hub.fulfil_as(Wish::Audit(ask.clone())).await;
+        let page: Result<AuditPage, _> = hub.ask(ask.clone()).await;
         let page = match page {
             Ok(page) => page,
             Err(error) => {

@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use satchel_core::{files::Places, model::control::Wish};
+use satchel_core::{
+    files::Places,
+    model::request::{CallTool, ToolResult},
+};
 use satchel_mcp::exact;
 use serde_json::Value;
 
@@ -17,8 +20,8 @@ use crate::{
 
 pub(crate) async fn run(places: &Places, call: Call, json: bool) -> anyhow::Result<ExitCode> {
     let arguments = arguments(call.arguments)?;
-    let wish = Wish::Call { tool_path: call.tool_path.to_string(), arguments };
-    let answer = once(places, wish).await?;
+    let request = CallTool { tool_path: call.tool_path.to_string(), arguments };
+    let ToolResult(answer) = once(places, request).await?;
     // A hub that knows nothing of texts answers with the result itself.
     let text = answer.as_str().map_or_else(|| answer.to_string(), ToOwned::to_owned);
     let result: Value = serde_json::from_str(&text)?;

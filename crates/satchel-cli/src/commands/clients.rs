@@ -6,33 +6,29 @@ use satchel_core::{
     clients::table,
     files::Places,
     model::{
-        clients::{
-            ClientChange, ClientList, ClientState, ClientsWish, FileChange, KnownClient, Over, Surface,
-            Undone,
-        },
-        control::Wish,
+        clients::{ClientChange, ClientList, ClientState, FileChange, KnownClient, Over, Surface, Undone},
+        request::{ConnectClient, DisconnectClient, ListClients, SetHidden, SetSurface, Undo},
     },
+    platform::Environment,
 };
 
 use super::done;
 use crate::{
     args::{Connect, ConnectOver},
     output::{say, say_foreign, say_json, table as columns},
-    reach::{once, once_as},
+    reach::once,
 };
 
 /// The variables that say where files are, as this process sees them: the hub may have been started elsewhere.
 pub(super) fn environment() -> BTreeMap<String, String> {
-    let names = table::variables();
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| names.contains(name.as_str()))
-        .collect()
+    let ours = Environment::of_this_process();
+    let named = table::variables().into_iter();
+    named.filter_map(|name| Some((name.to_owned(), ours.get(name)?.to_owned()))).collect()
 }
 
 pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Result<ExitCode> {
-    let wish = Wish::Clients(ClientsWish::List { environment: environment() });
-    let mut list: ClientList = once_as(places, wish).await?;
+    let request = ListClients { environment: environment() };
+    let mut list: ClientList = once(places, request).await?;
     if !all {
         let counts = |client: &KnownClient| {
             client.installed || !matches!(client.state, ClientState::NotConnected | ClientState::Paste)
@@ -82,7 +78,7 @@ pub(crate) async fn see(
         Surface::Router => format!("{client} sees four tools that find and use all others."),
         Surface::Auto => format!("{client} sees what suits it; `satchel clients` says what that is."),
     };
-    let answer = once(places, Wish::Clients(ClientsWish::SetSurface { client, surface })).await?;
+    let answer = once(places, SetSurface { client, surface }).await?;
     done(&sentence, &answer, json)
 }
 
@@ -98,7 +94,7 @@ pub(crate) async fn hide(
         true => format!("{client} does not see {path} any more."),
         false => format!("{client} sees {path} again."),
     };
-    let answer = once(places, Wish::Clients(ClientsWish::SetHidden { client, path, hidden })).await?;
+    let answer = once(places, SetHidden { client, path, hidden }).await?;
     done(&sentence, &answer, json)
 }
 
@@ -140,13 +136,13 @@ pub(crate) async fn connect(
         ConnectOver::Http => Over::Http,
         ConnectOver::Bridge => Over::Bridge,
     });
-    let wish = ClientsWish::Add {
+    let request = ConnectClient {
         client: client.to_owned(),
         dry_run: connect.dry_run,
         over,
         environment: environment(),
     };
-    let change: ClientChange = once_as(places, Wish::Clients(wish)).await?;
+    let change: ClientChange = once(places, request).await?;
     show(&change, connect.dry_run, json, "Added our entry to")
 }
 
@@ -156,8 +152,8 @@ pub(crate) async fn disconnect(
     dry_run: bool,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
-    let wish = ClientsWish::Remove { client, dry_run, environment: environment() };
-    let change: ClientChange = once_as(places, Wish::Clients(wish)).await?;
+    let request = DisconnectClient { client, dry_run, environment: environment() };
+    let change: ClientChange = once(places, request).await?;
     show(&change, dry_run, json, "Took our entry out of")
 }
 
@@ -198,8 +194,8 @@ fn sentence(file: &FileChange, dry_run: bool, done: &str) -> String {
 }
 
 pub(crate) async fn undo(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
-    let wish = Wish::Clients(ClientsWish::Undo { environment: environment() });
-    let undone: Undone = once_as(places, wish).await?;
+    let request = Undo { environment: environment() };
+    let undone: Undone = once(places, request).await?;
     if json {
         say_json(&undone)?;
     } else {

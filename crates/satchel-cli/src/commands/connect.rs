@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use satchel_core::{
     files::Places,
-    model::control::{Connection, Wish},
+    model::{control::Connection, request::MakeToken},
 };
 use serde_json::json;
 
@@ -19,10 +19,10 @@ pub(crate) async fn run(places: &Places, connect: Connect, json: bool) -> anyhow
     if !connect.by_hand() {
         return clients::connect(places, &connect, connect.who(), json).await;
     }
-    let wish = Wish::Connect { client: connect.who().to_owned(), ephemeral: false };
+    let request = MakeToken { client: connect.who().to_owned(), ephemeral: false };
     let hub = reach(places).await?;
     let running = matches!(hub, Reached::Running(_));
-    let answer = hub.fulfil_as(wish).await;
+    let answer = hub.ask(request).await;
     hub.leave().await;
     let connection: Connection = answer?;
     match (json, connect.print) {

@@ -1,8 +1,6 @@
 //! `doctor`: looks at everything that can be wrong from outside and says it in words. Starts nothing.
 
 use std::{
-    collections::HashMap,
-    env,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -13,13 +11,17 @@ use satchel_core::{
         file::{OWN_COMMAND, text_of},
     },
     files::Places,
-    hub::{MODEL_VARIABLE, ModelFile, model_file},
-    model::{Code, ServerConfig, ServerView, Snapshot, TransportConfig, control::Wish},
+    meaning::{MODEL_VARIABLE, ModelFile, model_file},
+    model::{
+        Code, ServerConfig, ServerState, ServerView, Snapshot, TransportConfig,
+        request::{GetStatus, ListSecrets, StoreKind, StoredSecrets},
+    },
+    platform::Environment,
     registry::pinning,
-    secrets::Secrets,
+    secrets::{SecretError, Secrets},
     upstream::environment::{self, Found, SearchPath},
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
 
 use super::now_ms;
@@ -54,12 +56,6 @@ enum Verdict {
     /// Worth knowing, but nothing is broken by it.
     Note,
     Wrong,
-}
-
-#[derive(Deserialize)]
-struct SecretStore {
-    names: Vec<String>,
-    store: String,
 }
 
 fn finding(subject: impl Into<String>, verdict: Verdict, message: impl Into<String>) -> Finding {
@@ -131,7 +127,7 @@ async fn look_at_hub(
     places: &Places,
     findings: &mut Vec<Finding>,
 ) -> anyhow::Result<()> {
-    let snapshot: Snapshot = hub.fulfil_as(Wish::Status).await?;
+    let snapshot: Snapshot = hub.ask(GetStatus {}).await?;
     findings.push(match hub {
         Reached::Running(control) => finding(
             "hub",
@@ -145,28 +141,30 @@ async fn look_at_hub(
         findings.push(finding("hub", Verdict::Note, format!("{}. {}", notice.message, notice.action)));
     }
     findings.push(look_at_secrets(hub, places).await);
-    let (search_path, environment) = (SearchPath::default(), env_in_unicode());
+    let (search_path, environment) = (SearchPath::default(), Environment::of_this_process());
     let dirs = search_path.dirs(&environment).await;
     findings.extend(snapshot.servers.iter().map(|server| {
         let wanted = config.servers().get(server.name.as_str());
-        look_at_server(server, wanted, dirs, now_ms())
+        look_at_server(server, wanted, Looking { dirs, environment: &environment }, now_ms())
     }));
     Ok(())
 }
 
 /// Without a server that wants a secret nothing is broken by a missing keychain; one that does is wrong itself.
 async fn look_at_secrets(hub: &Reached, places: &Places) -> Finding {
-    let (names, store) = match hub.fulfil_as::<SecretStore>(Wish::SecretNames).await {
-        Ok(SecretStore { names, store }) => (names, store),
+    let StoredSecrets { names, store, locked } = match hub.ask(ListSecrets {}).await {
+        Ok(known) => known,
         Err(error) => return finding("secrets", Verdict::Note, format!("{error:#}")),
     };
     // The names are remembered beside the store, so only asking for a value shows whether it can be reached.
-    let asked = match store.as_str() {
-        "keychain" => Secrets::open(&places.data).get(PROBE).await.err(),
-        _ => None,
+    let asked = match store {
+        StoreKind::Keychain => Secrets::open(&places.data).get(PROBE).await.err(),
+        StoreKind::File => locked.then_some(SecretError::VaultLocked),
     };
     match asked {
-        None => finding("secrets", Verdict::Fine, format!("{} stored in the {store}", names.len())),
+        None => {
+            finding("secrets", Verdict::Fine, format!("{} stored in the {}", names.len(), store.as_str()))
+        }
         Some(error) => {
             let action = error.code().map_or("", |code| code.action());
             finding("secrets", Verdict::Note, format!("{error}. {action}"))
@@ -174,17 +172,17 @@ async fn look_at_secrets(hub: &Reached, places: &Places) -> Finding {
     }
 }
 
-/// The environment a hub started from here would have.
-fn env_in_unicode() -> HashMap<String, String> {
-    env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
+/// Where programs are looked for, and by which names.
+#[derive(Clone, Copy)]
+struct Looking<'a> {
+    dirs: &'a [PathBuf],
+    environment: &'a Environment,
 }
 
 fn look_at_server(
     server: &ServerView,
     wanted: Option<&ServerConfig>,
-    path: &[PathBuf],
+    looking: Looking,
     now_ms: u64,
 ) -> Finding {
     let state = server.sentence(now_ms);
@@ -194,11 +192,11 @@ fn look_at_server(
         }
         // References are filled in at the start, and a server with its own PATH is looked up there.
         Some(TransportConfig::Stdio { command, env, .. })
-            if command.contains("${") || env.contains_key("PATH") =>
+            if command.contains("${") || looking.environment.platform().variable(env, "PATH").is_some() =>
         {
             (true, command.clone())
         }
-        Some(TransportConfig::Stdio { command, cwd, .. }) => look_for(command, cwd.as_deref(), path),
+        Some(TransportConfig::Stdio { command, cwd, .. }) => look_for(command, cwd.as_deref(), looking),
         Some(TransportConfig::Http { url, .. }) => (true, url.clone()),
         None => (true, server.runs.clone()),
     };
@@ -226,26 +224,38 @@ fn look_at_server(
         );
         return finding(format!("server {}", server.name), Verdict::Note, message);
     }
-    finding(format!("server {}", server.name), verdict, format!("{state}; {place}"))
+    let action = match &server.state {
+        ServerState::NeedsCredential { .. } => format!(". {}", server.action()),
+        ServerState::Off
+        | ServerState::Asleep
+        | ServerState::Starting { .. }
+        | ServerState::Ready { .. }
+        | ServerState::Stopping
+        | ServerState::BackingOff { .. }
+        | ServerState::Broken { .. }
+        | ServerState::NeedsSignIn { .. }
+        | ServerState::Invalid { .. } => String::new(),
+    };
+    finding(format!("server {}", server.name), verdict, format!("{state}; {place}{action}"))
 }
 
 /// Is the program there, and where?
-fn look_for(command: &str, cwd: Option<&str>, path: &[PathBuf]) -> (bool, String) {
-    match environment::find_program(command, path, cwd.map(Path::new)) {
+fn look_for(command: &str, cwd: Option<&str>, looking: Looking) -> (bool, String) {
+    match environment::find_program(command, looking.dirs, cwd.map(Path::new), looking.environment) {
         Found::At(program) => (true, program.display().to_string()),
         Found::NotExecutable(file) => (false, format!("{} may not be executed", file.display())),
-        Found::Nowhere => (false, nowhere(command, path)),
+        Found::Nowhere => (false, nowhere(command, looking)),
     }
 }
 
 /// Where was looked, and what is there instead: another program of the same family.
-fn nowhere(command: &str, path: &[PathBuf]) -> String {
-    let looked: Vec<String> = path.iter().map(|dir| dir.display().to_string()).collect();
+fn nowhere(command: &str, looking: Looking) -> String {
+    let looked: Vec<String> = looking.dirs.iter().map(|dir| dir.display().to_string()).collect();
     let family = FAMILIES.iter().find(|family| family.contains(&command)).copied().unwrap_or_default();
     let instead: Vec<String> = family
         .iter()
         .filter(|other| **other != command)
-        .filter_map(|other| match environment::find_program(other, path, None) {
+        .filter_map(|other| match environment::find_program(other, looking.dirs, None, looking.environment) {
             Found::At(place) => Some(place.display().to_string()),
             Found::NotExecutable(_) | Found::Nowhere => None,
         })
@@ -275,18 +285,16 @@ mod tests {
 
     use super::*;
     use crate::commands::servers::tests::server;
-    use satchel_core::model::{
-        ServerState,
-        snapshot::{During, LastFailure},
-    };
+    use satchel_core::model::snapshot::{During, LastFailure};
 
     fn configured(entry: &str) -> ServerConfig {
         let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
         config.servers()["x"].clone()
     }
 
-    fn looked(entry: &str, state: ServerState, path: &[PathBuf]) -> (Verdict, String) {
-        let found = look_at_server(&server("x", state), Some(&configured(entry)), path, 0);
+    fn looked(entry: &str, state: ServerState, dirs: &[PathBuf]) -> (Verdict, String) {
+        let looking = Looking { dirs, environment: &Environment::of_this_process() };
+        let found = look_at_server(&server("x", state), Some(&configured(entry)), looking, 0);
         (found.verdict, found.message)
     }
 
@@ -371,9 +379,14 @@ mod tests {
         let needs = ServerState::NeedsCredential {
             names: vec!["T".into()],
             variables: vec![],
-            message: String::new(),
+            code: Code::VaultLocked,
+            message: "the file is locked".into(),
         };
-        assert_eq!(looked(r#"{"command": "known"}"#, needs, &path).0, Verdict::Wrong);
+        let known = r#"{"command": "satchel"}"#;
+        let message =
+            "Needs T: the file is locked; part of Satchel. Unlock it with `satchel secrets unlock`."
+                .to_owned();
+        assert_eq!(looked(known, needs, &path), (Verdict::Wrong, message));
     }
 
     #[test]
@@ -386,7 +399,8 @@ mod tests {
             during: During::Start,
         });
         let wanted = configured(r#"{"command": "satchel", "args": ["toolbox"]}"#);
-        let found = look_at_server(&asleep, Some(&wanted), &[], 181_000);
+        let looking = Looking { dirs: &[], environment: &Environment::of_this_process() };
+        let found = look_at_server(&asleep, Some(&wanted), looking, 181_000);
         let message = "Asleep; its last start failed 3 min ago: no API key; part of Satchel";
         assert_eq!((found.verdict, found.message.as_str()), (Verdict::Wrong, message));
     }
@@ -399,8 +413,9 @@ mod tests {
         let node = directory.path().join("node");
         fs::write(&node, "").unwrap();
         fs::set_permissions(&node, fs::Permissions::from_mode(0o755)).unwrap();
-        let path = [directory.path().to_owned()];
-        let said = nowhere("npx", &path);
+        let dirs = [directory.path().to_owned()];
+        let looking = Looking { dirs: &dirs, environment: &Environment::of_this_process() };
+        let said = nowhere("npx", looking);
         assert_eq!(
             said,
             format!(
@@ -409,7 +424,7 @@ mod tests {
                 directory.path().display()
             )
         );
-        assert!(!nowhere("uvx", &path).contains("instead"));
+        assert!(!nowhere("uvx", looking).contains("instead"));
     }
 
     #[test]

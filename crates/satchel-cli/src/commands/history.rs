@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use satchel_core::{
     files::Places,
     model::{
-        control::{Change, Wish},
+        control::Change,
         ledger::{ActivityAsk, ActivityPage, CallDetail, CallLine},
         name::in_path,
+        request::{DeleteHistory, ForgetHabits, GetCall, RunAgain, ToolResult},
     },
 };
 use serde_json::Value;
@@ -26,7 +27,7 @@ const MESSAGE: usize = 60;
 pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow::Result<ExitCode> {
     let keep = async |server: satchel_core::model::ServerName, keep: bool| {
         let change = Change::SetKeepCalls { name: server.to_string(), keep };
-        let answer = reach::once(places, Wish::Change(change)).await?;
+        let answer = reach::once(places, change).await?;
         let sentence = match keep {
             true => format!("Arguments and results of {server} are kept from now on, without secrets."),
             false => format!("Arguments and results of {server} are no longer kept."),
@@ -42,7 +43,7 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
                 client: history.client,
                 ..ActivityAsk::default()
             };
-            let page: ActivityPage = reach::once_as(places, Wish::Activity(ask)).await?;
+            let page: ActivityPage = reach::once(places, ask).await?;
             match json {
                 true => say_json(&page)?,
                 false => say(list(&page, now_ms())),
@@ -50,7 +51,7 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
             Ok(ExitCode::SUCCESS)
         }
         Some(HistoryAct::Show { id }) => {
-            let call: CallDetail = reach::once_as(places, Wish::CallDetail { id }).await?;
+            let call: CallDetail = reach::once(places, GetCall { id }).await?;
             match json {
                 true => say_json(&call)?,
                 false => say(detail(&call, now_ms())),
@@ -63,7 +64,7 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
                 return Err(Usage(format!("the arguments are not JSON: {wrong}")).into());
             }
             let arguments = arguments.map(Value::from);
-            let answer = reach::once(places, Wish::RunAgain { id, arguments }).await?;
+            let ToolResult(answer) = reach::once(places, RunAgain { id, arguments }).await?;
             match answer.as_str() {
                 Some(text) => say_json_text(text),
                 None => say_json(&answer)?,
@@ -71,7 +72,7 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
             Ok(ExitCode::SUCCESS)
         }
         Some(HistoryAct::Clear { sums }) => {
-            let answer = reach::once(places, Wish::DeleteHistory { sums }).await?;
+            let answer = reach::once(places, DeleteHistory { sums }).await?;
             let sentence = match sums {
                 true => "The history, what was learned from searches, and all sums are deleted.",
                 false => "The history and what was learned from searches are deleted; the sums stay.",
@@ -79,12 +80,12 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
             done(sentence, &answer, json)
         }
         Some(HistoryAct::Forget) => {
-            let answer = reach::once(places, Wish::ForgetHabits).await?;
+            let answer = reach::once(places, ForgetHabits {}).await?;
             done("What was learned from searches is forgotten.", &answer, json)
         }
         Some(HistoryAct::Learn { wish }) => {
             let learn = wish == OnOff::On;
-            let answer = reach::once(places, Wish::Change(Change::SetLearning { learn })).await?;
+            let answer = reach::once(places, Change::SetLearning { learn }).await?;
             let sentence = match wish {
                 OnOff::On => {
                     "Tools that are used after a search are found sooner by similar ones from now on."

@@ -10,8 +10,8 @@ use std::{
 use satchel_core::{
     files::Places,
     model::{
-        clients::{ClientsWish, Findings, FoundServer, From, Imported, Left},
-        control::Wish,
+        clients::{Findings, FoundServer, From, Imported, Left},
+        request::{FindServers, ImportServers},
     },
 };
 
@@ -20,7 +20,7 @@ use crate::{
     Usage,
     args::Import,
     output::{one_line, say, say_aside, say_json, table},
-    reach::once_as,
+    reach::once,
 };
 
 /// Longer command lines are cut.
@@ -29,8 +29,8 @@ const RUNS_WIDTH: usize = 60;
 pub(crate) async fn run(places: &Places, import: Import, json: bool) -> anyhow::Result<ExitCode> {
     let from = source(&import)?;
     if import.dry_run {
-        let wish = Wish::Clients(ClientsWish::Find { from, environment: environment() });
-        let findings: Findings = once_as(places, wish).await?;
+        let request = FindServers { from, environment: environment() };
+        let findings: Findings = once(places, request).await?;
         match json {
             true => say_json(&findings)?,
             false => show(&findings),
@@ -39,14 +39,14 @@ pub(crate) async fn run(places: &Places, import: Import, json: bool) -> anyhow::
     }
     let answers: BTreeMap<_, _> =
         import.set.iter().map(|(id, value)| (id.clone(), value.clone().into())).collect();
-    let wish = ClientsWish::Import {
+    let request = ImportServers {
         from,
         names: (!import.only.is_empty()).then_some(import.only),
         answers,
         take_out: import.take_out,
         environment: environment(),
     };
-    let imported: Imported = once_as(places, Wish::Clients(wish)).await?;
+    let imported: Imported = once(places, request).await?;
     match json {
         true => say_json(&imported)?,
         false => tell(&imported),
@@ -139,7 +139,8 @@ fn show(findings: &Findings) {
         for need in &server.needs {
             say(format!("\"{}\" needs --set {}=… {}", server.name, need.id, need.description));
         }
-        server.warnings.iter().for_each(|warning| say(format!("\"{}\": {warning}", server.name)));
+        let told = server.warnings.iter().chain(&server.omitted);
+        told.for_each(|text| say(format!("\"{}\": {text}", server.name)));
     }
     left(&findings.troubles);
     left(&findings.skipped);
@@ -173,6 +174,7 @@ fn tell(imported: &Imported) {
         say(format!("Taken out there: {}.", imported.taken_out.join(", ")));
     }
     left(&imported.left);
+    imported.remarks.iter().for_each(|one| say_aside(&format!("\"{}\": {}", one.place, one.reason)));
     if !imported.added.is_empty() {
         say_aside("`satchel undo` takes all of it back.");
     }

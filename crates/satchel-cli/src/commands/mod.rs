@@ -9,6 +9,9 @@ pub(crate) mod connect;
 pub(crate) mod doctor;
 pub(crate) mod history;
 pub(crate) mod import;
+pub(crate) mod install;
+pub(crate) mod listings;
+pub(crate) mod login;
 pub(crate) mod logs;
 pub(crate) mod manual;
 pub(crate) mod pin;
@@ -26,7 +29,7 @@ use std::{io::Read, process::ExitCode};
 
 use anyhow::Context;
 use satchel_core::clock::now_ms;
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::{Usage, output};
 
@@ -34,7 +37,7 @@ use crate::{Usage, output};
 const INPUT_LIMIT: u64 = 4 * 1024 * 1024;
 
 /// Says that something was done: a sentence for people, the hub's answer for programs.
-fn done(sentence: &str, answer: &Value, json: bool) -> anyhow::Result<ExitCode> {
+fn done(sentence: &str, answer: &impl Serialize, json: bool) -> anyhow::Result<ExitCode> {
     match json {
         true => output::say_json(answer)?,
         false => output::say(sentence),

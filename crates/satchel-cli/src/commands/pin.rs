@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use satchel_core::{
     files::Places,
-    model::{ServerName, control::Wish, package::Pinned},
+    model::{ServerName, package::Pinned, request::PinPackage},
 };
 
 use super::done;
-use crate::reach::once_as;
+use crate::reach::once;
 
 pub(crate) async fn run(
     places: &Places,
@@ -16,11 +16,7 @@ pub(crate) async fn run(
     version: Option<String>,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
-    let pinned: Pinned = once_as(places, Wish::Pin { server: name.to_string(), version }).await?;
+    let pinned: Pinned = once(places, PinPackage { server: name.to_string(), version }).await?;
     let Pinned { package, version } = &pinned;
-    done(
-        &format!("{name} runs {version} of {package} from now on, and no other."),
-        &serde_json::json!(pinned),
-        json,
-    )
+    done(&format!("{name} runs {version} of {package} from now on, and no other."), &pinned, json)
 }

@@ -6,12 +6,12 @@ use std::io::{BufRead, Write, stdin, stdout};
 use anyhow::Context;
 use satchel_core::model::{
     asks::{Ask, FieldInput, FormField, QuestionAnswer, ServerQuestion, Wanted},
-    control::Wish,
+    request::{AnswerQuestion, AnswerSecret, Done},
 };
 use serde_json::{Map, Value};
 
 use super::secrets;
-use crate::{Usage, args::Word, output::harmless};
+use crate::{Usage, args::Word, output::harmless, reach::Reached};
 
 /// A question as it is listed. The server's name is ours; what it says stands under it.
 pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
@@ -113,17 +113,26 @@ fn initial(fields: &[FormField]) -> Map<String, Value> {
     fields.iter().filter_map(|field| Some((field.name.clone(), field.input.initial()?))).collect()
 }
 
-/// The wish that brings this answer. The value of a credential is read here, unseen, and is in no answer.
+/// Brings this answer. The value of a credential is read here, unseen, and is in no answer. `asked`: the person at this
+/// terminal has just said so.
 ///
 /// # Errors
-/// Where nothing was given.
-pub(crate) fn wish(id: u64, question: &ServerQuestion, answer: QuestionAnswer) -> anyhow::Result<Wish> {
-    Ok(match (&question.wants, answer) {
+/// Where nothing was given, or it is refused.
+pub(crate) async fn bring(
+    hub: &Reached,
+    id: u64,
+    question: &ServerQuestion,
+    answer: QuestionAnswer,
+    asked: bool,
+) -> anyhow::Result<Done> {
+    match (&question.wants, answer) {
         (Wanted::Credential { name }, QuestionAnswer::Accept { .. }) => {
-            Wish::AnswerSecret { id, value: secrets::ask(&format!("Value of {}", harmless(name)))? }
+            let value = secrets::ask(&format!("Value of {}", harmless(name)))?;
+            hub.ask(AnswerSecret { id, value }).await
         }
-        (_, answer) => Wish::AnswerQuestion { id, answer },
-    })
+        (_, answer) if asked => hub.ask_for_person(AnswerQuestion { id, answer }).await,
+        (_, answer) => hub.ask(AnswerQuestion { id, answer }).await,
+    }
 }
 
 /// What was done, in a sentence.

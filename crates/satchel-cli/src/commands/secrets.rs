@@ -9,40 +9,36 @@ use std::{
 use anyhow::Context;
 use satchel_core::{
     files::Places,
-    model::{Code, control::Wish},
+    hub::Handle,
+    model::{
+        Code,
+        request::{ListSecrets, RemoveSecret, SetSecret, UnlockVault, UseVault},
+    },
 };
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{done, read_input};
 use crate::{
     Usage,
     args::Secrets,
     output::{say, say_json},
-    reach::{once, once_as, reach, refusal, running},
+    reach::{once, reach, refusal, running},
 };
-
-#[derive(Deserialize, Serialize)]
-struct Names {
-    names: Vec<String>,
-    store: String,
-}
 
 pub(crate) async fn run(places: &Places, secrets: Secrets, json: bool) -> anyhow::Result<ExitCode> {
     match secrets {
         Secrets::Set { name } => {
             let value = ask(&format!("Value of {name}"))?;
-            let answer = unlocking(places, Wish::SetSecret { name: name.clone(), value }).await?;
+            let answer = unlocking(places, SetSecret { name: name.clone(), value }).await?;
             done(&format!("Stored {name}. Use it as ${{secret:{name}}} in the configuration."), &answer, json)
         }
         Secrets::Rm { name } => {
-            let answer = unlocking(places, Wish::RemoveSecret { name: name.clone() }).await?;
+            let answer = unlocking(places, RemoveSecret { name: name.clone() }).await?;
             done(&format!("Removed {name}."), &answer, json)
         }
         Secrets::List => list(places, json).await,
         Secrets::UseFile => {
             let passphrase = ask_twice("Passphrase of the file")?;
-            let answer = once(places, Wish::UseVault { passphrase }).await?;
+            let answer = once(places, UseVault { passphrase }).await?;
             done("Secrets are kept in an encrypted file from now on.", &answer, json)
         }
         Secrets::Unlock => unlock(places, json).await,
@@ -50,11 +46,14 @@ pub(crate) async fn run(places: &Places, secrets: Secrets, json: bool) -> anyhow
 }
 
 async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
-    let names: Names = once_as(places, Wish::SecretNames).await?;
+    let names = once(places, ListSecrets {}).await?;
     match (json, names.names.as_slice()) {
         (true, _) => say_json(&names)?,
         (false, []) => say("No secrets are stored. Store one with `satchel secrets set NAME`."),
         (false, stored) => say(stored.join("\n")),
+    }
+    if names.locked && !json {
+        say(format!("The encrypted secrets file is locked. {}", Code::VaultLocked.action()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -62,19 +61,19 @@ async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
 async fn unlock(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     let hub = running(places).await?;
     let passphrase = ask("Passphrase of the file")?;
-    let answer = hub.fulfil(Wish::UnlockVault { passphrase }).await?;
+    let answer = hub.ask(UnlockVault { passphrase }).await?;
     done("The file is open for as long as the hub runs.", &answer, json)
 }
 
-/// Fulfils a wish, and opens the encrypted file first where it is locked and a person is there to be asked.
-async fn unlocking(places: &Places, wish: Wish) -> anyhow::Result<Value> {
+/// Has a request answered, and opens the encrypted file first where it is locked and a person is there to be asked.
+async fn unlocking<R: Handle + Clone>(places: &Places, request: R) -> anyhow::Result<R::Answer> {
     let hub = reach(places).await?;
-    let mut answer = hub.fulfil(wish.clone()).await;
+    let mut answer = hub.ask(request.clone()).await;
     if answer.as_ref().is_err_and(is_locked) && stdin().is_terminal() {
         answer = match ask("Passphrase of the file") {
-            Ok(passphrase) => match hub.fulfil(Wish::UnlockVault { passphrase }).await {
-                Ok(_) => hub.fulfil(wish).await,
-                refused @ Err(_) => refused,
+            Ok(passphrase) => match hub.ask(UnlockVault { passphrase }).await {
+                Ok(_) => hub.ask(request).await,
+                Err(refused) => Err(refused),
             },
             Err(error) => Err(error),
         };
@@ -84,7 +83,7 @@ async fn unlocking(places: &Places, wish: Wish) -> anyhow::Result<Value> {
 }
 
 fn is_locked(error: &anyhow::Error) -> bool {
-    refusal(error).is_some_and(|refusal| refusal.code == Code::VaultLocked.as_str())
+    refusal(error).is_some_and(|refusal| refusal.code == Code::VaultLocked)
 }
 
 /// A value from a person, unseen, or from a program by standard input.

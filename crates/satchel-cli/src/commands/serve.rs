@@ -111,17 +111,19 @@ struct StopSignals {
     interrupt: tokio::signal::windows::CtrlC,
     abort: tokio::signal::windows::CtrlBreak,
     close: tokio::signal::windows::CtrlClose,
+    log_off: tokio::signal::windows::CtrlLogoff,
     shutdown: tokio::signal::windows::CtrlShutdown,
 }
 
 #[cfg(windows)]
 impl StopSignals {
     fn listen() -> io::Result<Self> {
-        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
         Ok(Self {
             interrupt: ctrl_c()?,
             abort: ctrl_break()?,
             close: ctrl_close()?,
+            log_off: ctrl_logoff()?,
             shutdown: ctrl_shutdown()?,
         })
     }
@@ -131,6 +133,7 @@ impl StopSignals {
             _ = self.interrupt.recv() => {}
             _ = self.abort.recv() => {}
             _ = self.close.recv() => {}
+            _ = self.log_off.recv() => {}
             _ = self.shutdown.recv() => {}
         }
     }

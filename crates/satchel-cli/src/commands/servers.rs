@@ -1,12 +1,13 @@
 //! `add`, `remove`, `list`, `enable`, `disable`, `restart`.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use satchel_core::{
     files::Places,
     model::{
-        self, Code, Notice, ServerName, ServerView, Snapshot,
-        control::{Change, Wish},
+        self, Code, Notice, ServerName, ServerState, ServerView, Snapshot,
+        control::Change,
+        request::{DismissFailure, GetStatus, ListOwnSecrets, OwnSecrets, RemoveSecret, Restart},
     },
 };
 use serde_json::json;
@@ -15,8 +16,12 @@ use super::{done, now_ms};
 use crate::{
     args::{Add, OnOff, Remove, Sandbox},
     output::{count, say, say_aside, say_json, state, table, troubles},
-    reach::{once, once_as, running},
+    reach::{Reached, once, reach, refusal, running},
 };
+
+/// How often is looked whether a server that was just added wants a sign-in, and how long in between.
+const ADDING: usize = 30;
+const TICK: Duration = Duration::from_millis(100);
 
 pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Result<ExitCode> {
     let change = Change::Add {
@@ -26,12 +31,34 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
         era: add.era.map(Into::into),
         replace: add.replace,
     };
-    let answer = once(places, Wish::Change(change)).await?;
-    done(
-        &format!("Added {}. Try it with `satchel tools --server \"{}\"`.", add.name, add.name),
-        &answer,
-        json,
-    )
+    let hub = reach(places).await?;
+    let answer = hub.ask(change).await;
+    let wants_sign_in = match (&answer, &hub) {
+        (Ok(_), Reached::Running(_)) if add.url.is_some() => wants_sign_in(&hub, add.name.as_str()).await,
+        _ => false,
+    };
+    hub.leave().await;
+    let answer = answer?;
+    let sentence = match wants_sign_in {
+        true => format!("Added {0}. It wants a sign-in: run `satchel login {0}`.", add.name),
+        false => format!("Added {0}. Try it with `satchel tools --server \"{0}\"`.", add.name),
+    };
+    done(&sentence, &answer, json)
+}
+
+/// Does a server that was just added want a sign-in? Asks as long as a person waits gladly.
+async fn wants_sign_in(hub: &Reached, name: &str) -> bool {
+    for _ in 0..ADDING {
+        tokio::time::sleep(TICK).await;
+        let Ok(snapshot) = hub.ask(GetStatus {}).await else { return false };
+        let Some(server) = snapshot.servers.iter().find(|server| server.name == name) else { return false };
+        match server.state {
+            ServerState::Asleep | ServerState::Starting { .. } if server.tools.is_none() => {}
+            ServerState::NeedsSignIn { .. } => return true,
+            _ => return false,
+        }
+    }
+    false
 }
 
 pub(crate) async fn remove(
@@ -39,9 +66,8 @@ pub(crate) async fn remove(
     Remove { name, secrets }: Remove,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
-    let own = once(places, Wish::OwnSecrets { server: name.to_string() }).await?;
-    let own: Vec<String> = serde_json::from_value(own["names"].clone()).unwrap_or_default();
-    let answer = once(places, Wish::Change(Change::Remove { name: name.to_string() })).await?;
+    let OwnSecrets { names: own } = once(places, ListOwnSecrets { server: name.to_string() }).await?;
+    let answer = once(places, Change::Remove { name: name.to_string() }).await?;
     if own.is_empty() {
         return done(&format!("Removed {name}."), &answer, json);
     }
@@ -51,10 +77,10 @@ pub(crate) async fn remove(
         return done(&format!("{kept} `satchel secrets rm NAME` removes one."), &answer, json);
     }
     for secret in own {
-        match once(places, Wish::RemoveSecret { name: secret }).await {
+        match once(places, RemoveSecret { name: secret }).await {
             // One that was never stored is as good as removed.
-            Err(error) if !error.to_string().contains("there is no secret") => return Err(error),
-            _ => {}
+            Err(error) if refusal(&error).is_some_and(|refusal| refusal.code == Code::UnknownSecret) => {}
+            removed => drop(removed?),
         }
     }
     done(&format!("Removed {name} and its secrets: {named}."), &answer, json)
@@ -66,7 +92,7 @@ pub(crate) async fn set_enabled(
     enabled: bool,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
-    let answer = once(places, Wish::Change(Change::SetEnabled { name: name.to_string(), enabled })).await?;
+    let answer = once(places, Change::SetEnabled { name: name.to_string(), enabled }).await?;
     let sentence = match enabled {
         true => format!("{name} is on."),
         false => format!("{name} is off and hidden from clients."),
@@ -90,7 +116,7 @@ pub(crate) async fn sandbox(places: &Places, sandbox: Sandbox, json: bool) -> an
     let on = sandbox.wish == OnOff::On;
     let name = sandbox.name.to_string();
     let change = Change::SetSandbox { name: name.clone(), sandbox: on.then(|| walls.clone()) };
-    let answer = once(places, Wish::Change(change)).await?;
+    let answer = once(places, change).await?;
     let listed = |places: &[String]| if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
     let mut sentence = match on {
         true => format!(
@@ -108,18 +134,18 @@ pub(crate) async fn sandbox(places: &Places, sandbox: Sandbox, json: bool) -> an
 }
 
 pub(crate) async fn restart(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
-    let answer = running(places).await?.fulfil(Wish::Restart { server: name.to_string() }).await?;
+    let answer = running(places).await?.ask(Restart { server: name.to_string() }).await?;
     done(&format!("{name} is being started."), &answer, json)
 }
 
 /// A person knows of what went wrong last; it is not shown any more.
 pub(crate) async fn dismiss(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
-    let answer = running(places).await?.fulfil(Wish::DismissFailure { server: name.to_string() }).await?;
+    let answer = running(places).await?.ask(DismissFailure { server: name.to_string() }).await?;
     done(&format!("What went wrong with {name} is not shown any more."), &answer, json)
 }
 
 pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
-    let snapshot: Snapshot = once_as(places, Wish::Status).await?;
+    let snapshot: Snapshot = once(places, GetStatus {}).await?;
     match json {
         true => say_json(&json!({"servers": snapshot.servers}))?,
         false if snapshot.servers.is_empty() && unread(&snapshot).is_some() => {}
@@ -186,6 +212,7 @@ pub(super) mod tests {
             starts: 0,
             fresh: false,
             last_failure: None,
+            sign_in: None,
             calls: 0,
             wake_ms: None,
             usage: Default::default(),

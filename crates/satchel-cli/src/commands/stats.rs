@@ -4,10 +4,7 @@ use std::process::ExitCode;
 
 use satchel_core::{
     files::Places,
-    model::{
-        control::Wish,
-        ledger::{Report, ReportLine, Savings, Sharing},
-    },
+    model::ledger::{Report, ReportLine, Savings, Sharing},
 };
 
 use super::status::megabytes;
@@ -21,7 +18,7 @@ use crate::{
 const NAME: usize = 44;
 
 pub(crate) async fn run(places: &Places, stats: &Stats, json: bool) -> anyhow::Result<ExitCode> {
-    let report: Report = reach::once_as(places, Wish::Report(stats.ask())).await?;
+    let report: Report = reach::once(places, stats.ask()).await?;
     match (json, stats.csv) {
         (true, _) => say_json(&report)?,
         (false, true) => say(report.to_csv().trim_end()),

@@ -6,8 +6,8 @@ use satchel_core::{
     files::Places,
     model::{
         ServerView, Snapshot,
-        control::Wish,
         happening::{DebugServer, DebugStatus},
+        request::{GetDebugStatus, GetStatus},
         snapshot::ClientView,
     },
 };
@@ -24,7 +24,7 @@ pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode>
         Reached::Running(control) => Some(control.address.pid),
         Reached::Here(_) => None,
     };
-    let answer = hub.fulfil_as::<Snapshot>(Wish::Status).await;
+    let answer = hub.ask(GetStatus {}).await;
     hub.leave().await;
     let snapshot = answer?;
     match json {
@@ -36,7 +36,7 @@ pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode>
 
 /// The hub's inside.
 pub(crate) async fn debug(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
-    let status: DebugStatus = reach::once_as(places, Wish::DebugStatus).await?;
+    let status: DebugStatus = reach::once(places, GetDebugStatus {}).await?;
     match json {
         true => say_json(&status)?,
         false => say(debug_in_words(&status)),

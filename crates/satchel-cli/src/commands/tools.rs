@@ -6,9 +6,10 @@ use satchel_core::{
     files::Places,
     hub::{Hub, origin_here},
     model::{
-        ServerView, Snapshot, Startup,
-        control::{Change, ToolLine, ToolList, Wish},
+        ServerView, Startup,
+        control::{Change, ToolLine, ToolList},
         nature::{Effect, Permit},
+        request::{GetStatus, ListTools, Restart},
     },
 };
 use tokio::task::JoinSet;
@@ -39,8 +40,8 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
     if let Reached::Here(hub) = &hub {
         learn(hub, server.as_deref()).await;
     }
-    let answer = hub.fulfil_as(Wish::Tools { query, server, limit }).await;
-    let snapshot = hub.fulfil_as::<Snapshot>(Wish::Status).await;
+    let answer = hub.ask(ListTools { query, server, limit }).await;
+    let snapshot = hub.ask(GetStatus {}).await;
     hub.leave().await;
     let list: ToolList = answer?;
     match json {
@@ -58,7 +59,7 @@ pub(crate) async fn rule(places: &Places, rule: Rule, json: bool) -> anyhow::Res
         None => format!("{} is treated by what it does again.", rule.tool),
     };
     let change = Change::SetPermit { tool: rule.tool, client: rule.client, permit };
-    let answer = once(places, Wish::Change(change)).await?;
+    let answer = once(places, change).await?;
     done(&said, &answer, json)
 }
 
@@ -105,7 +106,7 @@ async fn learn(hub: &Hub, only: Option<&str>) {
 async fn ask(hub: Hub, name: String) {
     let mut watch = hub.watch();
     let Ok(origin) = origin_here(false) else { return };
-    if hub.fulfil(Wish::Restart { server: name.clone() }, &origin).await.is_err() {
+    if hub.request(Restart { server: name.clone() }, &origin).await.is_err() {
         return;
     }
     let known = watch.wait_for(|snapshot| {

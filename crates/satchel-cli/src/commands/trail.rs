@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use satchel_core::{
     files::Places,
     model::{
-        control::Wish,
+        request::VerifyTrail,
         trail::{TRAIL_CSV_HEAD, TrailAsk, TrailHead, TrailPage, TrailRecord, TrailVerdict},
     },
 };
@@ -25,7 +25,7 @@ pub(crate) async fn list(places: &Places, csv: bool, json: bool) -> anyhow::Resu
     let mut records: Vec<TrailRecord> = Vec::new();
     let read = loop {
         let after = records.last().map_or(0, |record| record.seq);
-        let page: Result<TrailPage, _> = hub.fulfil_as(Wish::Trail(TrailAsk { after, limit: 0 })).await;
+        let page: Result<TrailPage, _> = hub.ask(TrailAsk { after, limit: 0 }).await;
         match page {
             Ok(page) => {
                 records.extend(page.records);
@@ -56,7 +56,7 @@ pub(crate) async fn verify(
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     let hub = reach(places).await?;
-    let verdict: Result<TrailVerdict, _> = hub.fulfil_as(Wish::VerifyTrail { noted }).await;
+    let verdict: Result<TrailVerdict, _> = hub.ask(VerifyTrail { noted }).await;
     hub.leave().await;
     let verdict = verdict?;
     if json {

@@ -2,6 +2,7 @@
 
 pub mod caller;
 pub mod form;
+pub mod pages;
 pub mod rounds;
 
 pub use caller::Caller;

@@ -25,6 +25,7 @@ impl ListError {
     /// Its class.
     pub fn code(&self) -> Code {
         let status = match self {
+            ListError::Call(CallError::SignIn(need)) => return need.code,
             ListError::Call(error) => answered_status(error),
             ListError::Shape(..) => None,
         };

@@ -67,6 +67,15 @@ pub enum Step {
         #[serde(default)]
         taken_out: Vec<TakenOut>,
     },
+    /// A server was updated.
+    Updated {
+        /// Its name with us.
+        server: String,
+        /// Its entry as it was.
+        before: serde_json::Value,
+        /// Credentials that were stored for it.
+        secrets: Vec<String>,
+    },
 }
 
 /// What a user chose for one client.
@@ -102,7 +111,7 @@ impl Ledger {
         let (book, trouble) = match std::fs::read(&file).map(|bytes| serde_json::from_slice(&bytes)) {
             Ok(Ok(book)) => (book, None),
             Ok(Err(error)) => {
-                let _ = std::fs::rename(&file, file.with_extension("damaged"));
+                let _ = files::rename(&file, &file.with_extension("damaged"));
                 let text =
                     format!("the list of what was written into other programs' files was damaged ({error})");
                 (Book::default(), Some(text))
@@ -153,7 +162,7 @@ impl Ledger {
         let of_records = book.records.values().flat_map(|record| &record.files).map(|file| &file.path);
         let of_steps = book.steps.iter().flat_map(|step| match step {
             Step::Imported { taken_out, .. } => taken_out.as_slice(),
-            Step::Connected { .. } | Step::Disconnected { .. } => &[],
+            Step::Connected { .. } | Step::Disconnected { .. } | Step::Updated { .. } => &[],
         });
         of_records.chain(of_steps.map(|file| &file.path)).cloned().collect()
     }
@@ -177,6 +186,11 @@ impl Ledger {
         taken_out: Vec<TakenOut>,
     ) -> io::Result<()> {
         self.change(|book| book.steps.push(Step::Imported { servers, secrets, taken_out }))
+    }
+
+    /// A server is about to be updated.
+    pub fn updated(&self, server: String, before: serde_json::Value, secrets: Vec<String>) -> io::Result<()> {
+        self.change(|book| book.steps.push(Step::Updated { server, before, secrets }))
     }
 
     /// The last step.

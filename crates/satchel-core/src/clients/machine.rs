@@ -6,60 +6,31 @@ use std::{
 };
 
 use super::table::{PerOs, Signs};
-
-/// An operating system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Os {
-    /// And everything like it.
-    Linux,
-    /// From Apple.
-    Macos,
-    /// From Microsoft.
-    Windows,
-}
-
-impl Os {
-    /// The one this program runs on.
-    pub fn here() -> Self {
-        if cfg!(windows) {
-            Os::Windows
-        } else if cfg!(target_os = "macos") {
-            Os::Macos
-        } else {
-            Os::Linux
-        }
-    }
-}
+use crate::platform::{Environment, Platform};
 
 /// An operating system and the variables of its user.
 #[derive(Debug, Clone)]
 pub struct Machine {
-    /// Which system.
-    pub os: Os,
-    /// The environment.
-    pub variables: BTreeMap<String, String>,
+    /// The system, and the environment.
+    pub environment: Environment,
 }
 
 impl Machine {
     /// This computer, with some variables as somebody else sees them.
     pub fn here(others: &BTreeMap<String, String>) -> Self {
-        let mut variables: BTreeMap<String, String> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
-        variables.extend(others.iter().map(|(name, value)| (name.clone(), value.clone())));
-        Self { os: Os::here(), variables }
+        let mut environment = Environment::of_this_process();
+        environment.extend(others.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        Self { environment }
+    }
+
+    /// Which system.
+    pub fn platform(&self) -> Platform {
+        self.environment.platform()
     }
 
     /// A variable that is set and not empty.
     pub fn variable(&self, name: &str) -> Option<String> {
-        let set = |name: &str| self.variables.get(name).filter(|value| !value.is_empty()).cloned();
-        let below_home = |path: &str| set("USERPROFILE").map(|home| format!("{home}{path}"));
-        match (self.os, name) {
-            (Os::Windows, "HOME" | "USERPROFILE") => set("USERPROFILE").or_else(|| set("HOME")),
-            (Os::Windows, "APPDATA") => set(name).or_else(|| below_home("\\AppData\\Roaming")),
-            (Os::Windows, "LOCALAPPDATA") => set(name).or_else(|| below_home("\\AppData\\Local")),
-            _ => set(name),
-        }
+        self.environment.variable(name)
     }
 
     /// A text with its variables: `${X}`, `${X:-default}`, where the default may hold variables again. `None` where
@@ -95,7 +66,7 @@ impl Machine {
         if !path.contains('*') {
             return vec![PathBuf::from(path)];
         }
-        let separator = if self.os == Os::Windows { &['\\', '/'][..] } else { &['/'][..] };
+        let separator = if self.platform() == Platform::Windows { &['\\', '/'][..] } else { &['/'][..] };
         let mut found = vec![PathBuf::new()];
         for (index, part) in path.split(separator).enumerate() {
             found = match part.split_once('*') {
@@ -110,20 +81,20 @@ impl Machine {
 
     /// All paths of a list, for this system.
     pub fn all_paths(&self, lists: &PerOs) -> Vec<PathBuf> {
-        let own = match self.os {
-            Os::Linux => &lists.linux,
-            Os::Macos => &lists.macos,
-            Os::Windows => &lists.windows,
+        let own = match self.platform() {
+            Platform::Linux => &lists.linux,
+            Platform::MacOs => &lists.macos,
+            Platform::Windows => &lists.windows,
         };
         lists.all.iter().chain(own).flat_map(|template| self.paths(template)).collect()
     }
 
     /// The first sign of a client that is there.
     pub fn sign(&self, signs: &Signs) -> Option<PathBuf> {
-        let own = match self.os {
-            Os::Linux => &signs.linux,
-            Os::Macos => &signs.macos,
-            Os::Windows => &signs.windows,
+        let own = match self.platform() {
+            Platform::Linux => &signs.linux,
+            Platform::MacOs => &signs.macos,
+            Platform::Windows => &signs.windows,
         };
         let files = signs.all.iter().chain(own).flat_map(|template| self.paths(template));
         let extensions = signs.extension.iter().flat_map(|name| {
@@ -142,8 +113,7 @@ impl Machine {
 
     /// A program in the search path.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
-        let endings: &[&str] = if self.os == Os::Windows { &[".exe", ".cmd", ".bat"] } else { &[""] };
-        let path = self.variable("PATH")?;
+        let (endings, path) = (self.environment.program_endings(), self.variable("PATH")?);
         std::env::split_paths(&path)
             .flat_map(|dir| endings.iter().map(move |ending| dir.join(format!("{name}{ending}"))))
             .find(|candidate| candidate.is_file())
@@ -171,14 +141,13 @@ fn matching(base: &Path, start: &str, end: &str) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn machine(os: Os, variables: &[(&str, &str)]) -> Machine {
-        let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        Machine { os, variables }
+    fn machine(platform: Platform, variables: &[(&str, &str)]) -> Machine {
+        Machine { environment: Environment::new(platform, variables.iter().copied()) }
     }
 
     #[test]
     fn variables_and_their_defaults_make_a_path() {
-        let linux = machine(Os::Linux, &[("HOME", "/home/zoë"), ("EMPTY", "")]);
+        let linux = machine(Platform::Linux, &[("HOME", "/home/zoë"), ("EMPTY", "")]);
         let check = |template: &str, expected: Option<&str>| {
             assert_eq!(linux.fill(template).as_deref(), expected, "{template}");
         };
@@ -187,7 +156,7 @@ mod tests {
         check("${A:-${B:-${HOME}/.cline}/data}/s.json", Some("/home/zoë/.cline/data/s.json"));
         check("${EMPTY:-x}${GONE:-}", Some("x"));
         check("${GONE}/a", None);
-        let windows = machine(Os::Windows, &[("USERPROFILE", "C:\\Users\\Z")]);
+        let windows = machine(Platform::Windows, &[("USERPROFILE", "C:\\Users\\Z")]);
         assert_eq!(windows.fill("${APPDATA}\\Code").as_deref(), Some("C:\\Users\\Z\\AppData\\Roaming\\Code"));
         assert_eq!(windows.fill("${HOME}").as_deref(), Some("C:\\Users\\Z"));
     }
@@ -199,7 +168,25 @@ mod tests {
             std::fs::create_dir_all(dir.path().join(name).join("in")).unwrap();
         }
         let home = dir.path().to_str().unwrap();
-        let found = machine(Os::Linux, &[("HOME", home)]).paths("${HOME}/Claude_*/in");
+        let found = machine(Platform::Linux, &[("HOME", home)]).paths("${HOME}/Claude_*/in");
         assert_eq!(found, [dir.path().join("Claude_abc/in"), dir.path().join("claude_x/in")]);
+    }
+
+    #[test]
+    fn a_program_is_found_where_each_system_names_its_search_path() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["code.cmd", "code", "claude.exe"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let path = dir.path().to_str().unwrap();
+        let check = |platform, variable, name: &str, expected: Option<&str>| {
+            let found = machine(platform, &[(variable, path)]).program(name);
+            assert_eq!(found, expected.map(|name| dir.path().join(name)), "{platform:?} {variable} {name}");
+        };
+        check(Platform::Windows, "Path", "code", Some("code.cmd"));
+        check(Platform::Windows, "PATH", "claude", Some("claude.exe"));
+        check(Platform::Linux, "PATH", "code", Some("code"));
+        check(Platform::Linux, "Path", "code", None);
+        check(Platform::Linux, "PATH", "claude", None);
     }
 }

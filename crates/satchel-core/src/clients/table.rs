@@ -105,6 +105,16 @@ pub enum Untyped {
     Unsupported,
 }
 
+/// Where a file switches tools of all servers on and off, by `SERVER_TOOL`; `*` stands for anything.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolSwitches {
+    /// Objects with `true`, `false`, `"allow"` or `"deny"` for each name.
+    pub keys: Vec<String>,
+    /// Objects with the client's agents by name, which may have such objects of their own.
+    pub agents: Vec<String>,
+}
+
 /// How an entry is read.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
@@ -169,6 +179,8 @@ pub struct Shape {
     pub state_field: Option<String>,
     /// A list elsewhere in the file with the names of entries that are off.
     pub excluded_path: Option<Vec<String>>,
+    /// Where the file switches tools of all servers on and off.
+    pub tool_switches: Option<ToolSwitches>,
     /// An object elsewhere in the file that says of entries, by name, whether they are on and what they are called.
     pub extras: Option<Vec<String>>,
     /// An entry with nothing but a switch belongs to another file.
@@ -226,6 +238,7 @@ impl Default for Shape {
             enabled_field: None,
             state_field: None,
             excluded_path: None,
+            tool_switches: None,
             extras: None,
             enablement_only: false,
             settings_only: None,
@@ -394,7 +407,7 @@ pub fn variables() -> std::collections::BTreeSet<&'static str> {
         names.insert(&piece[..end]);
     }
     // What we put into entries is no variable.
-    for ours in ["URL", "URL_LOCALHOST", "URL_DOCKER", "TOKEN", "BRIDGE", "BRIDGE_ARGS", "NAME", "UUID"] {
+    for ours in ["URL", "URL_LOCALHOST", "TOKEN", "BRIDGE", "BRIDGE_ARGS", "NAME", "UUID"] {
         names.remove(ours);
     }
     names

@@ -107,7 +107,6 @@ impl Filling<'_> {
         template
             .replace("${URL}", url)
             .replace("${URL_LOCALHOST}", &url.replacen("127.0.0.1", "localhost", 1))
-            .replace("${URL_DOCKER}", &url.replacen("127.0.0.1", "host.docker.internal", 1))
             .replace("${TOKEN}", self.token)
             .replace("${BRIDGE}", &self.ourselves.bridge)
             .replace("${BRIDGE_ARGS}", &self.bridge_args().join(" "))

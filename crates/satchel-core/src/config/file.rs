@@ -14,6 +14,7 @@ use crate::edit::{Format, Spot, without_comments};
 use crate::files;
 use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
+    oauth::{OAuth, Resource},
     server::{
         DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REFRESH_INTERVAL, REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT,
         REQUEST_TIMEOUT_FLOOR, Sandbox,
@@ -45,6 +46,10 @@ pub const TOOL_RULES: &str = "toolRules";
 pub const TOOL_DEFAULTS: &str = "toolDefaults";
 /// What becomes of a new server's first lists before a person has looked at them: `"offer"` or `"hold"`.
 pub const NEW_SERVERS: &str = "newServers";
+/// Registries of servers: a list of addresses, each with a token where it wants one.
+pub const REGISTRIES: &str = "registries";
+/// The one that is asked where none is named.
+pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
 /// About what the clients with the least room take in one piece.
 const USUAL_RESULT_CAP: usize = 100_000;
 /// The command that always means our own program.
@@ -88,6 +93,7 @@ pub struct Config {
     rules: Vec<ToolRule>,
     tool_defaults: Defaults,
     holds_new_servers: bool,
+    registries: Vec<RegistrySource>,
     /// Rules that stand in the file and that nobody has accepted: what they restrict counts.
     unaccepted: Option<(Vec<ToolRule>, Defaults)>,
 }
@@ -99,6 +105,21 @@ pub struct EmbeddingSource {
     pub url: String,
     /// The model's name there.
     pub model: String,
+}
+
+/// A registry of servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistrySource {
+    /// Its address, without `/v0.1` and without a slash at the end.
+    pub url: String,
+    /// What it wants to see, as it is written: a reference to a secret.
+    pub token: Option<String>,
+}
+
+impl RegistrySource {
+    fn usual() -> Vec<Self> {
+        vec![Self { url: OFFICIAL_REGISTRY.to_owned(), token: None }]
+    }
 }
 
 /// What is recorded, and for how long: the block `history`.
@@ -136,6 +157,7 @@ impl Default for Config {
             rules: Vec::new(),
             tool_defaults: Defaults::default(),
             holds_new_servers: false,
+            registries: RegistrySource::usual(),
             unaccepted: None,
         }
     }
@@ -175,6 +197,7 @@ impl Config {
         let (mut history, mut debug_status, mut meaning) = (History::default(), true, true);
         let (mut rules, mut otlp_endpoint, mut embedding) = (Vec::new(), None, None);
         let (mut tool_defaults, mut faults) = (Defaults::default(), BTreeMap::new());
+        let mut registries = RegistrySource::usual();
         let root = reader.object(text, "the configuration")?;
         reader.has_its_block(&root)?;
         for (key, value) in root {
@@ -205,6 +228,9 @@ impl Config {
             if key == TOOL_DEFAULTS {
                 tool_defaults = reader.tool_defaults(value)?;
             }
+            if key == REGISTRIES {
+                registries = reader.registries(value)?;
+            }
             if key == NEW_SERVERS && !matches!(value.get(), "\"offer\"" | "\"hold\"") {
                 let message = format!("\"{NEW_SERVERS}\" must be \"offer\" or \"hold\"");
                 return Err(reader.at(value.get(), message));
@@ -221,6 +247,7 @@ impl Config {
         Ok(Self {
             text: written.to_owned(),
             holds_new_servers,
+            registries,
             unaccepted: None,
             document,
             servers,
@@ -301,6 +328,11 @@ impl Config {
         self.holds_new_servers
     }
 
+    /// Who lists servers that can be added, in the order in which they are asked.
+    pub fn registries(&self) -> &[RegistrySource] {
+        &self.registries
+    }
+
     /// Rules that stand in the file and that nobody has accepted: only what they restrict is in force.
     pub fn unaccepted_rules(&self) -> Option<(&[ToolRule], &Defaults)> {
         self.unaccepted.as_ref().map(|(rules, defaults)| (rules.as_slice(), defaults))
@@ -324,6 +356,8 @@ impl Config {
         embedding: Option<EmbeddingSource>,
         otlp_endpoint: Option<String>,
     ) -> Self {
+        let registries = self.registries.iter().filter(|named| accepted.registries.contains(named));
+        let registries = registries.cloned().collect();
         let mut in_force = accepted.rules;
         for name in self.servers.keys().filter(|name| name.in_path() != name.as_str()) {
             in_force = ToolRule::as_in_paths(in_force, name);
@@ -331,7 +365,7 @@ impl Config {
         let rules = std::mem::replace(&mut self.rules, in_force);
         let defaults = std::mem::replace(&mut self.tool_defaults, accepted.tool_defaults);
         self.unaccepted = Some((rules, defaults));
-        Self { holds_new_servers, embedding, otlp_endpoint, ..self }
+        Self { holds_new_servers, embedding, otlp_endpoint, registries, ..self }
     }
 
     /// How many bytes of text a result for this client may have; 0 for any.
@@ -551,7 +585,8 @@ impl<'a> Reader<'a> {
                 }
                 let headers =
                     field(&["headers"]).map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?;
-                TransportConfig::Http { url, headers }
+                let oauth = field(&["oauth"]).map_or(Ok(OAuth::default()), |(_, value)| self.oauth(value))?;
+                TransportConfig::Http { url, headers, oauth: Box::new(oauth) }
             }
         };
         let enabled = switch("enabled")?.unwrap_or(true) && !switch("disabled")?.unwrap_or(false);
@@ -604,6 +639,54 @@ impl<'a> Reader<'a> {
             exact_results,
             sandbox,
         })
+    }
+
+    /// `false`, or a block of settings.
+    fn oauth(&self, value: &'a Raw) -> Result<OAuth, ConfigError> {
+        match value.get() {
+            "false" => return Ok(OAuth { never: true, ..OAuth::default() }),
+            "true" | "null" => return Ok(OAuth::default()),
+            _ => {}
+        }
+        let mut oauth = OAuth::default();
+        for (name, value) in self.object(value.get(), "\"oauth\"")? {
+            let wrong =
+                |expected: &str| self.at(value.get(), format!("\"{name}\" in \"oauth\" must be {expected}"));
+            let text = || self.text_of(&name, value).map(Some);
+            match name.as_str() {
+                "clientId" | "client_id" => oauth.client_id = text()?,
+                "clientSecret" | "client_secret" => oauth.client_secret = text()?,
+                "scopes" => oauth.scopes = Some(self.list(&name, value)?),
+                "resource" => {
+                    oauth.resource = match value.get() {
+                        "true" => Resource::Named,
+                        "false" => Resource::Off,
+                        _ => Resource::Value(self.text_of(&name, value)?),
+                    };
+                }
+                "redirect" => {
+                    oauth.redirect = serde_json::from_str(value.get())
+                        .map_err(|_| wrong("\"127.0.0.1\" or \"localhost\""))?;
+                }
+                "port" | "callbackPort" => {
+                    let port = value.get().parse().ok().filter(|port| *port > 0);
+                    oauth.port = Some(port.ok_or_else(|| wrong("a port from 1 to 65535"))?);
+                }
+                "authorizeParameters" => oauth.authorize_parameters = self.map(&name, value)?,
+                "clientMetadataUrl" => oauth.client_metadata_url = text()?,
+                "issuer" => oauth.issuer = text()?,
+                "allowNoPkceAnnouncement" => {
+                    oauth.allow_no_pkce_announcement = self.switch(&name, value)?;
+                }
+                "grant" => {
+                    oauth.grant = serde_json::from_str(value.get())
+                        .map_err(|_| wrong("\"authorization_code\" or \"client_credentials\""))?;
+                }
+                // Kept in the file, as everything that is not understood.
+                _ => {}
+            }
+        }
+        Ok(oauth)
     }
 
     /// `true` for walls without a door, or what is left open.
@@ -723,6 +806,32 @@ impl<'a> Reader<'a> {
         Ok(Some(source))
     }
 
+    fn registries(&self, value: &'a Raw) -> Result<Vec<RegistrySource>, ConfigError> {
+        let list: Vec<&'a Raw> = serde_json::from_str(value.get()).map_err(|_| {
+            self.at(value.get(), format!("\"{REGISTRIES}\" must be a list, but is {}", kind(value.get())))
+        })?;
+        let registry = |raw: &'a Raw| {
+            let fields = self.object(raw.get(), &format!("each of \"{REGISTRIES}\""))?;
+            let text = |wanted: &str| {
+                let field = fields.iter().find(|(key, _)| key == wanted);
+                field.map(|(key, value)| self.text_of(key, value)).transpose()
+            };
+            let url = text("url")?.unwrap_or_default();
+            let url = url.trim().trim_end_matches('/').trim_end_matches("/v0.1").to_owned();
+            let is_here = ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|here| {
+                url.strip_prefix(here).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+            });
+            if !url.starts_with("https://") && !is_here {
+                let message = format!(
+                    "each of \"{REGISTRIES}\" needs a \"url\" that begins with https://; http:// is for this computer only"
+                );
+                return Err(self.at(raw.get(), message));
+            }
+            Ok(RegistrySource { url, token: text("token")? })
+        };
+        list.into_iter().map(registry).collect()
+    }
+
     fn switch(&self, key: &str, value: &Raw) -> Result<bool, ConfigError> {
         serde_json::from_str(value.get()).map_err(|_| {
             self.at(value.get(), format!("\"{key}\" must be true or false, but is {}", kind(value.get())))
@@ -838,6 +947,31 @@ mod tests {
         assert_eq!(server(r#"{"command": "x"}"#).request_timeout, Duration::from_secs(60));
         let wrong = fault(r#"{"command": "x", "toolTimeouts": {"a": "soon"}}"#);
         assert!(wrong.message.contains("\"a\" must be a number of seconds"));
+    }
+
+    #[test]
+    fn registries_are_named_by_address_and_the_official_one_is_the_usual() {
+        let registries = |text: &str| Config::parse(text).map(|config| config.registries().to_vec());
+        assert_eq!(registries("{}").unwrap()[0].url, OFFICIAL_REGISTRY);
+        assert_eq!(registries(r#"{"registries": []}"#).unwrap(), []);
+        let named = registries(
+            r#"{"registries": [{"url": "https://r.example/v0.1/", "token": "${secret:R}"}, {"url": "http://127.0.0.1:8080"}]}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            (named[0].url.as_str(), named[0].token.as_deref()),
+            ("https://r.example", Some("${secret:R}"))
+        );
+        assert_eq!(named[1].url, "http://127.0.0.1:8080");
+        for wrong in [
+            r#"7"#,
+            r#"["https://x"]"#,
+            r#"[{}]"#,
+            r#"[{"url": "http://r.example"}]"#,
+            r#"[{"url": "http://127.0.0.1.r.example"}]"#,
+        ] {
+            assert!(registries(&format!(r#"{{"registries": {wrong}}}"#)).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! Settings that decide what Satchel protects: rules over tools, what is done with new servers, and addresses that texts go
-//! to. Another hand may make them stricter in the file at once; what it makes laxer waits for a person. Pure.
+//! to or that servers come from. Another hand may make them stricter in the file at once; what it makes laxer waits for a person. Pure.
 
 use serde_json::{Map, Value, json};
 
 use super::{
     Config,
-    file::{EMBEDDING, NEW_SERVERS, OTLP_ENDPOINT, TOOL_DEFAULTS, TOOL_RULES},
+    file::{EMBEDDING, NEW_SERVERS, OTLP_ENDPOINT, REGISTRIES, TOOL_DEFAULTS, TOOL_RULES},
 };
 use crate::model::{control::Change, nature::Permit};
 
-const KEYS: [&str; 5] = [TOOL_RULES, TOOL_DEFAULTS, NEW_SERVERS, EMBEDDING, OTLP_ENDPOINT];
+const KEYS: [&str; 6] = [TOOL_RULES, TOOL_DEFAULTS, NEW_SERVERS, EMBEDDING, OTLP_ENDPOINT, REGISTRIES];
 
 /// The guarded settings of one configuration, as they are written there.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -60,6 +60,7 @@ impl Guarded {
         let address = |key: &str| next.0.get(key).is_none() || next.0.get(key) == self.0.get(key);
         let defaults = self.0.get(TOOL_DEFAULTS) == next.0.get(TOOL_DEFAULTS);
         let holds = after.holds_new_servers() || !before.holds_new_servers();
+        let fewer = after.registries().iter().all(|named| before.registries().contains(named));
         let off_before = before.tool_rules().iter().any(|rule| rule.permit == Some(Permit::Off));
         // Of rules the last one counts, so all that were there must come in the same order.
         let mut known = before.tool_rules().iter().peekable();
@@ -82,6 +83,7 @@ impl Guarded {
         address(EMBEDDING)
             && address(OTLP_ENDPOINT)
             && defaults
+            && fewer
             && holds
             && stricter
             && known.peek().is_none()
@@ -149,6 +151,9 @@ mod tests {
             (there.clone(), json!({}), true),
             (json!({}), json!({ "toolDefaults": { "deletes": "allow" } }), false),
             (json!({}), json!({ "otlpEndpoint": "http://127.0.0.1:4318" }), false),
+            (json!({}), json!({ "registries": [] }), true),
+            (json!({}), json!({ "registries": [{ "url": "https://r.example" }] }), false),
+            (json!({ "registries": [{ "url": "https://r.example" }] }), json!({}), false),
         ] {
             assert_eq!(guarded(&before).is_tightened_by(&guarded(&after)), tighter, "{before} → {after}");
         }

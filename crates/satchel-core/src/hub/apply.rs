@@ -1,5 +1,5 @@
-//! One change at a time, from any face or from the file: decide, write whole, reconcile. The configuration's only
-//! writer.
+//! Applies configuration changes, one at a time, from any face or from the file: validate, write atomically, reconcile.
+//! The only writer of the configuration file.
 
 use std::path::Path;
 
@@ -58,7 +58,7 @@ pub(super) struct Asked {
 pub(super) async fn ask(hub: &Hub, change: Change, accepts: bool) -> Result<(), ApplyError> {
     let (answer, done) = oneshot::channel();
     let asked = Asked { change, by: hub.clone(), accepts, answer };
-    hub.inner.changes.send(asked).await.map_err(|_| ApplyError::Closing)?;
+    hub.inner.configured.ask(asked).await.map_err(|_| ApplyError::Closing)?;
     done.await.map_err(|_| ApplyError::Closing)?
 }
 
@@ -68,24 +68,24 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
         tokio::select! {
             next = asked.recv() => match next {
                 Some(Asked { change, by, accepts, answer }) => {
-                    let turn = hub.inner.settings.turn.lock().await;
+                    let turn = hub.inner.configured.accepted.turn.lock().await;
                     let made = caught(async { make(&by, &change, accepts).await }).await;
                     drop(turn);
                     if matches!(made, Ok(Ok(()))) {
                         // Who is told that it was made finds it in the trail.
-                        hub.written().await;
+                        hub.recorder().written().await;
                     }
                     let _ = answer.send(made.unwrap_or_else(|error| Err(error.into())));
                 }
                 None => return,
             },
             () = changed(watch.as_ref()) => {
-                let _turn = hub.inner.settings.turn.lock().await;
+                let _turn = hub.inner.configured.accepted.turn.lock().await;
                 if caught(async { reload(&hub).await }).await.is_err() {
                     tracing::error!("the changed configuration could not be read; what ran before goes on");
                 }
             }
-            () = hub.inner.end.cancelled() => return,
+            () = hub.inner.life.end().cancelled() => return,
         }
     }
 }
@@ -140,7 +140,7 @@ async fn reload(hub: &Hub) {
             // A file that is gone is no wish to lose everything: editors remove and rename while they save.
             let Some(written) = config else { return };
             let config = hub.in_force(&written, Accepted::Nothing);
-            if **hub.inner.config.borrow() != config {
+            if *hub.config() != config {
                 tracing::info!("the configuration changed");
                 let file = hub.places().config_file.display().to_string();
                 hub.did(DeedKind::Policy, "", &file, "the file was changed from outside");
@@ -161,7 +161,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     // The file is the truth: it may have been edited by hand a moment ago.
     let current = match read(path) {
         Ok(Some(config)) => config,
-        Ok(None) => Config::clone(&hub.inner.config.borrow()),
+        Ok(None) => Config::clone(&hub.config()),
         Err(Trouble::Broken { file, error }) => return Err(ApplyError::Broken { file, error }),
         Err(trouble @ Trouble::Unreadable(_)) => return Err(ApplyError::Files(trouble.to_string())),
     };
@@ -174,7 +174,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     files::replace(path, config.to_text().as_bytes())
         .map_err(|error| ApplyError::Files(error.to_string()))?;
     hub.clear_notice(Code::ConfigInvalid);
-    hub.settings_changed(change);
+    hub.inner.configured.accepted.changed(change);
     let in_force = hub.in_force(&config, Accepted::Nothing);
     remember(hub, &config);
     hub.did_change(change);
@@ -189,7 +189,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
         if accepts || !waits {
             hub.forget_approvals(name).await;
         }
-        hub.forget_habits_of(name);
+        hub.recorder().forget_habits_of(name);
     }
     Ok(())
 }

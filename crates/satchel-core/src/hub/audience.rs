@@ -1,5 +1,5 @@
-//! What one client sees of the servers: everything but what a person hid from it and what rules switch off for it. What
-//! is hidden from a client does not exist for it, whichever way it asks; what is off is refused with the rule.
+//! Computes the catalog that one client sees: everything except what the user hid from it and what rules disable for
+//! it. A hidden tool does not exist for the client; a disabled one is refused with the rule that disables it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,6 +11,7 @@ use crate::{
     catalog::{Catalog, Offer},
     config::Config,
     model::{ServerName, name::in_path},
+    upstream::News,
 };
 
 /// The catalogs of clients that do not see everything, each with what it was made of.
@@ -52,9 +53,14 @@ impl Hub {
         !self.hidden().is_some_and(hides)
     }
 
+    /// May whoever looks through this handle hear what a server said unasked?
+    pub fn may_hear(&self, news: &News) -> bool {
+        self.calls().owned.may_hear(self.viewer.as_deref().unwrap_or_default(), news)
+    }
+
     /// What the enabled servers offer, as far as it may be seen through this handle.
     pub fn catalog(&self) -> Catalog {
-        let (whole, config) = (self.inner.catalog.borrow().clone(), self.inner.config.borrow().clone());
+        let (whole, config) = (self.inner.servers.catalog(), self.config());
         match self.hidden() {
             None if !self.may_be_off(&config) => whole,
             hidden => self.shown(whole, config, hidden.unwrap_or_default()),
@@ -63,7 +69,7 @@ impl Hub {
 
     /// What is hidden from whoever looks through this handle; `None` for nothing.
     fn hidden(&self) -> Option<BTreeSet<String>> {
-        let hidden = self.inner.edits.choices(self.viewer.as_deref()?).hidden;
+        let hidden = self.inner.clients.edits.choices(self.viewer.as_deref()?).hidden;
         (!hidden.is_empty()).then_some(hidden)
     }
 
@@ -71,7 +77,7 @@ impl Hub {
         // Nobody's name is a client's.
         let viewer = self.viewer.clone().unwrap_or_default();
         let viewer = if self.by_hand { Arc::default() } else { viewer };
-        let mut audiences = self.inner.audiences.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut audiences = self.inner.clients.audiences.lock().unwrap_or_else(PoisonError::into_inner);
         let known = audiences.get(&viewer);
         let is_this = |known: &&Shown| {
             known.of.is_same(&whole) && Arc::ptr_eq(&known.by, &config) && known.hidden == hidden

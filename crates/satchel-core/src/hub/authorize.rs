@@ -1,33 +1,33 @@
-//! Who may have what done: nothing that a server started may ask the hub for anything, and what loosens a protection
-//! needs a person, in the window or asked at a terminal. Everything else is open to whoever may open the control channel.
+//! Authorizes requests of the control channel. Processes started by a server are refused everything; requests that
+//! loosen a protection need a person, in the window or at a terminal; anybody who can open the channel may do the rest.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::Hub;
 use crate::{
+    clients::ledger::Step,
     config::rules::ToolRule,
     model::{
-        Origin,
+        Code, Origin,
         asks::QuestionAnswer,
-        clients::ClientsWish,
-        control::{Change, Refusal, Wish},
+        control::{Change, Refusal},
         nature::Permit,
+        request::{
+            AnswerAsk, AnswerQuestion, Approve, ApproveSettings, DeleteHistory, KeepDeleted, LookedAt,
+            Resume, SetHidden, Undo,
+        },
         server::Sandbox,
         trail::DeedKind,
     },
     upstream::ancestry::{Caller, Process},
 };
 
-/// The code of a refusal that a person's yes at a terminal would have prevented.
-pub const NEEDS_PERSON: &str = "needs_person";
-/// The code of a refusal of whatever a server started.
-pub const FROM_A_SERVER: &str = "from_a_server";
 /// Where in the trail a request stands that came over the control channel and was turned away.
 const CHANNEL: &str = "the control channel";
 
 /// What is loosened, and how a person has it done.
 #[derive(Debug, PartialEq, Eq)]
-struct Loosening {
+pub(super) struct Loosening {
     /// What is done, as the beginning of a sentence.
     what: String,
     /// The command; empty where there is none.
@@ -66,7 +66,11 @@ impl Hub {
 
     fn turned_away_gone(&self) -> Refusal {
         self.turned_away_from("unknown program", "it ended before it could be looked at", CHANNEL);
-        Refusal::new(FROM_A_SERVER, "whoever asked was gone before it could be told who it was", "Try again.")
+        Refusal::new(
+            Code::FromAServer,
+            "whoever asked was gone before it could be told who it was",
+            "Try again.",
+        )
     }
 
     /// The same handle, for a request that comes from there.
@@ -82,153 +86,129 @@ impl Hub {
     /// Refuses a program what only a person may have done.
     ///
     /// # Errors
-    /// A [`Refusal`] with the code [`NEEDS_PERSON`] that says what to do.
-    pub(super) fn refuse_to_loosen(&self, wish: &Wish) -> Result<(), Refusal> {
-        if self.is_for_a_person() {
+    /// A [`Refusal`] with the code [`Code::NeedsPerson`] that says what to do.
+    pub(super) fn refuse_to_loosen(&self, loosening: Option<Loosening>) -> Result<(), Refusal> {
+        let Some(Loosening { what, command }) = loosening.filter(|_| !self.is_for_a_person()) else {
             return Ok(());
-        }
-        let Some(Loosening { what, command }) = self.loosening(wish) else { return Ok(()) };
+        };
         self.did_here(DeedKind::Denied, "", format!("{what} needs a person"));
         let action = match command.is_empty() {
             true => "Use the window.".to_owned(),
             false => format!("Run `{command}` in a terminal, or use the window."),
         };
-        Err(Refusal::new(NEEDS_PERSON, format!("{what} needs a person's yes"), action))
+        Err(Refusal::new(Code::NeedsPerson, format!("{what} needs a person's yes"), action))
     }
+}
 
-    /// What a request loosens, where it does. Each is decided here.
-    fn loosening(&self, wish: &Wish) -> Option<Loosening> {
-        match wish {
-            Wish::Approve { server, items } => {
-                let count = items.len();
-                let what = if count == 1 { "1 definition".to_owned() } else { format!("{count} definitions") };
-                Some(Loosening::new(
-                    format!("approving {what} of \"{server}\""),
-                    format!("satchel approve {server}"),
-                ))
-            }
-            Wish::LookedAt { server } => Some(Loosening::new(
-                format!("approving what \"{server}\" offers"),
-                format!("satchel approve {server}"),
-            )),
-            Wish::ApproveSettings { .. } => Some(Loosening::new(
-                "accepting the settings of the configuration file",
-                "satchel approve --settings",
-            )),
-            Wish::AnswerAsk { id, answer } => answer.is_yes().then(|| {
-                Loosening::new(format!("allowing the call of question {id}"), format!("satchel answer {id} yes"))
-            }),
-            Wish::AnswerQuestion { id, answer } => match answer {
-                QuestionAnswer::Accept { .. } => Some(Loosening::new(
-                    format!("answering question {id} of a server"),
-                    format!("satchel answer {id} yes"),
+/// For a request that loosens nothing.
+pub(super) fn nothing<R>(_: &Hub, _: &R) -> Option<Loosening> {
+    None
+}
+
+pub(super) fn of_approval(_: &Hub, Approve { server, items }: &Approve) -> Option<Loosening> {
+    let count = items.len();
+    let what = if count == 1 { "1 definition".to_owned() } else { format!("{count} definitions") };
+    let what = format!("approving {what} of \"{server}\"");
+    Some(Loosening::new(what, format!("satchel approve {server}")))
+}
+
+pub(super) fn of_look(_: &Hub, LookedAt { server }: &LookedAt) -> Option<Loosening> {
+    let what = format!("approving what \"{server}\" offers");
+    Some(Loosening::new(what, format!("satchel approve {server}")))
+}
+
+pub(super) fn of_settings(_: &Hub, _: &ApproveSettings) -> Option<Loosening> {
+    let what = "accepting the settings of the configuration file";
+    Some(Loosening::new(what, "satchel approve --settings"))
+}
+
+pub(super) fn of_answer(_: &Hub, AnswerAsk { id, answer }: &AnswerAsk) -> Option<Loosening> {
+    let allowing =
+        || Loosening::new(format!("allowing the call of question {id}"), format!("satchel answer {id} yes"));
+    answer.is_yes().then(allowing)
+}
+
+pub(super) fn of_question(_: &Hub, AnswerQuestion { id, answer }: &AnswerQuestion) -> Option<Loosening> {
+    match answer {
+        QuestionAnswer::Accept { .. } => {
+            let what = format!("answering question {id} of a server");
+            Some(Loosening::new(what, format!("satchel answer {id} yes")))
+        }
+        QuestionAnswer::Decline | QuestionAnswer::Cancel | QuestionAnswer::Mute => None,
+    }
+}
+
+pub(super) fn of_hidden(hub: &Hub, SetHidden { client, path, hidden }: &SetHidden) -> Option<Loosening> {
+    let shows = !hidden && hub.inner.clients.edits.choices(client).hidden.contains(path);
+    let what = || format!("showing \"{path}\" to {client} again");
+    shows.then(|| Loosening::new(what(), format!("satchel show {client} {path}")))
+}
+
+pub(super) fn of_resume(_: &Hub, _: &Resume) -> Option<Loosening> {
+    Some(Loosening::new("ending the pause", ""))
+}
+
+pub(super) fn of_undo(hub: &Hub, _: &Undo) -> Option<Loosening> {
+    match hub.inner.clients.edits.last() {
+        Some(Step::Updated { server, .. }) => {
+            Some(Loosening::new(format!("taking the update of \"{server}\" back"), "satchel undo"))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn of_kept(_: &Hub, KeepDeleted { server }: &KeepDeleted) -> Option<Loosening> {
+    let what = format!("letting \"{server}\" go on, which its registry has deleted");
+    Some(Loosening::new(what, format!("satchel update {server} --keep")))
+}
+
+pub(super) fn of_history(_: &Hub, _: &DeleteHistory) -> Option<Loosening> {
+    Some(Loosening::new("deleting the history", "satchel history clear"))
+}
+
+pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
+    let config = hub.config();
+    match &hub.by_own_name(change.clone()) {
+        Change::SetPermit { tool, client, permit } => {
+            let strictest = config.tool_defaults().hides();
+            loosens(config.tool_rules(), strictest, tool, client.as_deref(), *permit).then(|| {
+                let word = permit.map_or("usual", Permit::as_str);
+                let of = client.as_ref().map(|client| format!(" --client {client}")).unwrap_or_default();
+                let what = match permit {
+                    Some(Permit::Allow) => format!("allowing calls of {tool} without a question"),
+                    Some(Permit::Ask | Permit::Off) | None => format!("loosening the rule for {tool}"),
+                };
+                Loosening::new(what, format!("satchel rule {tool} {word}{of}"))
+            })
+        }
+        Change::SetSandbox { name, sandbox } => {
+            let before = config.servers().get(name.as_str())?.sandbox.as_ref()?;
+            match sandbox {
+                Some(sandbox) if is_within(sandbox, before) => None,
+                Some(_) => Some(Loosening::new(
+                    format!("widening the sandbox of \"{name}\""),
+                    format!("satchel sandbox {name} on …"),
                 )),
-                QuestionAnswer::Decline | QuestionAnswer::Cancel | QuestionAnswer::Mute => None,
-            },
-            Wish::Change(change) => self.loosening_change(&self.by_own_name(change.clone())),
-            Wish::Clients(ClientsWish::SetHidden { client, path, hidden: false }) => {
-                self.inner.edits.choices(client).hidden.contains(path).then(|| {
-                    Loosening::new(
-                        format!("showing \"{path}\" to {client} again"),
-                        format!("satchel show {client} {path}"),
-                    )
-                })
+                None => Some(Loosening::new(
+                    format!("taking \"{name}\" out of its sandbox"),
+                    format!("satchel sandbox {name} off"),
+                )),
             }
-            // A person paused it, and knows why.
-            Wish::Resume => Some(Loosening::new("ending the pause", "")),
-            // It says what was done, and by whom.
-            Wish::DeleteHistory { .. } => Some(Loosening::new("deleting the history", "satchel history clear")),
-            // Reads.
-            Wish::Status
-            | Wish::Tools { .. }
-            | Wish::Entry { .. }
-            | Wish::OwnSecrets { .. }
-            | Wish::Package { .. }
-            | Wish::Listing { .. }
-            | Wish::SecretNames
-            | Wish::Log { .. }
-            | Wish::Report(_)
-            | Wish::Activity(_)
-            | Wish::LastDay
-            | Wish::Audit(_)
-            | Wish::Trail(_)
-            | Wish::VerifyTrail { .. }
-            | Wish::CallDetail { .. }
-            | Wish::Approvals { .. }
-            | Wish::Asks { .. }
-            | Wish::ReadingAsk { .. }
-            | Wish::DebugStatus
-            // Calls, as scripts make them.
-            | Wish::Call { .. }
-            | Wish::RunAgain { .. }
-            // What runs goes on, or ends.
-            | Wish::Restart { .. }
-            | Wish::Rest { .. }
-            | Wish::Pause { .. }
-            | Wish::Quit
-            // Credentials come in, and none goes out. Which server is given one is decided elsewhere.
-            | Wish::SetSecret { .. }
-            | Wish::RemoveSecret { .. }
-            | Wish::UseVault { .. }
-            | Wish::UnlockVault { .. }
-            | Wish::AnswerSecret { .. }
-            // What a program changes of a server that a person accepted is held back (`apply`).
-            | Wish::Pin { .. }
-            | Wish::PutBack { .. }
-            | Wish::DismissFailure { .. }
-            // Access, as scripts and the bridge make it.
-            | Wish::Connect { .. }
-            | Wish::Clients(_)
-            // Stricter than before.
-            | Wish::KeepHeld { .. }
-            | Wish::ForgetHabits => None,
         }
-    }
-
-    fn loosening_change(&self, change: &Change) -> Option<Loosening> {
-        let config = self.inner.config.borrow().clone();
-        match change {
-            Change::SetPermit { tool, client, permit } => {
-                let strictest = config.tool_defaults().hides();
-                loosens(config.tool_rules(), strictest, tool, client.as_deref(), *permit).then(|| {
-                    let word = permit.map_or("usual", Permit::as_str);
-                    let of = client.as_ref().map(|client| format!(" --client {client}")).unwrap_or_default();
-                    let what = match permit {
-                        Some(Permit::Allow) => format!("allowing calls of {tool} without a question"),
-                        Some(Permit::Ask | Permit::Off) | None => format!("loosening the rule for {tool}"),
-                    };
-                    Loosening::new(what, format!("satchel rule {tool} {word}{of}"))
-                })
-            }
-            Change::SetSandbox { name, sandbox } => {
-                let before = config.servers().get(name.as_str())?.sandbox.as_ref()?;
-                match sandbox {
-                    Some(sandbox) if is_within(sandbox, before) => None,
-                    Some(_) => Some(Loosening::new(
-                        format!("widening the sandbox of \"{name}\""),
-                        format!("satchel sandbox {name} on …"),
-                    )),
-                    None => Some(Loosening::new(
-                        format!("taking \"{name}\" out of its sandbox"),
-                        format!("satchel sandbox {name} off"),
-                    )),
-                }
-            }
-            // The whole entry, with its sandbox and everything else in it.
-            Change::Edit { name, .. } => Some(Loosening::new(format!("changing the entry of \"{name}\""), "")),
-            Change::Put { name, replace: true, .. } => config
-                .entry(name)
-                .map(|_| Loosening::new(format!("replacing the entry of \"{name}\""), "")),
-            // Held back where it changes what a person accepted.
-            Change::Add { .. }
-            | Change::Put { .. }
-            | Change::Duplicate { .. }
-            | Change::Remove { .. }
-            // What it runs and offers has its own approval.
-            | Change::SetEnabled { .. }
-            | Change::SetKeepCalls { .. }
-            | Change::SetLearning { .. } => None,
-        }
+        // The whole entry, with its sandbox and everything else in it.
+        Change::Edit { name, .. } => Some(Loosening::new(format!("changing the entry of \"{name}\""), "")),
+        Change::Put { name, replace: true, .. } => config
+            .entry(name)
+            .map(|_| Loosening::new(format!("replacing the entry of \"{name}\""), "")),
+        // Held back where it changes what a person accepted.
+        Change::Add { .. }
+        | Change::Put { .. }
+        | Change::Duplicate { .. }
+        | Change::Remove { .. }
+        // What it runs and offers has its own approval.
+        | Change::SetEnabled { .. }
+        | Change::SetKeepCalls { .. }
+        | Change::SetLearning { .. } => None,
     }
 }
 
@@ -246,7 +226,7 @@ pub fn origin_here(asked: bool) -> Result<Origin, Refusal> {
 
 fn of_a_server() -> Refusal {
     Refusal::new(
-        FROM_A_SERVER,
+        Code::FromAServer,
         "an MCP server that Satchel runs may not use its command line or its control channel, and nothing that it started \
          may",
         "Run the command in a terminal of your own, or use the window.",

@@ -1,5 +1,5 @@
-//! Wishes about other programs: which are here, our entry in their files, and out again. What a file becomes is
-//! decided in `clients`; here it is decided when, with which token, and what is remembered.
+//! Handles requests about other programs: lists them, writes our entry into their files and removes it again. The room
+//! `clients` computes what a file becomes; this file decides when, with which token, and records it.
 
 use std::{
     collections::BTreeMap,
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::{io::AsyncWriteExt, process::Command};
 
 use super::{Hub, USUAL_PORT};
@@ -16,7 +16,7 @@ use crate::{
     clients::{
         connect::{self, ConnectError, Plan, Without, Written},
         document::{Document, fingerprint, read_bytes},
-        ledger::{Record, Step},
+        ledger::{Choices, Record, Step},
         machine::Machine,
         surface,
         table::{self, Client, Method, Tier, Transport},
@@ -24,15 +24,15 @@ use crate::{
     },
     clock::now_ms,
     model::{
-        ToolPath,
+        Code, ToolPath,
         clients::{
-            ClientChange, ClientList, ClientState, ClientsWish, Duplicate, FileChange, KnownClient, Over,
-            Surface, Undone,
+            ClientChange, ClientList, ClientState, Duplicate, FileChange, KnownClient, Over, Surface, Undone,
         },
         control::{Change, Refusal},
         name::in_path,
         trail::DeedKind,
     },
+    platform::Passing,
 };
 
 /// How long a client's own program may take to add or remove an entry.
@@ -43,53 +43,57 @@ const TOKEN_TO_COME: &str = "sat_(made when you connect)";
 type Environment = BTreeMap<String, String>;
 
 impl Hub {
-    /// Carries out one wish about other programs.
-    pub(super) async fn fulfil_about_clients(&self, wish: ClientsWish) -> Result<Value, Refusal> {
-        match wish {
-            ClientsWish::List { environment } => Ok(json!(self.list_clients(&environment))),
-            ClientsWish::Add { client, dry_run, over, environment } => {
-                let change = self.add_to_client(known(&client)?, dry_run, over, &environment).await?;
-                Ok(json!(change))
-            }
-            ClientsWish::Remove { client, dry_run, environment } => {
-                // One that was connected by hand, and is in no table.
-                if known(&client).is_err() && self.inner.tokens.holds(&client) {
-                    return Ok(json!(self.without_tokens(&client, &client, dry_run)?));
-                }
-                Ok(json!(self.remove_from_client(known(&client)?, dry_run, &environment, true)?))
-            }
-            ClientsWish::Undo { environment } => Ok(json!(self.undo(&environment).await?)),
-            ClientsWish::Find { from, environment } => Ok(json!(self.find_servers(&from, &environment)?)),
-            ClientsWish::Import { from, names, answers, take_out, environment } => {
-                let wish = super::import::Wanted { from, names, answers, take_out };
-                Ok(json!(self.import_servers(wish, &environment).await?))
-            }
-            ClientsWish::SetSurface { client, surface } => {
-                self.is_a_client(&client)?;
-                self.inner.edits.choose(&client, |choices| choices.surface = surface).map_err(unwritable)?;
-                self.inner.choices.send_modify(|made| *made += 1);
-                self.inner.compose.notify_one();
-                Ok(json!({}))
-            }
-            ClientsWish::SetHidden { client, path, hidden } => {
-                self.is_a_client(&client)?;
-                let path = self.hidden_path(path, hidden)?;
-                let change = |choices: &mut crate::clients::ledger::Choices| match hidden {
-                    true => drop(choices.hidden.insert(path)),
-                    false => drop(choices.hidden.remove(&path)),
-                };
-                self.inner.edits.choose(&client, change).map_err(unwritable)?;
-                self.inner.choices.send_modify(|made| *made += 1);
-                self.inner.compose.notify_one();
-                Ok(json!({}))
-            }
+    /// Puts our entry into a client's files.
+    pub(super) async fn connect_client(
+        &self,
+        client: &str,
+        dry_run: bool,
+        over: Option<Over>,
+        environment: &Environment,
+    ) -> Result<ClientChange, Refusal> {
+        self.add_to_client(known(client)?, dry_run, over, environment).await
+    }
+
+    /// Takes our entry out of a client's files again.
+    pub(super) fn disconnect_client(
+        &self,
+        client: &str,
+        dry_run: bool,
+        environment: &Environment,
+    ) -> Result<ClientChange, Refusal> {
+        // One that was connected by hand, and is in no table.
+        if known(client).is_err() && self.inner.clients.tokens.holds(client) {
+            return self.without_tokens(client, client, dry_run);
         }
+        self.remove_from_client(known(client)?, dry_run, environment, true)
+    }
+
+    /// Chooses what a client sees of us.
+    pub(super) fn set_surface(&self, client: &str, surface: Surface) -> Result<(), Refusal> {
+        self.choose_for(client, |choices| choices.surface = surface)
+    }
+
+    /// Hides something from a client, or shows it again.
+    pub(super) fn set_hidden(&self, client: &str, path: String, hidden: bool) -> Result<(), Refusal> {
+        self.is_a_client(client)?;
+        let path = self.hidden_path(path, hidden)?;
+        self.choose_for(client, |choices| match hidden {
+            true => drop(choices.hidden.insert(path)),
+            false => drop(choices.hidden.remove(&path)),
+        })
+    }
+
+    fn choose_for(&self, client: &str, change: impl FnOnce(&mut Choices)) -> Result<(), Refusal> {
+        self.is_a_client(client)?;
+        self.inner.clients.choose(client, change).map_err(unwritable)?;
+        self.inner.faces.changed();
+        Ok(())
     }
 
     /// One of the table, one that has a token, or one that was seen.
     fn is_a_client(&self, id: &str) -> Result<(), Refusal> {
         let seen = self.view().clients().iter().any(|client| client.id == id);
-        if seen || self.inner.tokens.holds(id) || self.inner.edits.record(id).is_some() {
+        if seen || self.inner.clients.tokens.holds(id) || self.inner.clients.edits.record(id).is_some() {
             return Ok(());
         }
         known(id).map(drop)
@@ -97,7 +101,7 @@ impl Hub {
 
     /// What a client sees of us, and why. Never [`Surface::Auto`].
     pub fn surface_of(&self, client: &str) -> (Surface, String) {
-        let wish = self.inner.edits.choices(client).surface;
+        let wish = self.inner.clients.edits.choices(client).surface;
         surface::effective(table::client(client), wish, self.catalog().find("", None).len())
     }
 
@@ -116,10 +120,10 @@ impl Hub {
     }
 
     fn can_be_hidden(&self, path: &str) -> Result<(), Refusal> {
-        let known = self.inner.offers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let known = self.offers();
         let unknown = |what: String| {
             let action = "`satchel list` shows the servers, `satchel tools` their tools.";
-            Err(Refusal::new("unknown", format!("there is no {what}"), action))
+            Err(Refusal::new(Code::UnknownPath, format!("there is no {what}"), action))
         };
         let parsed = path.parse::<ToolPath>().ok();
         let (server, tool) = parsed
@@ -142,7 +146,7 @@ impl Hub {
         Ourselves { name: NAME.into(), url, bridge, bridge_words: vec!["bridge".into()] }
     }
 
-    fn list_clients(&self, environment: &Environment) -> ClientList {
+    pub(super) fn list_clients(&self, environment: &Environment) -> ClientList {
         let machine = Machine::here(environment);
         let tools = self.catalog().find("", None).len();
         let here = self.identities();
@@ -163,7 +167,7 @@ impl Hub {
         let targets = connect::targets(client, machine);
         let file = targets.as_ref().ok().and_then(|targets| targets.first()).cloned();
         let exists = file.as_deref().is_some_and(Path::exists);
-        let choices = self.inner.edits.choices(&client.id);
+        let choices = self.inner.clients.edits.choices(&client.id);
         let (effective, reason) = surface::effective(Some(client), choices.surface, tools);
         let installed = sign.is_some() || exists;
         let duplicates = if installed { self.duplicates(client, machine, here) } else { vec![] };
@@ -204,7 +208,7 @@ impl Hub {
     fn state_of(&self, client: &Client, file: Option<&Path>) -> ClientState {
         let ourselves = self.ourselves();
         let needs = |what: &str, message: String| ClientState::NeedsYou { what: what.into(), message };
-        let Some(record) = self.inner.edits.record(&client.id) else {
+        let Some(record) = self.inner.clients.edits.record(&client.id) else {
             if client.connect == Method::Paste {
                 return ClientState::Paste;
             }
@@ -247,7 +251,7 @@ impl Hub {
     /// An entry with our program, or with a token that we made for this client.
     fn is_ours(&self, client: &Client, ourselves: &Ourselves, entry: &Value) -> bool {
         let token = connect::token_in(entry);
-        let made = token.as_deref().and_then(|token| self.inner.tokens.owner(token));
+        let made = token.as_deref().and_then(|token| self.inner.clients.tokens.owner(token));
         made.as_deref() == Some(client.id.as_str()) || (token.is_none() && ourselves.wrote(client, entry))
     }
 
@@ -265,6 +269,9 @@ impl Hub {
             Some(Over::Bridge) => Transport::Stdio,
             None => client.transport,
         };
+        if over == Transport::Stdio {
+            will_last(Path::new(&ourselves.bridge), &machine)?;
+        }
         let mut change = ClientChange {
             client: client.id.clone(),
             name: client.title().to_owned(),
@@ -302,7 +309,7 @@ impl Hub {
         if dry_run {
             return Ok(change);
         }
-        let record = self.inner.edits.record(&client.id);
+        let record = self.inner.clients.edits.record(&client.id);
         if plans.iter().all(Plan::changes_nothing) && record.is_some() {
             change.done = true;
             return Ok(change);
@@ -310,15 +317,15 @@ impl Hub {
         let files = self.to_write(client, &plans, record.as_ref())?;
         // A crash between the two would leave an entry that nobody knows the file's earlier bytes of.
         let mut written = Record { over, added_ms: now_ms(), seen_ms: None, files };
-        self.inner.edits.connected(&client.id, written.clone()).map_err(unwritable)?;
+        self.inner.clients.edits.connected(&client.id, written.clone()).map_err(unwritable)?;
         if let Err(refusal) = write_all(client, &machine, &plans, &mut written).await {
             written.files.retain(|file| read_entry(client, file).is_ok_and(|entry| entry.is_some()));
             let holds = record.or_else(|| (!written.files.is_empty()).then_some(written));
-            self.inner.edits.not_connected(&client.id, holds).map_err(unwritable)?;
+            self.inner.clients.edits.not_connected(&client.id, holds).map_err(unwritable)?;
             return Err(refusal);
         }
-        self.inner.edits.connected(&client.id, written).map_err(unwritable)?;
-        self.inner.compose.notify_one();
+        self.inner.clients.edits.connected(&client.id, written).map_err(unwritable)?;
+        self.inner.faces.changed();
         change.done = true;
         Ok(change)
     }
@@ -342,7 +349,8 @@ impl Hub {
                 (Some(earlier), Some(_)) if plan.replaces => (None, earlier.new_file, earlier.created),
                 (None, Some(_)) if plan.replaces => (None, false, 0),
                 (_, Some(before)) => {
-                    let copy = self.inner.edits.keep(&client.id, &plan.path, before).map_err(unwritable)?;
+                    let copy =
+                        self.inner.clients.edits.keep(&client.id, &plan.path, before).map_err(unwritable)?;
                     (Some(copy), false, plan.created)
                 }
                 (_, None) => (None, true, plan.created),
@@ -365,13 +373,13 @@ impl Hub {
         targets.iter().find_map(|path| {
             let (_, entry) = entry_in(client, ourselves, path).ok()??;
             let token = connect::token_in(&entry)?;
-            (self.inner.tokens.owner(&token).as_deref() == Some(client.id.as_str())).then_some(token)
+            (self.inner.clients.tokens.owner(&token).as_deref() == Some(client.id.as_str())).then_some(token)
         })
     }
 
     fn token_for(&self, client: &Client) -> Result<String, Refusal> {
-        let made = self.inner.tokens.make(&client.id, false);
-        let made = made.map_err(|error| Refusal::new("bad_client", error.to_string(), ""))?;
+        let made = self.inner.clients.tokens.make(&client.id, false);
+        let made = made.map_err(|error| Refusal::new(Code::BadClient, error.to_string(), ""))?;
         self.did_here(DeedKind::Access, &client.id, "a token");
         Ok(made)
     }
@@ -394,10 +402,10 @@ impl Hub {
 
     /// Whoever comes with one of them is turned away, and what is open with one of them ends.
     fn revoke_tokens(&self, client: &str) -> Result<(), Refusal> {
-        self.inner.tokens.revoke(client).map_err(|error| unwritable(error.to_string()))?;
+        self.inner.clients.tokens.revoke(client).map_err(|error| unwritable(error.to_string()))?;
         self.did_here(DeedKind::Access, client, "its tokens were revoked");
-        self.inner.choices.send_modify(|made| *made += 1);
-        self.inner.compose.notify_one();
+        self.inner.clients.chosen();
+        self.inner.faces.changed();
         Ok(())
     }
 
@@ -410,17 +418,17 @@ impl Hub {
     ) -> Result<ClientChange, Refusal> {
         let machine = Machine::here(environment);
         let ourselves = self.ourselves();
-        let record = self.inner.edits.record(&client.id);
+        let record = self.inner.clients.edits.record(&client.id);
         let files = match &record {
             Some(record) => record.files.clone(),
             None => self.pasted(client, &ourselves, &machine),
         };
-        if files.is_empty() && self.inner.tokens.holds(&client.id) {
+        if files.is_empty() && self.inner.clients.tokens.holds(&client.id) {
             return self.without_tokens(&client.id, client.title(), dry_run);
         }
         if files.is_empty() {
             let message = format!("{} has no entry of ours", client.title());
-            return Err(Refusal::new("not_connected", message, "See `satchel clients`."));
+            return Err(Refusal::new(Code::NotConnected, message, "See `satchel clients`."));
         }
         let mut changes = Vec::new();
         for written in &files {
@@ -428,8 +436,8 @@ impl Hub {
         }
         if !dry_run {
             self.revoke_tokens(&client.id)?;
-            self.inner.edits.disconnected(&client.id, again).map_err(unwritable)?;
-            self.inner.compose.notify_one();
+            self.inner.clients.edits.disconnected(&client.id, again).map_err(unwritable)?;
+            self.inner.faces.changed();
         }
         Ok(ClientChange {
             client: client.id.clone(),
@@ -463,9 +471,9 @@ impl Hub {
         found.collect()
     }
 
-    async fn undo(&self, environment: &Environment) -> Result<Undone, Refusal> {
-        let Some(step) = self.inner.edits.last() else {
-            return Err(Refusal::new("nothing_to_undo", "there is nothing to take back", ""));
+    pub(super) async fn undo(&self, environment: &Environment) -> Result<Undone, Refusal> {
+        let Some(step) = self.inner.clients.edits.last() else {
+            return Err(Refusal::new(Code::NothingToUndo, "there is nothing to take back", ""));
         };
         match &step {
             Step::Connected { client } => {
@@ -480,7 +488,7 @@ impl Hub {
                 let client = known(client)?;
                 let over = if *over == Transport::Http { Over::Http } else { Over::Bridge };
                 Box::pin(self.add_to_client(client, false, Some(over), environment)).await?;
-                self.inner.edits.forget(&step).map_err(unwritable)?;
+                self.inner.clients.edits.forget(&step).map_err(unwritable)?;
                 Ok(Undone { what: format!("Connected {} again.", client.title()), remarks: vec![] })
             }
             Step::Imported { servers, secrets, taken_out } => {
@@ -490,7 +498,7 @@ impl Hub {
                 }
                 if !remarks.is_empty() {
                     // They would be nowhere any more.
-                    self.inner.edits.forget(&step).map_err(unwritable)?;
+                    self.inner.clients.edits.forget(&step).map_err(unwritable)?;
                     return Ok(Undone { what: "What was taken out stays with Satchel.".into(), remarks });
                 }
                 for name in servers {
@@ -504,7 +512,7 @@ impl Hub {
                         remarks.push(error.to_string());
                     }
                 }
-                self.inner.edits.forget(&step).map_err(unwritable)?;
+                self.inner.clients.edits.forget(&step).map_err(unwritable)?;
                 let what = match servers.as_slice() {
                     [] => "Put back what was taken out of other programs' files.".to_owned(),
                     [one] => format!("Removed {one}, which was imported."),
@@ -512,28 +520,43 @@ impl Hub {
                 };
                 Ok(Undone { what, remarks })
             }
+            Step::Updated { server, before, secrets } => {
+                let change =
+                    Change::Put { name: server.clone(), entry: before.clone(), replace: true, rules: vec![] };
+                self.apply(change).await?;
+                for name in secrets {
+                    self.did_here(DeedKind::SecretChanged, name, "removed");
+                    self.inner.around.secrets.remove(name).await?;
+                }
+                self.inner.clients.edits.forget(&step).map_err(unwritable)?;
+                Ok(Undone { what: format!("{server} is as it was before its update."), remarks: vec![] })
+            }
         }
     }
 }
 
 fn known(id: &str) -> Result<&'static Client, Refusal> {
     table::client(id).ok_or_else(|| {
-        Refusal::new("unknown_client", format!("there is no client \"{id}\""), "See `satchel clients --all`.")
+        Refusal::new(
+            Code::UnknownClient,
+            format!("there is no client \"{id}\""),
+            "See `satchel clients --all`.",
+        )
     })
 }
 
 pub(super) fn unwritable(error: impl std::fmt::Display) -> Refusal {
-    Refusal::new("unwritable", error.to_string(), "")
+    Refusal::new(Code::Unwritable, error.to_string(), "")
 }
 
 fn refused(client: &Client, error: ConnectError) -> Refusal {
     let code = match &error {
-        ConnectError::Paste(_) => "paste",
-        ConnectError::NotThere { .. } | ConnectError::NotHere(_) => "not_installed",
-        ConnectError::NoWay(_) => "no_way",
-        ConnectError::Document { .. } | ConnectError::Wide(_) | ConnectError::Edit { .. } => "client_file",
-        ConnectError::Protected(_) | ConnectError::Files(_) => "unwritable",
-        ConnectError::Changed(_) => "changed",
+        ConnectError::Paste(_) => Code::Paste,
+        ConnectError::NotThere { .. } | ConnectError::NotHere(_) => Code::NotInstalled,
+        ConnectError::NoWay(_) => Code::NoWay,
+        ConnectError::Document { .. } | ConnectError::Wide(_) | ConnectError::Edit { .. } => Code::ClientFile,
+        ConnectError::Protected(_) | ConnectError::Files(_) => Code::Unwritable,
+        ConnectError::Changed(_) => Code::Changed,
     };
     let action = match (&error, client.on_syntax_error.as_deref()) {
         (ConnectError::Edit { .. }, Some(_)) => {
@@ -666,6 +689,13 @@ fn read_document(client: &Client, path: &Path) -> Result<Option<Value>, ConnectE
     read.map(Some).map_err(|error| ConnectError::Edit { path: path.to_owned(), error: error.into() })
 }
 
+/// A client starts the bridge long after we ended. What is written must be there then.
+fn will_last(bridge: &Path, machine: &Machine) -> Result<(), Refusal> {
+    let Some(passing) = Passing::of(bridge, &machine.environment) else { return Ok(()) };
+    let message = format!("the client could not start the bridge later: {passing}");
+    Err(Refusal::new(Code::PassingPath, message, passing.action()))
+}
+
 /// The command line beside the app is the bridge; the command line itself is, too.
 fn bridge_program(own: &Path) -> PathBuf {
     let beside = own.with_file_name(format!("satchel{}", std::env::consts::EXE_SUFFIX));
@@ -705,7 +735,7 @@ async fn by_own_command(client: &Client, over: Transport, machine: &Machine, pla
 
 async fn call(program: &Path, words: &[String], machine: &Machine, input: &str) -> Option<()> {
     let mut command = Command::new(program);
-    command.args(words).env_clear().envs(&machine.variables).kill_on_drop(true);
+    command.args(words).env_clear().envs(machine.environment.iter()).kill_on_drop(true);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let mut stdin = child.stdin.take()?;

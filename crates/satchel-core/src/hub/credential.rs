@@ -1,10 +1,7 @@
-//! A value that a server cannot start without, asked of a person while a call waits for that server. What is typed goes
-//! into the keychain and nowhere else. Where nobody looks, the call is refused at once and says what to do.
+//! Asks a person for a credential that a server needs to start, while the call waits. The value goes into the keychain
+//! and nowhere else. When no face is open, the call fails at once and says what to do.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::time::Instant;
 
@@ -21,20 +18,8 @@ use crate::{
     upstream::{Lease, LeaseError},
 };
 
-/// One question at a time for each server, and when a person last said no to one: who waited meanwhile takes it as well.
-#[derive(Debug, Default)]
-pub(super) struct Gates {
-    servers: Mutex<HashMap<ServerName, Gate>>,
-}
-
-type Gate = Arc<tokio::sync::Mutex<Option<Instant>>>;
-
-impl Gates {
-    fn of(&self, server: &ServerName) -> Gate {
-        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
-        servers.entry(server.clone()).or_default().clone()
-    }
-}
+/// One question at a time for a server, and when a person last said no to one: who waited meanwhile takes it as well.
+pub(super) type Declined = Arc<tokio::sync::Mutex<Option<Instant>>>;
 
 impl Hub {
     /// A lease. Where the server cannot start without a value and somebody is there to be asked, they are, once for each
@@ -48,8 +33,7 @@ impl Hub {
         let mut asked = BTreeSet::new();
         let mut leased = self.lease_of(registered).await;
         while let Some(name) = lacking(&leased, registered).filter(|_| self.inner.prompts.is_attended()) {
-            let gate = self.inner.gates.of(server);
-            let mut declined = gate.lock().await;
+            let mut declined = registered.declined.lock().await;
             // Somebody may have been asked for it already, for another call.
             leased = self.lease_of(registered).await;
             let Some(lacks) = lacking(&leased, registered) else { continue };

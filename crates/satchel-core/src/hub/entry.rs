@@ -1,45 +1,70 @@
-//! One server's entry in the configuration, as faces edit it, take it away, and put it back.
+//! Reads, removes and restores one server's entry in the configuration, for faces.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{Hub, fulfil::unknown_server};
+use super::{Hub, requests::unknown_server};
 use crate::{
     config::expand::Template,
+    listings::Listings,
     model::{
-        TransportConfig,
+        Code, TransportConfig,
         control::{Change, HIDDEN, Refusal},
+        request::OwnSecrets,
     },
     trust::secret,
 };
 
 /// Entries that were removed since the hub started, by name. They may hold what nobody else knows.
-pub(super) type Removed = Mutex<BTreeMap<String, Value>>;
+type Removed = Mutex<BTreeMap<String, Value>>;
+
+/// Where entries come from and go to besides the configuration.
+#[derive(Debug)]
+pub(super) struct Entries {
+    removed: Removed,
+    /// What registries list.
+    pub(super) listings: Listings,
+}
+
+impl Entries {
+    pub(super) fn new(data: &Path) -> Self {
+        Self { removed: Removed::default(), listings: Listings::new(data) }
+    }
+}
+
+/// The same entry, with what is secret and written out in it hidden.
+fn without_secrets(mut entry: Value) -> Value {
+    for block in ["env", "headers", "oauth"] {
+        let values = entry.get_mut(block).and_then(Value::as_object_mut).into_iter().flatten();
+        for (name, value) in values {
+            let written_out = value.as_str().is_some_and(|text| !text.is_empty() && !text.contains("${"));
+            if written_out && secret::is_given_as(name) {
+                *value = json!(HIDDEN);
+            }
+        }
+    }
+    entry
+}
 
 impl Hub {
     /// The entry as it stands, without what is secret in it.
-    pub(super) fn entry_to_edit(&self, server: &str) -> Result<Value, Refusal> {
-        let config = self.inner.config.borrow().clone();
-        let mut entry = config.entry(server).cloned().ok_or_else(|| unknown_server(server))?;
-        for block in ["env", "headers"] {
-            let values = entry.get_mut(block).and_then(Value::as_object_mut).into_iter().flatten();
-            for (name, value) in values {
-                let written_out = value.as_str().is_some_and(|text| !text.is_empty() && !text.contains("${"));
-                if written_out && secret::is_given_as(name) {
-                    *value = json!(HIDDEN);
-                }
-            }
+    pub(super) fn entry_to_edit(&self, server: &str) -> Result<Map<String, Value>, Refusal> {
+        let config = self.config();
+        let entry = config.entry(server).cloned().map(without_secrets);
+        match entry {
+            Some(Value::Object(fields)) => Ok(fields),
+            _ => Err(unknown_server(server)),
         }
-        Ok(entry)
     }
 
     /// The secrets that this server names and no other one does.
-    pub(super) fn own_secrets(&self, server: &str) -> Result<Value, Refusal> {
-        let config = self.inner.config.borrow().clone();
+    pub(super) fn own_secrets(&self, server: &str) -> Result<OwnSecrets, Refusal> {
+        let config = self.config();
         let own = match config.servers().get(server) {
             Some(own) => named(&own.transport),
             // Nobody knows what an entry means that is wrong; nothing is said to be its own.
@@ -48,8 +73,8 @@ impl Hub {
         };
         let others = config.servers().iter().filter(|(name, _)| name.as_str() != server);
         let elsewhere: BTreeSet<String> = others.flat_map(|(_, other)| named(&other.transport)).collect();
-        let names: BTreeSet<String> = own.into_iter().filter(|name| !elsewhere.contains(name)).collect();
-        Ok(json!({ "names": names }))
+        let names = own.into_iter().filter(|name| !elsewhere.contains(name)).collect();
+        Ok(OwnSecrets { names })
     }
 
     /// Keeps what is about to leave the configuration. An entry that waits for a look is not kept: putting it back would
@@ -62,22 +87,41 @@ impl Hub {
     }
 
     /// Adds a server again that was removed since the hub started, as it was.
-    pub(super) async fn put_back(&self, name: &str) -> Result<Value, Refusal> {
+    pub(super) async fn put_back(&self, name: &str) -> Result<(), Refusal> {
         let entry = self.removed().get(name).cloned().ok_or_else(|| {
             let message = format!("no server \"{name}\" was removed since the hub started");
-            Refusal::new("nothing_removed", message, "Add it again.")
+            Refusal::new(Code::NothingRemoved, message, "Add it again.")
         })?;
         self.apply(Change::Put { name: name.to_owned(), entry, replace: false, rules: vec![] }).await?;
         self.removed().remove(name);
-        Ok(json!({}))
+        Ok(())
     }
 
     fn removed(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
-        self.inner.removed.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.configured.entries.removed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn named(transport: &TransportConfig) -> BTreeSet<String> {
     let templates = transport.texts().map(Template::parse);
     templates.flat_map(|template| template.secrets().map(ToOwned::to_owned).collect::<Vec<_>>()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_secret_and_written_out_is_hidden() {
+        let entry = json!({
+            "url": "https://a.example/mcp",
+            "headers": { "Authorization": "Bearer abc", "X-Team": "b" },
+            "oauth": { "clientId": "app", "clientSecret": "in plain text" },
+        });
+        let shown = without_secrets(entry);
+        assert_eq!(shown["headers"], json!({ "Authorization": HIDDEN, "X-Team": "b" }));
+        assert_eq!(shown["oauth"], json!({ "clientId": "app", "clientSecret": HIDDEN }));
+        let reference = json!({ "oauth": { "clientSecret": "${secret:APP}" } });
+        assert_eq!(without_secrets(reference.clone()), reference);
+    }
 }

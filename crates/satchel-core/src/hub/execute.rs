@@ -1,9 +1,9 @@
-//! Calls by models and people: forgiving in how a tool is named and its arguments are written, strict before anything
-//! is started, and with a result that its caller can take.
+//! Executes tool calls of models and people: accepts inexact tool names, corrects arguments and validates them before
+//! anything starts, and cuts long results to the client's limit.
 
 use satchel_mcp::{Raw, RawObject};
 
-use super::{CallFailure, Failed, Hub, Running};
+use super::{CallFailure, Failed, Hub, Running, route::Route};
 use crate::{bridge::Caller, catalog::arguments::Misfit, model::ToolPath};
 
 /// The key in a result's `_meta` under which corrections are noted.
@@ -57,10 +57,13 @@ impl Hub {
     ) -> Result<Running, CallFailure> {
         let hub = self.seen_by(&caller.client);
         let mut corrected = Vec::new();
-        let path = hub.meant(path, &mut corrected);
-        let (_, parsed) = hub.route_tool(&path).await.inspect_err(|failure| hub.tell_failure(failure))?;
+        let routed = match hub.meant(path, &mut corrected) {
+            Some(meant) => hub.route_path(path, meant).await,
+            None => hub.route_tool(path).await,
+        };
+        let route = routed.inspect_err(|failure| hub.tell_failure(failure))?;
         let arguments = params.get("arguments").map_or_else(|| RawObject::new().to_raw(), ToOwned::to_owned);
-        match hub.catalog().tool(&parsed).map(|tool| tool.check(&arguments)) {
+        match route.tool().map(|tool| tool.check(&arguments)) {
             Some(Ok(checked)) => {
                 corrected.extend(checked.notes);
                 params.set("arguments", checked.arguments);
@@ -69,39 +72,36 @@ impl Hub {
                 // A person reads there what the model was told, without values: the history keeps no arguments that
                 // nobody wants kept, not even in a complaint.
                 let message =
-                    format!("the arguments do not fit {parsed}: {}", misfit.plain_faults.join("; "));
-                let told = CallFailure::not_sent(Some(&parsed.server), None, message, String::new());
+                    format!("the arguments do not fit {}: {}", route.path, misfit.plain_faults.join("; "));
+                let told = CallFailure::not_sent(Some(&route.path.server), None, message, String::new());
                 hub.tell_failure(&told);
-                return Err(hub.misfit(&parsed, &misfit));
+                return Err(fault(&route, &misfit));
             }
             None => params.set("arguments", arguments),
         }
-        let running = hub.call_tool_for(caller, &path, params).await?;
+        let running = hub.call_route(caller, route, params).await?;
         Ok(running.finished(Finish { corrected, capped }))
     }
 
-    /// The path as it was given, unless it names no tool and can mean one only.
-    fn meant(&self, path: &str, corrected: &mut Vec<String>) -> String {
+    /// The tool that a path means which names none and can mean one only; `None` where it names one, or no one knows.
+    fn meant(&self, path: &str, corrected: &mut Vec<String>) -> Option<ToolPath> {
         let catalog = self.catalog();
         let read = self.read_path(path);
         let known = read.as_ref().is_ok_and(|path| catalog.tool(path).is_some());
         // What is held back or off is not taken for another tool of nearly the same name.
         let held = read.is_ok_and(|path| self.refuse_hidden_tool(&path).is_err());
-        match catalog.resolve(path).filter(|_| !known && !held) {
-            Some(meant) => {
-                corrected.push(format!("tool_path: {path} was read as {meant}"));
-                meant.to_string()
-            }
-            None => path.to_owned(),
-        }
+        let meant = catalog.resolve(path).filter(|_| !known && !held)?;
+        corrected.push(format!("tool_path: {path} was read as {meant}"));
+        Some(meant)
     }
+}
 
-    fn misfit(&self, path: &ToolPath, misfit: &Misfit) -> CallFailure {
-        let signature = self.catalog().tool(path).map(|tool| tool.signature().to_owned()).unwrap_or_default();
-        let message = format!("the arguments do not fit {path}: {}", misfit.faults.join("; "));
-        let action = format!("Signature: {signature}. Corrected skeleton: {}", misfit.skeleton);
-        CallFailure::not_sent(Some(&path.server), None, message, action)
-    }
+/// Every fault of the arguments, the signature and a corrected skeleton.
+fn fault(route: &Route, misfit: &Misfit) -> CallFailure {
+    let signature = route.tool().map(|tool| tool.signature().to_owned()).unwrap_or_default();
+    let message = format!("the arguments do not fit {}: {}", route.path, misfit.faults.join("; "));
+    let action = format!("Signature: {signature}. Corrected skeleton: {}", misfit.skeleton);
+    CallFailure::not_sent(Some(&route.path.server), None, message, action)
 }
 
 impl Finish {
@@ -115,14 +115,18 @@ impl Finish {
         match end {
             Ok(result) => Ok(self.with_notes(hub, client, result)),
             Err(Failed::Upstream(error)) if self.capped => {
-                Err(Failed::Upstream(hub.capped_error(client, error)))
+                let cap = hub.result_cap(client);
+                Err(Failed::Upstream(hub.calls().results.capped_error(client, cap, error)))
             }
             Err(failed) => Err(failed),
         }
     }
 
     fn with_notes(&self, hub: &Hub, client: &str, result: Box<Raw>) -> Box<Raw> {
-        let result = if self.capped { hub.capped(client, result) } else { result };
+        let result = match self.capped {
+            true => hub.calls().results.capped(client, hub.result_cap(client), result),
+            false => result,
+        };
         if self.corrected.is_empty() {
             return result;
         }

@@ -1,13 +1,12 @@
-//! What went wrong with a server last, kept over a restart of the hub: one file a server, written when it changes, removed
-//! when the server works again, a person dismisses it, or the server goes. Whatever the file says of another setup of the
-//! server counts for nothing.
+//! Persists each server's last failure across restarts: one file per server, written when the failure changes, removed
+//! when the server works again, a person dismisses it, or the server is removed. A failure of another setup of the
+//! server is ignored.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Hub, fulfil::unknown_server};
+use super::{Hub, requests::unknown_server};
 use crate::{
     files::{self, file_stem},
     model::{ServerName, control::Refusal, snapshot::LastFailure},
@@ -51,9 +50,9 @@ impl Hub {
     }
 
     /// A person knows of what went wrong last.
-    pub(super) fn dismiss_failure(&self, server: &str) -> Result<Value, Refusal> {
+    pub(super) fn dismiss_failure(&self, server: &str) -> Result<(), Refusal> {
         let upstream = self.servers().get(server).map(|known| known.upstream.clone());
         upstream.ok_or_else(|| unknown_server(server))?.dismiss();
-        Ok(json!({}))
+        Ok(())
     }
 }

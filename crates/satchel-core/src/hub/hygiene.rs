@@ -1,6 +1,5 @@
-//! What servers say in the middle and at the end of a call, without what nobody sees: the text of a result is read by a
-//! model and shown by a terminal just as a definition is. Where even that has to be exact to the byte, the server's entry
-//! says so.
+//! Removes invisible characters from what servers return during and at the end of a call, because a model reads results
+//! and a terminal prints them. `exactResults` in a server's entry turns this off.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Servers from other programs' files, from pasted texts, bundles and descriptions: shown, and taken over with their
-//! credentials moved into the keychain. Nothing is started by it.
+//! Imports servers from other programs' files, pasted text, bundles and registry descriptions: previews them, then adds
+//! them and moves their credentials into the keychain. Importing starts nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use crate::{
         document::{Document, fingerprint, read_bytes},
         import::{self, Candidate, Found, Kind, Origin, ReadError, Source, Target, Words, into_config},
         ledger::TakenOut,
-        machine::{Machine, Os},
+        machine::Machine,
         table::{self, Client},
         template::Ourselves,
     },
@@ -23,12 +23,13 @@ use crate::{
     edit::Spot,
     files,
     model::{
-        TransportConfig,
+        Code, TransportConfig,
         clients::{Findings, FoundServer, From, Imported, Left, Need},
         control::{Change, Refusal},
         name::in_path,
         trail::DeedKind,
     },
+    platform::Platform,
     registry::{
         bundle, launch_risks,
         manifest::{Around, Manifest, ManifestError},
@@ -74,7 +75,7 @@ struct Offers {
 impl Hub {
     /// The servers we have, by what tells whether two are the same.
     pub(super) fn identities(&self) -> BTreeMap<String, String> {
-        let config = self.inner.config.borrow().clone();
+        let config = self.config();
         let identity = |server: &crate::model::ServerConfig| match &server.transport {
             TransportConfig::Stdio { command, args, .. } => import::identity_of_program(command, args),
             TransportConfig::Http { url, .. } => import::identity_of_address(url, false),
@@ -118,7 +119,7 @@ impl Hub {
                 let client = known_client(client)?;
                 if !path.is_file() {
                     let message = format!("{}: there is no such file", path.display());
-                    return Err(Refusal::new("unreadable", message, ""));
+                    return Err(Refusal::new(Code::Unreadable, message, ""));
                 }
                 Ok(self.in_sources(Source::of_file(client, path)))
             }
@@ -137,7 +138,7 @@ impl Hub {
             if !read.insert((source.path.clone(), source.key.clone())) {
                 continue;
             }
-            let contents = match source.read(Os::here()) {
+            let contents = match source.read(Platform::current()) {
                 Ok(contents) => contents,
                 Err(error) => {
                     offers.troubles.push(Left { place, reason: error.to_string() });
@@ -159,9 +160,8 @@ impl Hub {
     }
 
     fn offered(&self, found: Vec<(Origin, Found)>, answers: &BTreeMap<String, Value>) -> Vec<Offer> {
-        let config = self.inner.config.borrow().clone();
-        let taken =
-            |name: &str| config.servers().keys().any(|known| known.as_str().eq_ignore_ascii_case(name));
+        let config = self.config();
+        let taken = |name: &str| config.servers().keys().any(|known| import::is_same(known.as_str(), name));
         let candidates = import::candidates(found, &self.identities(), taken);
         let offer = |candidate: Candidate| {
             let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
@@ -169,6 +169,7 @@ impl Hub {
                 .iter()
                 .map(|what| format!("{what} is known to the other program only; it comes in switched off"))
                 .collect();
+            warnings.extend(candidate.renamed.clone());
             warnings.extend(told(&candidate.server));
             let risks = risks(&candidate.server, answers);
             let mut needs = vec![];
@@ -197,7 +198,7 @@ impl Hub {
             return self.in_description(&document, answers);
         }
         let import::Contents { servers, skipped, .. } = import::read_text(text).map_err(|error| {
-            Refusal::new("not_a_server", error.to_string(), "Paste a block, a command line or an address.")
+            Refusal::new(Code::NotAServer, error.to_string(), "Paste a block, a command line or an address.")
         })?;
         let origin = |server: &Found| Origin {
             client: "pasted".into(),
@@ -220,7 +221,8 @@ impl Hub {
         answers: &BTreeMap<String, Value>,
         machine: &Machine,
     ) -> Result<Offers, Refusal> {
-        let unreadable = |why: String| Refusal::new("unreadable", format!("{}: {why}", path.display()), "");
+        let unreadable =
+            |why: String| Refusal::new(Code::Unreadable, format!("{}: {why}", path.display()), "");
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if matches!(ending, "mcpb" | "dxt") {
             let bytes =
@@ -249,7 +251,7 @@ impl Hub {
         document: &ServerDocument,
         answers: &BTreeMap<String, Value>,
     ) -> Result<Offers, Refusal> {
-        let wrong = |message: String| Refusal::new("bad_description", message, "");
+        let wrong = |message: String| Refusal::new(Code::BadDescription, message, "");
         let remotes = (0..document.remotes.len()).map(Choice::Remote);
         let packages = (0..document.packages.len()).map(Choice::Package);
         let mut plans = remotes.chain(packages).map(|choice| plan::plan(document, choice, answers));
@@ -266,11 +268,10 @@ impl Hub {
         let plan = plan.ok_or_else(|| {
             wrong(last.unwrap_or_else(|| "none of the ways to run this server is supported".into()))
         })?;
-        let short = document.name.rsplit('/').next().unwrap_or(&document.name).to_owned();
-        let server = described(&short, &plan).ok_or_else(|| wrong("bundles are imported as files".into()))?;
-        refuse_risks(&short, &server, answers)?;
-        let origin =
-            Origin { client: "pasted".into(), path: PathBuf::new(), scope: "pasted".into(), name: short };
+        let name = document.name.clone();
+        let server = described(&name, &plan).ok_or_else(|| wrong("bundles are imported as files".into()))?;
+        refuse_risks(&name, &server, answers)?;
+        let origin = Origin { client: "pasted".into(), path: PathBuf::new(), scope: "pasted".into(), name };
         let mut offers =
             Offers { offers: self.offered(vec![(origin, server)], answers), ..Offers::default() };
         let needs: Vec<Need> = plan
@@ -296,7 +297,7 @@ impl Hub {
         answers: &BTreeMap<String, Value>,
         machine: &Machine,
     ) -> Result<Offers, Refusal> {
-        let refused = |error: bundle::BundleError| Refusal::new("bad_bundle", error.to_string(), "");
+        let refused = |error: bundle::BundleError| Refusal::new(Code::BadBundle, error.to_string(), "");
         let (manifest, signature) = bundle::look(&bytes).map_err(refused)?;
         let directory = self.bundle_directory(&manifest);
         let (server, needs) = bundled(&manifest, &directory, answers, machine)?;
@@ -318,6 +319,21 @@ impl Hub {
         Ok(offers)
     }
 
+    /// The server in a bundle, the directory that it would be unpacked to, and what it still has to be given.
+    pub(super) fn bundle_found(
+        &self,
+        bytes: &[u8],
+        answers: &BTreeMap<String, Value>,
+        machine: &Machine,
+    ) -> Result<(Found, PathBuf, Vec<String>), Refusal> {
+        let refused = |error: bundle::BundleError| Refusal::new(Code::BadBundle, error.to_string(), "");
+        let (manifest, _) = bundle::look(bytes).map_err(refused)?;
+        let directory = self.bundle_directory(&manifest);
+        let (server, needs) = bundled(&manifest, &directory, answers, machine)?;
+        refuse_risks(&manifest.name, &without_own_paths(&server, &directory), answers)?;
+        Ok((server, directory, needs.into_iter().map(|need| need.id).collect()))
+    }
+
     fn bundle_directory(&self, manifest: &Manifest) -> PathBuf {
         let name = files::file_stem(&format!("{}-{}", manifest.name, manifest.version));
         self.places().data.join("bundles").join(name)
@@ -330,10 +346,10 @@ impl Hub {
     ) -> Result<Imported, Refusal> {
         let client = match (&wanted.from, wanted.take_out) {
             (From::Client(id), true) => {
-                if self.inner.edits.record(id).is_none() {
+                if self.inner.clients.edits.record(id).is_none() {
                     let message = format!("\"{id}\" is not connected, so it would lose these servers");
                     return Err(Refusal::new(
-                        "not_connected",
+                        Code::NotConnected,
                         message,
                         format!("Run `satchel connect {id}` first."),
                     ));
@@ -342,7 +358,7 @@ impl Hub {
             }
             (_, true) => {
                 return Err(Refusal::new(
-                    "which_client",
+                    Code::WhichClient,
                     "servers are taken out of one client's file only",
                     "",
                 ));
@@ -364,6 +380,9 @@ impl Hub {
             }
             match self.import_one(&offer, &mut stored).await {
                 Ok(()) => {
+                    let omitted = import::omitted(&offer.candidate.server);
+                    let said = offer.candidate.renamed.iter().cloned().chain(omitted);
+                    imported.remarks.extend(said.map(|reason| Left { place: name.clone(), reason }));
                     imported.added.push(name);
                     here.push(offer.candidate);
                 }
@@ -379,7 +398,7 @@ impl Hub {
         if !imported.added.is_empty() || !cuts.is_empty() {
             // Written down before it is done: whatever happens in between, it can be taken back.
             let taken_out = cuts.iter().map(|cut| cut.file.clone()).collect();
-            let remembered = self.inner.edits.imported(imported.added.clone(), stored, taken_out);
+            let remembered = self.inner.clients.edits.imported(imported.added.clone(), stored, taken_out);
             remembered.map_err(unwritable)?;
         }
         for cut in cuts {
@@ -393,18 +412,18 @@ impl Hub {
             if let Some(risk) = offer.needs.iter().find(|need| need.id.starts_with(ACCEPT)) {
                 let means = risk.description.trim_end_matches(". Type yes to accept that");
                 let message = format!("{means}; `--set '{}=yes'` accepts that", risk.id);
-                return Err(Refusal::new("needs", message, ""));
+                return Err(Refusal::new(Code::Needs, message, ""));
             }
             let ids: Vec<&str> = offer.needs.iter().map(|need| need.id.as_str()).collect();
             let message = format!("it needs {}; say them with --set ID=VALUE", ids.join(", "));
-            return Err(Refusal::new("needs", message, ""));
+            return Err(Refusal::new(Code::Needs, message, ""));
         }
         if let Some(bytes) = &offer.bundle {
             let directory = &offer.candidate.origins[0].path;
             // Another time of the same version is the same bundle.
             if !directory.exists() {
                 bundle::unpack(bytes, directory)
-                    .map_err(|error| Refusal::new("bad_bundle", error.to_string(), ""))?;
+                    .map_err(|error| Refusal::new(Code::BadBundle, error.to_string(), ""))?;
             }
         }
         let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name, literal);
@@ -436,7 +455,7 @@ impl Hub {
     /// What a pasted text wants to be given is asked for under names that hold nothing yet: it gets no credential that is
     /// there already.
     async fn with_new_names(&self, entry: &mut Map<String, Value>, stored: &[String]) -> Result<(), Refusal> {
-        let config = self.inner.config.borrow().clone();
+        let config = self.config();
         let used: BTreeSet<String> = config
             .servers()
             .values()
@@ -462,7 +481,7 @@ impl Hub {
     }
 
     /// Stores a credential under a name that holds nothing else.
-    async fn store(&self, wished: &str, value: &str) -> Result<String, SecretError> {
+    pub(super) async fn store(&self, wished: &str, value: &str) -> Result<String, SecretError> {
         let secrets = &self.inner.around.secrets;
         let mut name = wished.to_owned();
         for number in 2.. {
@@ -510,7 +529,8 @@ impl Hub {
                 }
             }
             let after = document.encode(&text);
-            let backup = self.inner.edits.keep(&client.id, &source.path, &before).map_err(unwritable)?;
+            let backup =
+                self.inner.clients.edits.keep(&client.id, &source.path, &before).map_err(unwritable)?;
             let file = TakenOut { path: source.path.clone(), backup, after: fingerprint(&after) };
             files.push(Cut { file, before, after });
         }
@@ -521,7 +541,7 @@ impl Hub {
 fn known_client(id: &str) -> Result<&'static Client, Refusal> {
     table::client(id).ok_or_else(|| {
         let message = format!("there is no client \"{id}\"");
-        Refusal::new("unknown_client", message, "See `satchel clients --all`.")
+        Refusal::new(Code::UnknownClient, message, "See `satchel clients --all`.")
     })
 }
 
@@ -553,7 +573,7 @@ pub(super) fn own_servers(
 ) -> Vec<(Source, Found)> {
     let sources = Source::of_user(client, machine).into_iter().filter(|source| source.scope == "user");
     let read = |source: Source| {
-        let contents = source.read(Os::here()).map_err(|_: ReadError| ()).unwrap_or_default();
+        let contents = source.read(Platform::current()).map_err(|_: ReadError| ()).unwrap_or_default();
         contents.servers.into_iter().map(move |server| (source.clone(), server))
     };
     sources.flat_map(read).filter(|(_, server)| !is_ourselves(server, ourselves)).collect()
@@ -609,7 +629,7 @@ fn refuse_risks(name: &str, server: &Found, answers: &BTreeMap<String, Value>) -
     }
     let message = format!("\"{name}\" is not taken over: its description {}", risks.join("; it "));
     let action = "If you know its authors and want exactly that, add it by hand with `satchel add`.";
-    Err(Refusal::new("bad_description", message, action))
+    Err(Refusal::new(Code::BadDescription, message, action))
 }
 
 /// Libraries that a bundle brings along are its own code.
@@ -628,7 +648,7 @@ fn without_own_paths(server: &Found, directory: &Path) -> Found {
 }
 
 /// The server of a description, as far as the answers go; `None` for a bundle.
-fn described(name: &str, plan: &plan::Plan) -> Option<Found> {
+pub(super) fn described(name: &str, plan: &plan::Plan) -> Option<Found> {
     let (transport, target) = match &plan.way {
         Way::Stdio(run) => (
             Kind::Stdio,
@@ -649,13 +669,23 @@ fn described(name: &str, plan: &plan::Plan) -> Option<Found> {
     let fields = plan.secrets.iter().filter_map(|id| match id.split_once('.') {
         Some(("env", name)) => Some(format!("env.{name}")),
         Some(("header", name)) => Some(format!("headers.{name}")),
+        // A credential within the address makes it one.
+        None if id == "url" => Some(id.clone()),
         _ => None,
     });
+    let fields = fields.chain(plan.secret_args.iter().map(|at| format!("args[{at}]")));
     Some(Found {
         enabled: plan.missing.is_empty(),
         secret_fields: fields.collect(),
         ..bare(name.to_owned(), transport, target)
     })
+}
+
+/// A server of which nothing but its name is known.
+pub(super) fn described_nothing(name: &str) -> Found {
+    let target =
+        Target::Program { command: String::new(), args: vec![], env: Map::new(), cwd: None, env_file: None };
+    bare(name.to_owned(), Kind::Stdio, target)
 }
 
 /// A server that a description or a bundle tells of: how it is reached, and nothing that a client would say of it.
@@ -677,6 +707,7 @@ fn bare(name: String, transport: Kind, target: Target) -> Found {
         project: None,
         disabled_in_projects: vec![],
         unknown: Map::new(),
+        remarks: vec![],
         words: Words::Described,
     }
 }
@@ -690,9 +721,7 @@ fn told(server: &Found) -> Vec<String> {
     };
     let refs = server.refs.iter().filter(|reference| !reference.starts_with("${host:"));
     let mut told: Vec<String> = match server.words {
-        Words::Own => {
-            refs.map(|reference| format!("{reference} of this computer goes to {goes_to}")).collect()
-        }
+        Words::Own => refs.map(|reference| of_reference(reference, &goes_to)).collect(),
         Words::Pasted => refs
             .map(|reference| {
                 format!("it wants {reference} for {goes_to}; it gets what you store for it, and nothing else")
@@ -717,6 +746,19 @@ fn told(server: &Found) -> Vec<String> {
         ));
     }
     told
+}
+
+/// Where a reference in a client's own file goes. What only the other program fills becomes a secret.
+fn of_reference(reference: &str, goes_to: &str) -> String {
+    let does = match reference.trim_start_matches("${").split(':').next() {
+        Some("input") => "asks for",
+        Some("cmd") => "runs a command for",
+        Some("file") => "reads a file for",
+        _ => return format!("{reference} of this computer goes to {goes_to}"),
+    };
+    format!(
+        "the other program {does} {reference}; here it is a secret, and `satchel status` says how to set it"
+    )
 }
 
 /// Which of its tools may be called, as rules of ours.
@@ -767,7 +809,7 @@ fn texts_in(value: &Value, each: &mut impl FnMut(&str)) {
     }
 }
 
-fn rename_reference(entry: &mut Map<String, Value>, from: &str, to: &str) {
+pub(super) fn rename_reference(entry: &mut Map<String, Value>, from: &str, to: &str) {
     fn rename(value: &mut Value, from: &str, to: &str) {
         match value {
             Value::String(text) => *text = text.replace(from, to),
@@ -781,7 +823,7 @@ fn rename_reference(entry: &mut Map<String, Value>, from: &str, to: &str) {
 }
 
 fn shown(offer: &Offer) -> FoundServer {
-    let Candidate { name, server, origins, known } = &offer.candidate;
+    let Candidate { name, server, origins, known, renamed: _ } = &offer.candidate;
     let (entry, moved, _) = into_config(server, name, literal);
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let runs = match entry.get("url") {
@@ -811,6 +853,7 @@ fn shown(offer: &Offer) -> FoundServer {
         needs: offer.needs.clone(),
         remote: server.unwrap.as_ref().map(|remote| remote.url.clone()),
         warnings: offer.warnings.clone(),
+        omitted: import::omitted(server),
     }
 }
 
@@ -822,12 +865,13 @@ fn bundled(
     machine: &Machine,
 ) -> Result<(Found, Vec<Need>), Refusal> {
     let home = machine.variable("HOME").unwrap_or_default();
-    let below = |name: &str| format!("{home}/{name}");
+    let separator = if machine.platform() == Platform::Windows { '\\' } else { '/' };
+    let below = |name: &str| format!("{home}{separator}{name}");
     let around = Around {
-        platform: match machine.os {
-            Os::Linux => "linux",
-            Os::Macos => "darwin",
-            Os::Windows => "win32",
+        platform: match machine.platform() {
+            Platform::Linux => "linux",
+            Platform::MacOs => "darwin",
+            Platform::Windows => "win32",
         }
         .into(),
         bundle: directory.display().to_string(),
@@ -849,10 +893,10 @@ fn bundled(
             }
             let run = manifest
                 .run(&around, &given)
-                .map_err(|error| Refusal::new("bad_bundle", error.to_string(), ""))?;
+                .map_err(|error| Refusal::new(Code::BadBundle, error.to_string(), ""))?;
             (run, names)
         }
-        Err(error) => return Err(Refusal::new("bad_bundle", error.to_string(), "")),
+        Err(error) => return Err(Refusal::new(Code::BadBundle, error.to_string(), "")),
     };
     let (run, missing) = run;
     let mut env = run.env;

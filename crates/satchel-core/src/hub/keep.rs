@@ -1,4 +1,5 @@
-//! One hub a data directory: the lock, the run's name, and what an earlier run may have left behind.
+//! Guards the data directory: one hub per directory by a lock, the run's id, and cleanup of what an earlier run left
+//! behind.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -17,8 +18,10 @@ use crate::{
     upstream::warden,
 };
 
-/// A command that opens the hub for a moment is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a command waits for another one that has the hub open for a moment.
+const COMMAND_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a hub that is to stay waits for such commands: on a busy computer several may come first.
+const HUB_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why a hub could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -64,24 +67,34 @@ impl RunningHub {
 }
 
 pub(super) async fn lock(options: &HubOptions) -> Result<File, OpenError> {
-    let path = options.places.lock_file();
+    let patience = if options.passive { COMMAND_PATIENCE } else { HUB_PATIENCE };
+    lock_within(&options.places, patience).await
+}
+
+async fn lock_within(places: &Places, patience: Duration) -> Result<File, OpenError> {
+    let path = places.lock_file();
     let mut open = OpenOptions::new();
     open.create(true).truncate(false).write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
     let file = open.open(&path).map_err(OpenError::Files)?;
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let deadline = tokio::time::Instant::now() + patience;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(file),
+            Ok(()) => {
+                // An address of a hub that was killed would send clients of the control channel astray, and let whoever
+                // waits for this lock give up.
+                let _ = std::fs::remove_file(places.address_file());
+                return Ok(file);
+            }
             Err(TryLockError::Error(error)) => return Err(OpenError::Files(error)),
             Err(TryLockError::WouldBlock) => {}
         }
-        let running = RunningHub::read(&options.places);
+        let running = RunningHub::read(places);
         // Whoever holds the lock without an address is a command that ends soon, or a hub that is just starting.
         if running.is_some() || tokio::time::Instant::now() >= deadline {
             let (pid, url) = running.map(|running| (running.pid, running.url)).unzip();
-            return Err(OpenError::HeldBy { pid, url, data: options.places.data.clone() });
+            return Err(OpenError::HeldBy { pid, url, data: places.data.clone() });
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -127,8 +140,6 @@ pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
             tracing::warn!(left, "ended processes of an earlier run");
         }
     }
-    // An address of a hub that was killed would send clients of the control channel astray.
-    let _ = std::fs::remove_file(places.address_file());
     let mut random = [0u8; 8];
     getrandom::fill(&mut random).map_err(|error| OpenError::Files(io::Error::other(error)))?;
     let run: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -152,5 +163,44 @@ pub(super) async fn open_vault(hub: &Hub) {
     if let Err(error) = opened {
         let message = format!("cannot open the encrypted secrets file with SATCHEL_PASSPHRASE_FILE: {error}");
         hub.notice(Notice::new(Code::VaultLocked, message));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Places) {
+        let dir = tempfile::tempdir().unwrap();
+        let places = Places::below(dir.path());
+        places.create().unwrap();
+        (dir, places)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_hub_waits_for_the_commands_that_come_first_and_not_for_another_hub() {
+        let (_dir, places) = home();
+        let command = lock_within(&places, HUB_PATIENCE).await.unwrap();
+        let ends = async move {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            drop(command);
+        };
+        let (hub, ()) = tokio::join!(lock_within(&places, HUB_PATIENCE), ends);
+        let hub = hub.unwrap();
+        let running = RunningHub { pid: 7, url: "http://127.0.0.1:1/mcp".into(), socket: PathBuf::new() };
+        files::replace(&places.address_file(), &serde_json::to_vec(&running).unwrap()).unwrap();
+        let before = tokio::time::Instant::now();
+        let refused = lock_within(&places, HUB_PATIENCE).await.unwrap_err();
+        assert!(matches!(refused, OpenError::HeldBy { pid: Some(7), .. }), "{refused}");
+        assert_eq!(before, tokio::time::Instant::now(), "a hub that serves is not waited for");
+        drop(hub);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_command_gives_up_after_a_while() {
+        let (_dir, places) = home();
+        let _other = lock_within(&places, COMMAND_PATIENCE).await.unwrap();
+        let refused = lock_within(&places, COMMAND_PATIENCE).await.unwrap_err();
+        assert!(matches!(refused, OpenError::HeldBy { pid: None, .. }), "{refused}");
     }
 }

@@ -1,89 +1,100 @@
-//! Many servers, one spine. The [`Hub`] is the handle that faces hold: they fulfil wishes through it and render the
-//! [`Snapshot`] it publishes.
+//! The composition root: opens the rooms, wires them and shuts them down. Faces hold a [`Hub`] handle, send requests
+//! through it and render the [`Snapshot`] it publishes.
 //!
-//! Theory of operation: one task applies changes of the configuration, from whichever face or from the file; one task
-//! a server reads its lists when they changed; one task composes the snapshot. All end with [`Hub::shutdown`].
+//! Theory of operation: one task applies configuration changes, one task per server reads its lists when they change,
+//! one task publishes the catalog, one composes the snapshot. All end with [`Hub::shutdown`].
 
 mod apply;
 mod audience;
 mod authorize;
 mod call;
 mod clients;
+mod configured;
+mod connected;
 mod credential;
+mod debug;
 mod entry;
 mod execute;
+mod faces;
 mod failures;
-mod fulfil;
-mod habits;
-mod happenings;
 mod hygiene;
 mod import;
 mod keep;
-mod ledger;
-mod meaning;
-mod owned;
+mod lifetime;
+mod listings;
 mod packages;
 mod pause;
 mod permission;
 mod publish;
 mod question;
+mod records;
 mod refresh;
 mod registry;
-pub mod results;
+mod requests;
 mod review;
 mod route;
 mod ruled;
-mod sentences;
+mod search;
+mod servers;
 mod settings;
-mod slots;
+mod sign_in;
 mod surface;
-mod trail;
+#[cfg(test)]
+mod typescript;
 mod usage;
 mod view;
+mod visit;
 
 use std::{
-    collections::{BTreeMap, HashMap},
-    fs::File,
+    collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicUsize},
+    sync::{Arc, MutexGuard, atomic::AtomicUsize},
     time::Duration,
 };
 
 use tokio::{
-    sync::{Notify, Semaphore, mpsc, watch},
+    sync::{mpsc, watch},
     task::JoinHandle,
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    catalog::{Catalog, Offer},
+    calls::Calls,
+    catalog::Offer,
     clients::{ledger::Ledger as Edits, token::Tokens},
     config::Config,
     files::Places,
+    meaning::Meanings,
     model::{Notice, Origin, ServerName, Snapshot, control::Change},
+    platform::Environment,
     prompts::Prompts,
+    recorder::{self, Observer, Recorder},
     review::{Accepted, Review},
     secrets::Secrets,
     tasks::kept,
-    upstream::{Ending, Surroundings, breaker::Breaker, environment::SearchPath},
+    upstream::{
+        Ending, Surroundings,
+        environment::SearchPath,
+        oauth::{accounts::Accounts, sign_in::Callbacks},
+    },
 };
 
 pub use apply::ApplyError;
-pub use authorize::{FROM_A_SERVER, NEEDS_PERSON, origin_here};
+pub use authorize::origin_here;
 pub use call::{CallFailure, Failed, Running, Step};
+use configured::Configured;
+use connected::Clients;
+use faces::Faces;
 pub use keep::{OpenError, RunningHub};
-pub use ledger::{Program, Tally};
+use lifetime::Lifetime;
 use registry::Registered;
-pub use sentences::{MODEL_VARIABLE, ModelFile, model_file};
+pub use requests::{Handle, Method};
+use servers::Servers;
 pub use surface::Watched;
 
 /// The port clients expect us at.
 pub const USUAL_PORT: u16 = 7411;
-/// Servers that are started at the same time only to learn what they offer.
-const LEARNING: usize = 4;
-/// Calls in flight over all servers, and how many of them each client can always have.
-const CALLS: usize = 1024;
-const CALLS_OF_CLIENT: usize = 16;
+/// Changes of the configuration that wait for their turn.
+const CHANGES: usize = 16;
 /// News of servers kept for a listener that is slow.
 const NEWS: usize = 512;
 /// How long a shutdown may take in all.
@@ -100,14 +111,16 @@ pub struct HubOptions {
     pub passive: bool,
     /// Accept every entry that stands in the configuration file now, as if a person had looked at each.
     pub trust_config: bool,
+    /// Listens where browsers come back to after a sign-in.
+    pub callbacks: Arc<dyn Callbacks>,
 }
 
 /// The handle of a running hub. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Hub {
     inner: Arc<Inner>,
-    /// Accompanies the calls made through this handle.
-    tally: Option<Tally>,
+    /// Observes the calls made through this handle.
+    observer: Observer,
     /// The client that looks through this handle, where it is one's.
     viewer: Option<Arc<str>>,
     /// A person calls through it, and need not be asked.
@@ -118,63 +131,21 @@ pub struct Hub {
     recorded: Option<Arc<AtomicUsize>>,
 }
 
+/// The rooms that the hub wires.
 #[derive(Debug)]
 struct Inner {
     options: HubOptions,
     around: Arc<Surroundings>,
-    tokens: Tokens,
-    /// What was written into other programs' files.
-    edits: Edits,
-    /// How many choices of what a client sees were made.
-    choices: watch::Sender<u64>,
-    /// What clients see that do not see everything.
-    audiences: audience::Audiences,
-    /// Written by the apply task only.
-    config: watch::Sender<Arc<Config>>,
-    changes: mpsc::Sender<apply::Asked>,
-    servers: RwLock<BTreeMap<ServerName, Registered>>,
-    /// Everything ever read, of servers that are off too. Written by `refresh` and at start.
-    offers: Mutex<BTreeMap<ServerName, Arc<Offer>>>,
-    /// What was approved of every server.
+    life: Lifetime,
+    configured: Configured,
+    servers: Servers,
+    clients: Clients,
     review: Arc<Review>,
-    /// Settings that a person accepted.
-    settings: settings::AcceptedSettings,
-    /// What waits for a person.
     prompts: Arc<Prompts>,
-    gates: credential::Gates,
-    /// What was removed, to be put back.
-    removed: entry::Removed,
-    /// Replaced by the publisher only.
-    catalog: watch::Sender<Catalog>,
-    publisher: publish::Publisher,
-    snapshot: watch::Sender<Arc<Snapshot>>,
-    view: view::Sources,
-    measured: usage::Measured,
-    ledger: ledger::Ledger,
-    learned: habits::Learned,
-    meanings: meaning::Meanings,
-    happenings: happenings::Happenings,
-    door: trail::Door,
-    compose: Arc<Notify>,
-    learning: Semaphore,
-    looking: Semaphore,
-    /// Faces that have approvals listed.
-    listing: Semaphore,
-    counting: Semaphore,
-    calls: slots::Slots,
-    owned: owned::Owned,
-    watching: surface::Watching,
-    results: results::Results,
-    breakers: Mutex<HashMap<crate::model::ToolPath, Breaker>>,
-    numbers: std::sync::atomic::AtomicU64,
-    tracker: TaskTracker,
-    /// Ends the hub's own tasks.
-    end: CancellationToken,
-    /// Ends the warden, last of all.
-    end_warden: CancellationToken,
-    quit: CancellationToken,
-    /// Held until the hub is gone.
-    lock: Mutex<Option<File>>,
+    calls: Calls,
+    recorder: Recorder,
+    meanings: Meanings,
+    faces: Faces,
 }
 
 impl Hub {
@@ -184,125 +155,112 @@ impl Hub {
     /// [`OpenError`] where another hub has the data directory, or the directories cannot be made.
     pub async fn open(options: HubOptions) -> Result<Self, OpenError> {
         options.places.create().map_err(OpenError::Files)?;
-        let lock = keep::lock(&options).await?;
+        let life = Lifetime::new(keep::lock(&options).await?);
         keep::clear_leftovers(&options.places);
         let run = keep::begin_run(&options.places)?;
-        let (tracker, end, end_warden) =
-            (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
-        let warden = crate::warden::Warden::start(&options.own_program, &run, &tracker, end_warden.clone());
-        // A variable that is not valid Unicode cannot be referred to, and servers are not given it.
-        let environment: HashMap<String, String> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
+        let tracker = life.tracker().clone();
+        let warden =
+            crate::warden::Warden::start(&options.own_program, &run, &tracker, life.warden_end().clone());
         if !options.passive {
-            crate::upstream::reaper::start(&tracker, end.clone());
+            crate::upstream::reaper::start(&tracker, life.end().clone());
         }
         let (tokens, trouble) = Tokens::open(&options.places.data);
         let (edits, edits_trouble) = Edits::open(&options.places.data);
         keep::clear_leftovers_of_others(edits.files());
         let secrets = Secrets::open(&options.places.data);
-        let (ledger, records) = ledger::Ledger::new();
-        let compose = Arc::<Notify>::default();
+        let (config, servers, faces) = (watch::Sender::default(), Servers::default(), Faces::default());
+        let (recorder, mailbox, recorder_trouble) = Recorder::open(recorder::Settings {
+            places: options.places.clone(),
+            own_program: options.own_program.clone(),
+            passive: options.passive,
+            config: config.subscribe(),
+            counting: servers.counting.clone(),
+        });
+        let (accounts, signed) = Accounts::open(&options.places.data, secrets.clone(), tracker.clone());
         let around = Arc::new(Surroundings {
-            trail: ledger.trail(),
+            trail: recorder.trail(),
             places: options.places.clone(),
             secrets,
+            accounts,
             own_program: options.own_program.clone(),
             warden,
-            environment,
+            environment: Environment::of_this_process(),
             search_path: SearchPath::default(),
             news: tokio::sync::broadcast::channel(NEWS).0,
             tracker: tracker.clone(),
             ending: Ending::default(),
         });
-        let (changes, asked) = mpsc::channel(16);
-        let (learned, learned_trouble) = habits::Learned::open(&habits::habits_file(&options.places));
+        let (changes, asked) = mpsc::channel(CHANGES);
+        let (places, catalog) = (options.places.clone(), servers.follow_catalog());
+        let meanings =
+            Meanings::new(places, options.passive, config.subscribe(), catalog, life.end().clone());
         let inner = Arc::new(Inner {
             around,
-            tokens,
-            edits,
-            choices: watch::Sender::new(0),
-            audiences: audience::Audiences::default(),
-            config: watch::Sender::new(Arc::default()),
-            changes,
-            servers: RwLock::default(),
-            offers: Mutex::default(),
-            review: Review::new(options.places.approvals(), tracker.clone()),
-            settings: settings::AcceptedSettings::default(),
-            prompts: Prompts::new(compose.clone(), end.clone()),
-            gates: credential::Gates::default(),
-            removed: entry::Removed::default(),
-            catalog: watch::Sender::new(Catalog::default()),
-            publisher: publish::Publisher::default(),
-            snapshot: watch::Sender::new(Arc::default()),
-            view: view::Sources::default(),
-            measured: usage::Measured::default(),
-            ledger,
-            learned,
-            meanings: meaning::Meanings::default(),
-            happenings: happenings::Happenings::default(),
-            door: trail::Door::default(),
-            compose,
-            learning: Semaphore::new(LEARNING),
-            looking: Semaphore::new(1),
-            listing: Semaphore::new(1),
-            counting: Semaphore::new(1),
-            calls: slots::Slots::new(CALLS, CALLS_OF_CLIENT),
-            owned: owned::Owned::default(),
-            watching: surface::Watching::default(),
-            results: results::Results::default(),
-            breakers: Mutex::default(),
-            numbers: Default::default(),
-            tracker,
-            end,
-            end_warden,
-            quit: CancellationToken::new(),
-            lock: Mutex::new(Some(lock)),
+            configured: Configured::new(&options.places, config, changes),
+            servers,
+            clients: Clients::new(tokens, edits),
+            review: Review::new(options.places.approvals(), tracker),
+            prompts: Prompts::new(faces.notify(), life.end().clone()),
+            calls: Calls::default(),
+            recorder,
+            meanings,
+            faces,
+            life,
             options,
         });
-        let hub = Self { inner, tally: None, viewer: None, by_hand: false, origin: None, recorded: None };
-        for trouble in [trouble, edits_trouble, learned_trouble].into_iter().flatten() {
+        let hub = Self {
+            inner,
+            observer: Observer::default(),
+            viewer: None,
+            by_hand: false,
+            origin: None,
+            recorded: None,
+        };
+        for trouble in [trouble, edits_trouble, recorder_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
         keep::open_vault(&hub).await;
-        hub.begin(asked, records).await;
+        hub.inner.life.spawn(sign_in::follow(hub.clone(), signed));
+        hub.begin(asked, mailbox).await;
         Ok(hub)
     }
 
-    async fn begin(&self, asked: mpsc::Receiver<apply::Asked>, records: mpsc::Receiver<ledger::Mail>) {
+    async fn begin(&self, asked: mpsc::Receiver<apply::Asked>, mailbox: recorder::Mailbox) {
         let accepted = if self.inner.options.trust_config { Accepted::File } else { Accepted::Nothing };
         let first = apply::first_config(self, accepted);
         let publishing = self.clone();
-        self.inner.tracker.spawn(async move { publishing.keep_publishing().await });
+        self.inner.life.spawn(async move { publishing.keep_publishing().await });
         self.reconcile(first, accepted).await;
-        self.inner.snapshot.send_replace(Arc::new(self.compose()));
+        self.inner.faces.show(self.compose());
         let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
-        self.inner.tracker.spawn(async move { apply::run(applying, asked).await });
-        self.inner.tracker.spawn(async move {
+        self.inner.life.spawn(async move { apply::run(applying, asked).await });
+        self.inner.life.spawn(async move {
             kept("the snapshot", async || composing.keep_composing().await).await;
         });
-        self.inner.tracker.spawn(async move {
+        self.inner.life.spawn(async move {
             kept("measuring", async || measuring.keep_measuring().await).await;
         });
         let learning = self.clone();
-        self.inner.tracker.spawn(async move {
-            kept("learning from searches", async || learning.keep_habits().await).await;
+        self.inner.life.spawn(async move {
+            let (recorder, end) = (learning.recorder(), learning.inner.life.end());
+            kept("learning from searches", async || recorder.keep_habits(end).await).await;
         });
         let meaning = self.clone();
-        self.inner.tracker.spawn(async move {
-            kept("embeddings", async || meaning.keep_meanings().await).await;
+        self.inner.life.spawn(async move {
+            kept("embeddings", async || meaning.inner.meanings.run().await).await;
         });
-        self.inner.tracker.spawn(ledger::run(self.clone(), records));
+        self.inner.life.spawn(self.recorder().clone().run(mailbox));
+        self.inner.life.spawn(records::follow_health(self.clone()));
     }
 
     /// Everything a face may show, now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.inner.snapshot.borrow().clone()
+        self.inner.faces.snapshot()
     }
 
     /// Follows the snapshot.
     pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
-        self.inner.snapshot.subscribe()
+        self.inner.faces.watch()
     }
 
     /// Where this hub's files are.
@@ -312,18 +270,18 @@ impl Hub {
 
     /// The largest request of a client, in bytes.
     pub fn request_bytes(&self) -> usize {
-        self.inner.config.borrow().request_bytes()
+        self.config().request_bytes()
     }
 
     /// Whose token this is, where it is anybody's.
     pub fn client_of(&self, token: &str) -> Option<String> {
-        self.inner.tokens.owner(token)
+        self.inner.clients.tokens.owner(token)
     }
 
     /// The endpoint listens at `url`, or no longer.
     pub fn set_endpoint(&self, url: Option<String>) {
         self.view().endpoint = url;
-        self.inner.compose.notify_one();
+        self.inner.faces.changed();
     }
 
     /// Tells people something about the hub itself; replaces what was said under the same code.
@@ -332,25 +290,25 @@ impl Hub {
         view.notices.retain(|known| known.code != notice.code);
         view.notices.push(notice);
         drop(view);
-        self.inner.compose.notify_one();
+        self.inner.faces.changed();
     }
 
     /// Takes back what was said under a code.
     pub fn clear_notice(&self, code: crate::model::Code) {
         self.view().notices.retain(|known| known.code != code);
-        self.inner.compose.notify_one();
+        self.inner.faces.changed();
     }
 
     /// A client made a request; or, within one it has made, called the tool named by `call`.
     pub fn client_seen(&self, client: &str, call: Option<&str>) {
         self.view().client_seen(client, call);
-        self.inner.edits.saw(client);
-        self.inner.compose.notify_one();
+        self.inner.clients.edits.saw(client);
+        self.inner.faces.changed();
     }
 
     /// Resolves when a face wants the hub to end.
     pub async fn quit_wished(&self) {
-        self.inner.quit.cancelled().await;
+        self.inner.life.quit().cancelled().await;
     }
 
     /// The hub is about to end: servers without calls end from now on, the others when their calls have ended, or soon.
@@ -363,7 +321,7 @@ impl Hub {
         self.inner.around.ending.begin();
         let end = |server: &Registered| {
             let upstream = server.upstream.clone();
-            self.inner.tracker.spawn(async move { upstream.close().await })
+            self.inner.life.spawn(async move { upstream.close().await })
         };
         self.servers().values().map(end).collect()
     }
@@ -371,24 +329,23 @@ impl Hub {
     /// Ends every server and every task. Bounded: what resists is left to the warden.
     pub async fn shutdown(&self) {
         let all = async {
-            self.inner.end.cancel();
+            self.inner.life.end().cancel();
             for closed in self.end_servers() {
                 let _ = closed.await;
             }
             self.inner.around.warden.sweep().await;
             // Nobody calls any more; what they did is all told.
-            self.close_door();
-            self.inner.ledger.end.cancel();
-            self.inner.end_warden.cancel();
-            self.inner.tracker.close();
-            self.inner.tracker.wait().await;
+            self.recorder().close_door();
+            self.recorder().end();
+            self.inner.life.warden_end().cancel();
+            self.inner.life.tasks_ended().await;
         };
         if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
             tracing::warn!("not everything ended in time");
-            self.inner.ledger.end.cancel();
-            self.inner.end_warden.cancel();
+            self.recorder().end();
+            self.inner.life.warden_end().cancel();
         }
-        self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.inner.life.unlock();
     }
 
     /// Carries out one change of the configuration, from whichever face.
@@ -400,15 +357,20 @@ impl Hub {
         apply::ask(self, change, accepts).await
     }
 
+    /// The configuration in force.
+    fn config(&self) -> Arc<Config> {
+        self.inner.configured.now()
+    }
+
     fn view(&self) -> MutexGuard<'_, view::Live> {
-        self.inner.view.lock()
+        self.inner.faces.live()
     }
 
     fn servers(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<ServerName, Registered>> {
-        self.inner.servers.read().unwrap_or_else(PoisonError::into_inner)
+        self.inner.servers.all()
     }
 
     fn offers(&self) -> MutexGuard<'_, BTreeMap<ServerName, Arc<Offer>>> {
-        self.inner.offers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.servers.offers()
     }
 }

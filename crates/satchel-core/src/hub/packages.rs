@@ -1,23 +1,20 @@
-//! What the launchers of servers fetched: finds it where launchers keep it, has it compared with what was approved, and
-//! pins one version of it.
+//! Finds the packages that launchers (npx, uvx) fetched, has them compared with what was approved, and pins an entry to
+//! one version.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    pin::Pin,
-    sync::Arc,
-};
+use std::{collections::BTreeSet, pin::Pin, sync::Arc};
 
 use serde_json::json;
 
-use super::{Hub, fulfil::unknown_server};
+use super::{Hub, requests::unknown_server};
 use crate::{
     config::expand::{Template, Values},
     model::{
-        ServerName, TransportConfig,
+        Code, ServerName, TransportConfig,
         control::{Change, Refusal},
         package::{PackageView, Pinned},
         trail::DeedKind,
     },
+    platform::Environment,
     registry::{
         fetched::{self, Fetched},
         pinning,
@@ -26,11 +23,11 @@ use crate::{
     upstream::{Gate, environment},
 };
 
-struct Variables<'a>(&'a HashMap<String, String>);
+struct Variables<'a>(&'a Environment);
 
 impl Values for Variables<'_> {
     fn variable(&self, name: &str) -> Option<String> {
-        self.0.get(name).cloned()
+        self.0.variable(name)
     }
     fn secret(&self, _name: &str) -> Option<String> {
         None
@@ -41,10 +38,11 @@ impl Values for Variables<'_> {
 fn one_of(versions: &[String], package: &str, server: &str) -> Result<String, Refusal> {
     let (code, message) = match versions {
         [version] => return Ok(version.clone()),
-        [] => ("version_unknown", format!("which version of {package} was fetched is not known here")),
-        several => {
-            ("versions_several", format!("several versions of {package} are here ({})", several.join(", ")))
-        }
+        [] => (Code::VersionUnknown, format!("which version of {package} was fetched is not known here")),
+        several => (
+            Code::VersionsSeveral,
+            format!("several versions of {package} are here ({})", several.join(", ")),
+        ),
     };
     Err(Refusal::new(code, message, format!("Name one: `satchel pin {server} VERSION`.")))
 }
@@ -55,7 +53,15 @@ impl Hub {
         let (hub, name) = (self.clone(), name.clone());
         Gate(Arc::new(move |transport| {
             let (hub, name, transport) = (hub.clone(), name.clone(), transport.clone());
-            Box::pin(async move { hub.look_at_packages(&name, transport).await })
+            Box::pin(async move {
+                if let Some(why) = super::listings::withdrawn(&hub, &name) {
+                    return Err(why);
+                }
+                match fetched::is_kept(&transport) {
+                    true => hub.look_at_packages(&name, transport).await,
+                    false => Ok(()),
+                }
+            })
         }))
     }
 
@@ -68,9 +74,9 @@ impl Hub {
             return self.look_again(name, transport).await;
         }
         let (hub, name, transport) = (self.clone(), name.clone(), transport.clone());
-        self.inner.tracker.spawn(async move {
+        self.inner.life.spawn(async move {
             // One after the other: a hub begins with all of its servers.
-            let _turn = hub.inner.looking.acquire().await;
+            let _turn = hub.inner.servers.looking.acquire().await;
             hub.look_again(&name, &transport).await;
         });
     }
@@ -111,7 +117,7 @@ impl Hub {
             let message = format!(
                 "{server} fetches no package, or names its version exactly already; nothing was changed"
             );
-            Refusal::new("pinned_already", message, "")
+            Refusal::new(Code::PinnedAlready, message, "")
         })?;
         // Who pins it has not looked at what another hand made of the rest.
         self.refuse_held_entry(&name)?;
@@ -123,16 +129,17 @@ impl Hub {
         };
         let args = pinning::pinned(&transport, &version).ok_or_else(|| {
             let message = format!("\"{version}\" is no exact version of {package}");
-            Refusal::new("no_version", message, "Name one like 1.2.3, or a whole digest of an image.")
+            Refusal::new(Code::NoVersion, message, "Name one like 1.2.3, or a whole digest of an image.")
         })?;
         let mut entry = self.entry_to_edit(server)?;
         entry["args"] = json!(args);
-        super::apply::ask(self, Change::Edit { name: server.to_owned(), entry }, accepts).await?;
+        super::apply::ask(self, Change::Edit { name: server.to_owned(), entry: entry.into() }, accepts)
+            .await?;
         Ok(Pinned { package, version })
     }
 
     fn configured(&self, server: &str) -> Result<(ServerName, TransportConfig), Refusal> {
-        let config = self.inner.config.borrow().clone();
+        let config = self.config();
         let known = config.servers().get_key_value(server).ok_or_else(|| unknown_server(server))?;
         Ok((known.0.clone(), known.1.transport.clone()))
     }
@@ -140,13 +147,13 @@ impl Hub {
     async fn versions(&self, transport: TransportConfig) -> Vec<String> {
         let hub = self.clone();
         let read = move || fetched::versions(&transport, &hub.fetched(&transport)).into_iter().collect();
-        self.inner.tracker.spawn_blocking(read).await.unwrap_or_default()
+        self.inner.life.tracker().spawn_blocking(read).await.unwrap_or_default()
     }
 
     /// What this server's launcher has here for this entry.
     fn fetched(&self, transport: &TransportConfig) -> Vec<Fetched> {
-        let given = environment::passed_on(self.inner.around.environment.clone());
-        fetched::packages(&self.with_variables(transport), |name| given.get(name).cloned())
+        let given = environment::passed_on(&self.inner.around.environment);
+        fetched::packages(&self.with_variables(transport), |name| given.variable(name))
     }
 
     /// The entry as it is started, but for secrets: they say nothing of packages.
@@ -167,7 +174,7 @@ impl Hub {
     /// Why it may not be started.
     async fn look_at_packages(&self, name: &ServerName, transport: TransportConfig) -> Result<(), String> {
         let hub = self.clone();
-        let fetched = self.inner.tracker.spawn_blocking(move || hub.fetched(&transport)).await;
+        let fetched = self.inner.life.tracker().spawn_blocking(move || hub.fetched(&transport)).await;
         let fetched = fetched.map_err(|_| Panicked.to_string())?;
         let looked = self.inner.review.look_at_packages(name, &fetched).await;
         if let Some(why) = looked.held.as_ref().filter(|_| looked.is_news) {

@@ -1,5 +1,5 @@
-//! A pause that a person asks for: running calls end, servers sleep, new calls are refused and say why. It does not
-//! outlive the hub.
+//! Pauses all servers at a person's request: running calls end, servers stop, new calls are refused with the reason. A
+//! pause does not survive a restart of the hub.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ impl Hub {
         for upstream in upstreams {
             upstream.rest();
         }
-        self.inner.compose.notify_one();
+        self.inner.faces.changed();
         if let Some(until_ms) = until_ms {
             let hub = self.clone();
-            self.inner.tracker.spawn(async move {
+            self.inner.life.spawn(async move {
                 let left = Duration::from_millis(until_ms.saturating_sub(now_ms()));
                 tokio::select! {
                     () = tokio::time::sleep(left) => {}
-                    () = hub.inner.end.cancelled() => return,
+                    () = hub.inner.life.end().cancelled() => return,
                 }
                 // Another pause may have taken its place.
                 let ours = hub.view().paused == Some(paused);
@@ -46,7 +46,7 @@ impl Hub {
             server.upstream.configure(server.config.clone());
         }
         drop(eager);
-        self.inner.compose.notify_one();
+        self.inner.faces.changed();
     }
 
     /// Refuses calls while paused. A computer that slept over the end of a pause is not paused any more.

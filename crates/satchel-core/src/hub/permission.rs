@@ -1,5 +1,5 @@
-//! May this call be made? What the rules say, and a person's word where they want one: through the client that calls,
-//! where it can ask, else at one of Satchel's own faces.
+//! Decides whether a call may be made: by rule, and where the rule says "ask", by asking a person, through the client
+//! if it supports elicitation, else at one of Satchel's own faces.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json, value::to_raw_value};
 use tokio::time::Instant;
 
-use super::{CallFailure, Hub};
+use super::{CallFailure, Hub, route::Route};
 use crate::{
     bridge::{Caller, Question},
     model::{
@@ -148,11 +148,12 @@ impl Hub {
     pub(super) fn permission(
         &self,
         caller: &Caller,
-        path: &ToolPath,
+        route: &Route,
         params: &RawObject,
     ) -> Result<Permitted, CallFailure> {
-        let Decision { permit, rule } = self.decision(path);
-        self.tell_rule(&rule, None);
+        let path = &route.path;
+        let Decision { permit, rule } = self.decision_about(path, route.tool());
+        self.observer.decided(&rule, None);
         match permit {
             Permit::Allow => return Ok(Permitted::Freely),
             Permit::Off => return Err(denied(path, &format!("it is switched off ({rule})"))),
@@ -161,22 +162,22 @@ impl Hub {
         let client = &caller.client;
         // A person who calls a tool at a face has said so.
         if self.by_hand {
-            self.tell_rule(&format!("{rule}; called by hand"), None);
+            self.observer.decided(&format!("{rule}; called by hand"), None);
             return Ok(Permitted::Freely);
         }
         if self.inner.prompts.is_granted(client, path) {
-            self.tell_rule(&format!("{rule}; allowed for this session"), None);
+            self.observer.decided(&format!("{rule}; allowed for this session"), None);
             return Ok(Permitted::Freely);
         }
         let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
         if answers && self.inner.prompts.is_back(client, path, &arguments(params)) {
-            self.tell_rule(&format!("{rule}; allowed once"), None);
+            self.observer.decided(&format!("{rule}; allowed once"), None);
             return Ok(Permitted::Again);
         }
         let admitted = self.inner.prompts.admit_question(client, path.server.as_str());
         admitted.map_err(|why| denied(path, why))?;
         let given = params.get("arguments").map_or("{}", Raw::get);
-        let ask = self.ask_about(client, path, given, &rule);
+        let ask = ask_about(client, route, given, &rule);
         let question = question(&ask);
         let asked = match caller.can_answer(&question.method, question.params.as_deref()) {
             Ok(()) => Asked::Client { question: Some(question), until: Instant::now() + CLIENT_PATIENCE },
@@ -185,38 +186,6 @@ impl Hub {
         let (client, path) = (client.clone(), path.clone());
         let began = Instant::now();
         Ok(Permitted::Asking(Box::new(Permission { client, path, rule, ask, began, asked })))
-    }
-
-    fn ask_about(&self, client: &str, path: &ToolPath, given: &str, rule: &str) -> Ask {
-        let catalog = self.catalog();
-        let tool = catalog.tool(path);
-        let schema: Value =
-            tool.and_then(|tool| serde_json::from_str(tool.input_schema()?.get()).ok()).unwrap_or_default();
-        let titled = |key: &str| {
-            let title = schema["properties"][key]["title"].as_str().filter(|title| !title.is_empty());
-            shown(title.unwrap_or(key), 100)
-        };
-        let fields: Value = serde_json::from_str(given).unwrap_or_default();
-        let arguments = fields.as_object().into_iter().flatten().take(SHOWN_ARGUMENTS);
-        let arguments = arguments.map(|(key, value)| AskArgument {
-            title: titled(key),
-            value: shown(&value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned), ONE_ARGUMENT),
-        });
-        let nature = tool.map(|tool| tool.nature());
-        Ask {
-            id: 0,
-            client: shown(client, 100),
-            server: path.server.to_string(),
-            tool: shown(&path.tool, 200),
-            effect: nature.map_or(Effect::Unstated, |nature| nature.effect),
-            stated: nature.is_some_and(|nature| nature.stated),
-            arguments: arguments.collect(),
-            json: shown(given, ALL_ARGUMENTS),
-            rule: rule.to_owned(),
-            since_ms: 0,
-            until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
-            question: None,
-        }
     }
 
     /// A person's word about a call.
@@ -233,13 +202,17 @@ impl Hub {
     }
 
     async fn always_allow(&self, client: &str, path: &ToolPath) -> Result<(), Refusal> {
-        let all = self.inner.catalog.borrow().clone();
+        let all = self.inner.servers.catalog();
         let own = all.tool(path).map_or_else(|| path.tool.clone(), |tool| tool.name_there().to_owned());
         let tool = format!("{}:{own}", path.server.in_path());
         if tool.contains(['*', '?']) || client.contains(['*', '?']) {
             let message =
                 format!("no rule can be for {tool} alone: its name has a sign that stands for others");
-            return Err(Refusal::new("bad_rule", message, "Allow it once, or write a wider rule yourself."));
+            return Err(Refusal::new(
+                Code::BadRule,
+                message,
+                "Allow it once, or write a wider rule yourself.",
+            ));
         }
         let permit = Some(Permit::Allow);
         self.apply(Change::SetPermit { tool, client: Some(client.to_owned()), permit }).await?;
@@ -254,6 +227,38 @@ impl Hub {
     /// The call ended. Where its server answered with a question, it comes back and needs no other word.
     pub(super) fn remember_round(&self, caller: &Caller, path: &ToolPath, params: &RawObject) {
         self.inner.prompts.expect_back(&caller.client, path, arguments(params));
+    }
+}
+
+/// What a person is asked about a call.
+fn ask_about(client: &str, route: &Route, given: &str, rule: &str) -> Ask {
+    let (path, tool) = (&route.path, route.tool());
+    let schema: Value =
+        tool.and_then(|tool| serde_json::from_str(tool.input_schema()?.get()).ok()).unwrap_or_default();
+    let titled = |key: &str| {
+        let title = schema["properties"][key]["title"].as_str().filter(|title| !title.is_empty());
+        shown(title.unwrap_or(key), 100)
+    };
+    let fields: Value = serde_json::from_str(given).unwrap_or_default();
+    let arguments = fields.as_object().into_iter().flatten().take(SHOWN_ARGUMENTS);
+    let arguments = arguments.map(|(key, value)| AskArgument {
+        title: titled(key),
+        value: shown(&value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned), ONE_ARGUMENT),
+    });
+    let nature = tool.map(|tool| tool.nature());
+    Ask {
+        id: 0,
+        client: shown(client, 100),
+        server: path.server.to_string(),
+        tool: shown(&path.tool, 200),
+        effect: nature.map_or(Effect::Unstated, |nature| nature.effect),
+        stated: nature.is_some_and(|nature| nature.stated),
+        arguments: arguments.collect(),
+        json: shown(given, ALL_ARGUMENTS),
+        rule: rule.to_owned(),
+        since_ms: 0,
+        until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
+        question: None,
     }
 }
 

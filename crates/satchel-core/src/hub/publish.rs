@@ -1,5 +1,5 @@
-//! The only publisher of the catalog. Whoever changed something that clients see asks for another catalog and waits for
-//! one that was begun afterwards; one task makes them, one after the other, so that an older one never replaces a newer.
+//! Publishes the catalog. Whoever changes something that clients see requests a publication and waits for one that
+//! began afterwards; a single task makes them in order, so an older catalog never replaces a newer one.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -58,16 +58,16 @@ impl Hub {
     /// Has clients see what is known now: the offers of servers that are switched on, as far as they were approved. When
     /// this resolves, they do.
     pub(super) async fn publish_catalog(&self) {
-        self.inner.publisher.published(&self.inner.end).await;
+        self.inner.servers.publisher.published(self.inner.life.end()).await;
     }
 
     pub(super) async fn keep_publishing(&self) {
-        self.inner.publisher.run(&self.inner.end, || self.publish()).await;
+        self.inner.servers.publisher.run(self.inner.life.end(), || self.publish()).await;
     }
 
     async fn publish(&self) {
         may_fail_here("catalog");
-        let config = self.inner.config.borrow().clone();
+        let config = self.config();
         let enabled = |name: &ServerName| config.servers().get(name).is_some_and(|server| server.enabled);
         let offers = self.offers().clone().into_iter().filter(|(name, _)| enabled(name));
         let mut seen = BTreeMap::new();
@@ -83,8 +83,7 @@ impl Hub {
                 seen.insert(name, ruled);
             }
         }
-        let catalog = self.inner.catalog.borrow().followed_by(seen);
-        self.inner.catalog.send_replace(catalog);
+        self.inner.servers.publish(seen);
     }
 
     /// An offer as it was approved. What is held back from now on is told.

@@ -1,5 +1,5 @@
-//! What a server wants to know in the middle of a call: put to the client, where it can ask, else to a person at one of
-//! Satchel's own faces. What nobody answers is a no that says why.
+//! Routes a server's question in the middle of a call: to the client if it can ask its user, else to a person at one of
+//! Satchel's faces. An unanswered question is declined with the reason.
 
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json, value::to_raw_value};

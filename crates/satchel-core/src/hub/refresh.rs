@@ -1,5 +1,5 @@
-//! Keeps what servers offer up to date: reads their lists when they connect and when they say that one changed.
-//! Never wakes a server, and keeps the last known lists when reading fails.
+//! Refreshes what servers offer: reads their lists when they connect and when they report a change. Never starts a
+//! server; keeps the last known lists when reading fails.
 
 use std::{
     pin::pin,
@@ -7,18 +7,24 @@ use std::{
     time::Duration,
 };
 
+use satchel_mcp::RawObject;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{CallFailure, Hub, registry::Registered};
 use crate::{
-    catalog::{Offer, disk, fetch, tokens},
+    catalog::{Offer, disk, fetch, tokens, versions::Diff},
+    clock::now_ms,
     model::{
         Code, ServerName,
         happening::Happening,
+        oauth::SignInView,
         server::{DISCOVERY_TIMEOUT, REFRESH_INTERVAL},
+        snapshot::{During, LastFailure},
+        trail::DeedKind,
     },
     tasks::{kept, may_fail_here},
+    trust::clean,
     upstream::{
         Dirty, Hello, Lease, LeaseError, Link, News, Reading, Upstream,
         breaker::{Breaker, DISCOVERY},
@@ -26,6 +32,8 @@ use crate::{
     },
 };
 
+/// How long a call waits for lists that are read in vain.
+const UNREAD: Duration = Duration::from_secs(7);
 /// Changes within this time are one.
 const DEBOUNCE: Duration = Duration::from_millis(250);
 /// The longest pause before the lists of a server are read again that changes them all the time.
@@ -50,7 +58,7 @@ pub(super) fn follow(
     let reader =
         Reader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup: setup.clone() };
     let ended = end.clone();
-    hub.inner.tracker.spawn(async move {
+    hub.inner.life.spawn(async move {
         let reading = kept("reading lists", || {
             // What was being read when it failed is read again.
             reader.upstream.dirty().mark(Dirty::ALL);
@@ -62,7 +70,7 @@ pub(super) fn follow(
         }
     });
     let (hub, name, mut seen) = (hub.clone(), name.clone(), upstream.watch());
-    let tracker = hub.inner.tracker.clone();
+    let tracker = hub.inner.life.tracker().clone();
     tracker.spawn(async move {
         let mut known = "";
         let mut failure = seen.borrow().last_failure.clone();
@@ -71,7 +79,7 @@ pub(super) fn follow(
                 changed = seen.changed() => if changed.is_err() { return },
                 () = end.cancelled() => return,
             }
-            hub.inner.compose.notify_one();
+            hub.inner.faces.changed();
             let last = seen.borrow().last_failure.clone();
             if failure != last {
                 failure.clone_from(&last);
@@ -87,7 +95,9 @@ pub(super) fn follow(
             };
             let state = super::view::state(&seen.borrow_and_update(), &transport).name();
             if std::mem::replace(&mut known, state) != state {
-                hub.tell(Happening::ServerState { server: name.to_string(), state: state.to_owned() });
+                hub.recorder()
+                    .events()
+                    .tell(Happening::ServerState { server: name.to_string(), state: state.to_owned() });
             }
         }
     });
@@ -153,7 +163,7 @@ impl Reader {
             let began = Instant::now();
             let read = self.read(&link, &hello, reading).await;
             let error = read.as_ref().err().map(|(_, error)| error.to_string());
-            self.hub.tell_discovery(&self.name, began.elapsed(), error);
+            self.hub.recorder().events().lists_read(&self.name, began.elapsed(), error);
             pace.read(Instant::now());
             if read.is_ok() {
                 self.tell(told);
@@ -262,14 +272,41 @@ impl Reader {
             offer.take_counts(known);
         }
         offer.versions = offer.versions.followed_by(&offer.tools, crate::clock::now_ms());
-        self.hub.tell_tools(&self.name, known.as_deref(), &offer);
-        self.hub.tell_version(&self.name, known.as_deref(), &offer);
+        self.tell_tools(known.as_deref(), &offer);
+        self.tell_version(known.as_deref(), &offer);
         for reason in &offer.skipped {
             self.upstream.log().hub(&format!("left out {reason}"));
         }
         let offer = Arc::new(offer);
         self.hub.install(&self.name, offer.clone()).await;
         keep(&self.hub, &self.name, offer);
+    }
+
+    /// What is different between two offers.
+    fn tell_tools(&self, before: Option<&Offer>, now: &Offer) {
+        let diff = Diff::of(before.map(|before| before.tools.as_slice()).unwrap_or_default(), &now.tools);
+        if diff.is_empty() {
+            return;
+        }
+        // The first list is no change.
+        if before.is_some() {
+            self.upstream.log().hub(&clean::visible(&format!("its tools changed: {diff}")));
+        }
+        self.hub.recorder().events().tools_changed(&self.name, &diff);
+    }
+
+    /// A server that runs whichever version is newest says that it is another one than before.
+    fn tell_version(&self, before: Option<&Offer>, now: &Offer) {
+        let version = |offer: &Offer| {
+            let info = RawObject::parse(&offer.hello.as_ref()?.server_info).ok()?;
+            info.text("version")
+        };
+        let (Some(before), Some(now)) = (before.and_then(version), version(now)) else { return };
+        if before != now {
+            let told = clean::visible(&format!("says that it is version {now}; before it was {before}"));
+            self.hub.did(DeedKind::Started, "", self.name.as_str(), &*told);
+            self.upstream.log().hub(&told);
+        }
     }
 }
 
@@ -296,7 +333,7 @@ impl Pace {
 /// Keeps an offer for the next start. Tracked, so that a hub that ends right after it learned something has it on disk.
 pub(super) fn keep(hub: &Hub, name: &ServerName, offer: Arc<Offer>) {
     let keeping = Keeping { hub: hub.clone(), name: name.clone(), offer };
-    hub.inner.tracker.spawn(async move { keeping.run().await });
+    hub.inner.life.spawn(async move { keeping.run().await });
 }
 
 /// Puts an offer on disk, at once and again when its tokens are counted.
@@ -315,7 +352,7 @@ impl Keeping {
         let program = self.hub.inner.options.own_program.clone();
         let counting = async {
             // One at a time: each loads the whole encoding.
-            let _turn = self.hub.inner.counting.acquire().await;
+            let _turn = self.hub.inner.servers.counting.acquire().await;
             if !self.is_newest() {
                 return Ok(());
             }
@@ -323,13 +360,13 @@ impl Keeping {
         };
         let counted = tokio::select! {
             counted = counting => counted,
-            () = self.hub.inner.end.cancelled() => return,
+            () = self.hub.inner.life.end().cancelled() => return,
         };
         match counted {
             Ok(()) => {
                 // What clients see may be a copy made before the counts were there.
                 self.hub.publish_catalog().await;
-                self.hub.inner.compose.notify_one();
+                self.hub.inner.faces.changed();
                 self.write().await;
             }
             Err(error) => tracing::warn!(server = %self.name, %error, "its tools have no token counts"),
@@ -358,7 +395,7 @@ impl Hub {
         self.offers().insert(name.clone(), offer);
         self.publish_catalog().await;
         self.follow_watched(name);
-        self.inner.compose.notify_one();
+        self.inner.faces.changed();
     }
 
     fn discovery_timeout(&self, name: &ServerName) -> Duration {
@@ -393,6 +430,10 @@ impl Hub {
             // The caller finds out, and asks for the next connection.
             _ = lease.link().wait_ended() => return Ok(()),
         };
+        if let Some(failure) = self.lacks_sign_in(name) {
+            let action = failure.code.action_for(name.as_str());
+            return Err(CallFailure::not_sent(Some(name), Some(failure.code), failure.message, action));
+        }
         let message = format!(
             "\"{name}\" was not called: what it offers now has to be compared with what was approved, and its lists \
              could not be read: {why}"
@@ -417,7 +458,11 @@ impl Hub {
             let ended = lease.link().clone();
             tokio::select! {
                 _ = self.wait_for_offer(name) => return Ok(()),
+                failure = cannot_be_read(upstream) => return Err(LeaseError::Failed(failure)),
                 _ = ended.wait_ended() => {}
+            }
+            if let Some(failure) = self.lacks_sign_in(name) {
+                return Err(LeaseError::Failed(failure));
             }
             if again > 0 {
                 lease = upstream.lease().await?;
@@ -426,12 +471,40 @@ impl Hub {
         Ok(())
     }
 
+    /// What a person has to do first, where a server is connected and wants a sign-in for its lists.
+    fn lacks_sign_in(&self, name: &ServerName) -> Option<Failure> {
+        self.inner.around.accounts.view(name).filter(SignInView::keeps_out)?;
+        let message = format!("\"{name}\" needs a sign-in");
+        Some(Failure { code: Code::NeedsSignIn, message, missing: vec![] })
+    }
+
     /// False where it takes too long.
     async fn wait_for_offer(&self, name: &ServerName) -> bool {
-        let mut catalog = self.inner.catalog.subscribe();
+        let mut catalog = self.inner.servers.follow_catalog();
         let known = catalog.wait_for(|catalog| catalog.offer(name.as_str()).is_some());
         let wait = FIRST_LISTS.max(self.discovery_timeout(name) + DEBOUNCE);
         tokio::time::timeout(wait, known).await.is_ok_and(|known| known.is_ok())
+    }
+}
+
+/// Resolves when the lists of a server could not be read for a while, although they were asked for again and again.
+async fn cannot_be_read(upstream: &Upstream) -> Failure {
+    let began = now_ms();
+    let fails = |failure: &LastFailure| failure.during == During::Lists && failure.at_ms >= began;
+    let mut seen = upstream.watch();
+    loop {
+        if seen.wait_for(|seen| seen.last_failure.as_ref().is_some_and(fails)).await.is_err() {
+            return std::future::pending().await;
+        }
+        tokio::time::sleep(UNREAD).await;
+        let last = seen.borrow_and_update().last_failure.clone();
+        if let Some(LastFailure { code, message, .. }) = last.filter(fails) {
+            return Failure {
+                code,
+                message: format!("its tools cannot be read: {message}"),
+                missing: vec![],
+            };
+        }
     }
 }
 

@@ -1,16 +1,17 @@
-//! Which servers there are: makes the running ones follow the configuration, and touches only what changed.
+//! Reconciles running servers with the configuration: adds, changes and removes only what differs.
 
-use std::sync::{Arc, PoisonError, atomic::Ordering};
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Hub, refresh, slots::Slots};
+use super::{Hub, credential::Declined, refresh};
 use crate::{
+    calls::slots::Slots,
     catalog::disk,
     config::Config,
     files::file_stem,
     model::{Code, Notice, ServerConfig, ServerName, Startup, TransportConfig},
-    review::Accepted,
+    review::{Accepted, Opening},
     upstream::{Upstream, setup_of},
 };
 
@@ -24,6 +25,8 @@ pub(super) struct Registered {
     pub(super) upstream: Upstream,
     pub(super) config: ServerConfig,
     pub(super) calls: Slots,
+    /// When a person last said no to a question for a value of it.
+    pub(super) declined: Declined,
     /// It is not started: its entry is not what a person accepted.
     pub(super) held: bool,
     /// Ends the tasks that serve this server's lists.
@@ -34,7 +37,7 @@ impl Hub {
     /// Makes the servers follow `config`.
     pub(super) async fn reconcile(&self, config: Config, accepted: Accepted<'_>) {
         let (config, accepted_here) = (Arc::new(config), accepted);
-        let before = self.inner.config.send_replace(config.clone());
+        let before = self.inner.configured.replace(config.clone());
         for name in before.servers().keys() {
             if !config.servers().contains_key(name) {
                 self.remove(name);
@@ -46,6 +49,7 @@ impl Hub {
                 }
             }
         }
+        let mut coming = Vec::new();
         for (name, wanted) in config.servers() {
             let accepted = accepted.covers(name);
             let known = self.servers().get(name).map(|known| known.config.clone());
@@ -56,11 +60,11 @@ impl Hub {
                 }
                 Some(_) => {
                     self.remove(name);
-                    self.add(name, wanted, accepted).await;
+                    coming.push(self.coming(name, wanted, accepted));
                     continue;
                 }
                 None => {
-                    self.add(name, wanted, accepted).await;
+                    coming.push(self.coming(name, wanted, accepted));
                     continue;
                 }
             }
@@ -69,19 +73,47 @@ impl Hub {
                 self.follow_launch(name).await;
             }
         }
-        // Only now all are known that may have a claim on a secret.
-        for name in self.settle_secrets(accepted_here).await {
-            self.follow_launch(&name).await;
+        let openings = coming.iter().map(|(opening, _)| opening.clone()).collect();
+        let held = self.open_approvals(openings).await;
+        let mut startable = Vec::new();
+        for ((Opening { name, config, .. }, kept), held) in coming.into_iter().zip(held) {
+            self.add(&name, &config, kept, held);
+            if !held {
+                startable.push((name, config.transport));
+            }
         }
+        // Only now all are known that may have a claim on a secret.
+        let granted = self.settle_secrets(accepted_here).await;
+        self.follow_launches(&granted).await;
         self.publish_catalog().await;
-        self.inner.compose.notify_one();
+        // Last, because there may be many: what they are asked for the first time goes on while the hub is there already.
+        for (name, transport) in startable {
+            self.look_soon(&name, &transport).await;
+            self.learn(&name);
+        }
+        self.inner.faces.changed();
     }
 
-    async fn add(&self, name: &ServerName, config: &ServerConfig, accepted: bool) {
+    /// A server that is about to be added, and what was kept of its lists.
+    fn coming(
+        &self,
+        name: &ServerName,
+        config: &ServerConfig,
+        accepted: bool,
+    ) -> (Opening, Result<Option<disk::Kept>, String>) {
+        let lists = disk::read(&self.catalog_file(name));
+        let kept = lists.as_ref().ok().and_then(|lists| lists.as_ref().map(|lists| lists.pinned));
+        (Opening { name: name.clone(), config: config.clone(), kept, accepted }, lists)
+    }
+
+    fn add(
+        &self,
+        name: &ServerName,
+        config: &ServerConfig,
+        kept: Result<Option<disk::Kept>, String>,
+        held: bool,
+    ) {
         let setup = setup_of(&config.transport);
-        let kept = disk::read(&self.catalog_file(name));
-        let pinned = kept.as_ref().ok().and_then(|kept| kept.as_ref().map(|kept| kept.pinned));
-        let held = self.open_approvals(name, config, pinned, accepted).await;
         match kept {
             Ok(Some(disk::Kept { offer, .. })) if offer.setup == setup => {
                 let offer = Arc::new(offer);
@@ -97,7 +129,7 @@ impl Hub {
             }
             Err(trouble) => self.notice(Notice::new(Code::SetAside, trouble)),
         }
-        let number = self.inner.numbers.fetch_add(1, Ordering::Relaxed);
+        let number = self.inner.servers.number();
         let started = self.as_started(config, held);
         let last_failure = self.kept_failure(name, &setup);
         let around = self.inner.around.clone();
@@ -112,14 +144,11 @@ impl Hub {
             held,
             config: config.clone(),
             calls: Slots::new(CALLS_PER_SERVER, CALLS_OF_CLIENT),
-            end: self.inner.end.child_token(),
+            declined: Declined::default(),
+            end: self.inner.life.end().child_token(),
         };
         refresh::follow(self, name, &registered.upstream, setup, registered.end.clone());
-        self.inner.servers.write().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), registered);
-        if !held {
-            self.look_soon(name, &config.transport).await;
-        }
-        self.learn(name);
+        self.inner.servers.insert(name.clone(), registered);
     }
 
     /// An entry as its upstream gets it.
@@ -135,45 +164,54 @@ impl Hub {
 
     /// Lets a server be started that nothing is held back of any more, and keeps it from being started where something is.
     pub(super) async fn follow_launch(&self, name: &ServerName) {
-        let Some((held, transport)) = self.hold_or_let_go(name) else { return };
-        self.publish_catalog().await;
-        if !held {
-            self.look_soon(name, &transport).await;
-            self.learn(name);
+        self.follow_launches(std::slice::from_ref(name)).await;
+    }
+
+    /// The same for several, with one catalog.
+    async fn follow_launches(&self, names: &[ServerName]) {
+        let follow = |name| Some((name, self.hold_or_let_go(name)?));
+        let followed: Vec<_> = names.iter().filter_map(follow).collect();
+        if followed.is_empty() {
+            return;
         }
-        self.inner.compose.notify_one();
+        self.publish_catalog().await;
+        for (name, (held, transport)) in followed {
+            if !held {
+                self.look_soon(name, &transport).await;
+                self.learn(name);
+            }
+        }
+        self.inner.faces.changed();
     }
 
     /// `None` where nothing is different from before.
     fn hold_or_let_go(&self, name: &ServerName) -> Option<(bool, TransportConfig)> {
-        let mut servers = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner);
-        let known = servers.get_mut(name)?;
-        // Judged by the entry that would be started, which may be another one by now.
-        let held = self.inner.review.holds_start(name, &known.config);
-        if known.held == held {
-            return None;
-        }
-        known.held = held;
-        known.upstream.configure(self.as_started(&known.config, held));
-        Some((held, known.config.transport.clone()))
+        let hold = |known: &mut Registered| {
+            // Judged by the entry that would be started, which may be another one by now.
+            let held = self.inner.review.holds_start(name, &known.config);
+            if known.held == held {
+                return None;
+            }
+            known.held = held;
+            known.upstream.configure(self.as_started(&known.config, held));
+            Some((held, known.config.transport.clone()))
+        };
+        self.inner.servers.change(name, hold)?
     }
 
     fn adjust(&self, name: &ServerName, config: &ServerConfig) {
-        let mut servers = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = servers.get_mut(name) {
+        self.inner.servers.change(name, |known| {
             known.config = config.clone();
             known.upstream.configure(self.as_started(config, known.held));
-        }
-        drop(servers);
+        });
         self.learn(name);
     }
 
     fn remove(&self, name: &ServerName) {
-        let removed = self.inner.servers.write().unwrap_or_else(PoisonError::into_inner).remove(name);
-        if let Some(removed) = removed {
+        if let Some(removed) = self.inner.servers.remove(name) {
             removed.end.cancel();
-            self.inner.owned.forget(name);
-            self.inner.tracker.spawn(async move { removed.upstream.close().await });
+            self.calls().owned.forget(name);
+            self.inner.life.spawn(async move { removed.upstream.close().await });
         }
     }
 
@@ -182,7 +220,7 @@ impl Hub {
     pub(super) fn learn(&self, name: &ServerName) {
         if !self.inner.options.passive && self.is_unread(name) {
             let (hub, name) = (self.clone(), name.clone());
-            self.inner.tracker.spawn(async move { hub.read_first(&name).await });
+            self.inner.life.spawn(async move { hub.read_first(&name).await });
         }
     }
 
@@ -192,7 +230,7 @@ impl Hub {
             self.servers().keys().filter(|name| self.is_unread(name)).cloned().collect();
         let reading = names.into_iter().map(|name| {
             let hub = self.clone();
-            self.inner.tracker.spawn(async move { hub.read_first(&name).await })
+            self.inner.life.spawn(async move { hub.read_first(&name).await })
         });
         for read in reading.collect::<Vec<_>>() {
             let _ = read.await;
@@ -210,7 +248,7 @@ impl Hub {
     async fn read_first(&self, name: &ServerName) {
         let Some(server) = self.servers().get(name).cloned() else { return };
         let reading = async {
-            let _turn = self.inner.learning.acquire().await;
+            let _turn = self.inner.servers.learning.acquire().await;
             if let Ok(lease) = server.upstream.lease().await {
                 // What is wrong with it is told by its state.
                 let _ = self.first_lists(name, &server.upstream, lease).await;

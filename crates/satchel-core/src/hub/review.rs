@@ -1,41 +1,38 @@
-//! Between what was approved and the rest of the hub: has it read, asked and changed, and tells the audit log, the logs of
-//! servers and people what came of it.
+//! Connects the review room with the hub: applies decisions about definitions and reports the outcome to the audit log,
+//! the servers' logs and people.
 
 use std::sync::Arc;
 
 use satchel_mcp::RawObject;
-use serde_json::{Value, json};
 
-use super::{CallFailure, Hub, fulfil::unknown_server};
+use super::{CallFailure, Hub, requests::unknown_server};
 use crate::{
     model::{
-        Code, Notice, ServerConfig, ServerName,
+        Code, Notice, ServerName,
         approvals::{ApprovalList, Kind, Seen},
         control::Refusal,
         trail::DeedKind,
     },
-    review::{Accepted, ReviewError},
+    review::{Accepted, Opening, ReviewError},
     tasks::Panicked,
 };
 
 impl Hub {
-    /// Reads what was approved of a server. True where the server may not be started.
-    pub(super) async fn open_approvals(
-        &self,
-        name: &ServerName,
-        config: &ServerConfig,
-        kept: Option<bool>,
-        accepted: bool,
-    ) -> bool {
-        let opened = self.inner.review.open(name, config, kept, accepted).await;
-        if let Some(lost) = opened.lost {
-            tracing::warn!("{lost}");
-            self.notice(Notice::new(Code::ApprovalsLost, lost));
-        }
-        if let Some(deed) = opened.held {
-            self.did(DeedKind::Held, "satchel", name.as_str(), deed);
-        }
-        opened.waits
+    /// Reads what was approved of servers. For each whether it may not be started.
+    pub(super) async fn open_approvals(&self, openings: Vec<Opening>) -> Vec<bool> {
+        let names: Vec<ServerName> = openings.iter().map(|opening| opening.name.clone()).collect();
+        let opened = self.inner.review.open(openings).await;
+        let told = names.iter().zip(opened).map(|(name, opened)| {
+            if let Some(lost) = opened.lost {
+                tracing::warn!("{lost}");
+                self.notice(Notice::new(Code::ApprovalsLost, lost));
+            }
+            if let Some(deed) = opened.held {
+                self.did(DeedKind::Held, "satchel", name.as_str(), deed);
+            }
+            opened.waits
+        });
+        told.collect()
     }
 
     /// A person put this entry there, through Satchel.
@@ -128,28 +125,24 @@ impl Hub {
     }
 
     /// What there is to look at. Texts are read on a thread of their own, for one face at a time.
-    pub(super) async fn approvals(&self, server: Option<String>) -> Result<Value, Refusal> {
+    pub(super) async fn approvals(&self, server: Option<String>) -> Result<ApprovalList, Refusal> {
         if let Some(server) = &server
             && !self.servers().contains_key(server.as_str())
         {
             return Err(unknown_server(server));
         }
         let (review, offers) = (self.inner.review.clone(), self.offers().clone());
-        let settings = self.waiting_settings().filter(|_| server.is_none());
-        let _turn = self.inner.listing.acquire().await;
-        let listing = self.inner.tracker.spawn_blocking(move || {
-            json!(ApprovalList { servers: review.list(&offers, server.as_deref()), settings })
+        let settings = self.inner.configured.accepted.waiting(&self.config()).filter(|_| server.is_none());
+        let _turn = self.inner.faces.listing.acquire().await;
+        let listing = self.inner.life.tracker().spawn_blocking(move || ApprovalList {
+            servers: review.list(&offers, server.as_deref()),
+            settings,
         });
         listing.await.map_err(|_| ReviewError::from(Panicked).into())
     }
 
     /// A person approves exactly these definitions, or wants them held back.
-    pub(super) async fn decide(
-        &self,
-        server: &str,
-        items: Vec<Seen>,
-        approve: bool,
-    ) -> Result<Value, Refusal> {
+    pub(super) async fn decide(&self, server: &str, items: Vec<Seen>, approve: bool) -> Result<(), Refusal> {
         let name: ServerName = server.parse().map_err(|_| unknown_server(server))?;
         let offer = self.offers().get(&name).cloned();
         let deeds = self.inner.review.decide(&name, offer, items, approve).await?;
@@ -161,11 +154,11 @@ impl Hub {
         }
         let kind = if approve { DeedKind::Approval } else { DeedKind::Held };
         deeds.into_iter().for_each(|deed| self.did_here(kind, server, deed));
-        Ok(json!({}))
+        Ok(())
     }
 
     /// A person looked at what a server has on offer.
-    pub(super) async fn looked_at(&self, server: &str) -> Result<Value, Refusal> {
+    pub(super) async fn looked_at(&self, server: &str) -> Result<(), Refusal> {
         let name: ServerName = server.parse().map_err(|_| unknown_server(server))?;
         let offer = self.offers().get(&name).cloned();
         let offer: Arc<_> = offer.ok_or_else(|| ReviewError::Unread(server.to_owned()))?;
@@ -175,14 +168,14 @@ impl Hub {
         };
         self.follow_review(&name).await;
         self.did_here(DeedKind::Approval, server, looked);
-        Ok(json!({}))
+        Ok(())
     }
 
     /// What was approved of this server changed.
     async fn follow_review(&self, name: &ServerName) {
         self.publish_catalog().await;
         self.follow_watched(name);
-        self.inner.compose.notify_one();
+        self.inner.faces.changed();
     }
 }
 
@@ -193,13 +186,13 @@ impl From<ReviewError> for Refusal {
             ReviewError::Unknown(server) => unknown_server(&server),
             ReviewError::Unread(_) => {
                 let action = "Start it once with `satchel restart`, or look at `satchel list`.";
-                Refusal::new("unread", message, action)
+                Refusal::new(Code::Unread, message, action)
             }
             ReviewError::ChangedMeanwhile { .. } => {
-                Refusal::new("changed_meanwhile", message, "Look at it again.")
+                Refusal::new(Code::ChangedMeanwhile, message, "Look at it again.")
             }
-            ReviewError::Unwritable(_) => Refusal::new("unwritable", message, ""),
-            ReviewError::Panicked(_) => Refusal::new("panicked", message, ""),
+            ReviewError::Unwritable(_) => Refusal::new(Code::Unwritable, message, ""),
+            ReviewError::Panicked(_) => Refusal::new(Code::Panicked, message, ""),
         }
     }
 }

@@ -1,48 +1,81 @@
-//! Who serves a name: a tool's path or a resource's.
+//! Resolves a tool path or resource URI to the server that serves it.
 
 use super::{Hub, call::CallFailure, registry::Registered};
 use crate::{
+    catalog::{Catalog, ToolEntry},
     model::{Code, NameError, ResourcePath, ServerName, ToolPath, TransportConfig, approvals::Kind},
     upstream::{LeaseError, Outcome},
 };
+
+/// Where a call goes: looked up once, and used by everything that decides about it.
+#[derive(Debug)]
+pub(super) struct Route {
+    pub(super) server: Registered,
+    pub(super) path: ToolPath,
+    /// What the caller saw when it was looked up.
+    catalog: Catalog,
+}
+
+impl Route {
+    /// The tool as the caller saw it.
+    pub(super) fn tool(&self) -> Option<&ToolEntry> {
+        self.catalog.tool(&self.path)
+    }
+}
 
 impl Hub {
     /// The server and tool a path means.
     ///
     /// # Errors
     /// A [`CallFailure`] that names the nearest paths, or says why the server cannot be used. Nothing was sent.
-    pub(super) async fn route_tool(&self, path: &str) -> Result<(Registered, ToolPath), CallFailure> {
-        let unknown = |why: String| {
-            let near = self.catalog().near(path, 3);
-            let action = match near.as_slice() {
-                [] => "Use discover_mcp_tools to find tools.".to_owned(),
-                near => format!("Did you mean {}?", near.join(", ")),
-            };
-            CallFailure::not_sent(None, None, format!("\"{path}\" cannot be called: {why}"), action)
-        };
-        let Ok(parsed) = self.read_path(path) else {
-            return Err(unknown("a tool path has the form server:tool".to_owned()));
-        };
-        let server = match self.route_server(&parsed.server) {
+    pub(super) async fn route_tool(&self, named: &str) -> Result<Route, CallFailure> {
+        match self.read_path(named) {
+            Ok(path) => self.route_path(named, path).await,
+            Err(_) => Err(self.unknown_tool(named, "a tool path has the form server:tool")),
+        }
+    }
+
+    /// The same for a path that was read already.
+    ///
+    /// # Errors
+    /// As [`Self::route_tool`].
+    pub(super) async fn route_path(&self, named: &str, path: ToolPath) -> Result<Route, CallFailure> {
+        let server = match self.route_server(&path.server) {
             Ok(server) => server,
             Err(Some(failure)) => return Err(failure),
-            Err(None) => return Err(unknown(format!("there is no server \"{}\"", parsed.server))),
+            Err(None) => {
+                return Err(self.unknown_tool(named, &format!("there is no server \"{}\"", path.server)));
+            }
         };
-        if self.catalog().tool(&parsed).is_none() {
-            self.refuse_hidden_tool(&parsed)?;
-            // A server that was just added: its tools are not known before it has told them.
-            if self.catalog().offer(parsed.server.as_str()).is_none() {
-                let leased = self.lease_with_credentials(&parsed.server, &server).await;
-                let lease = leased.map_err(|error| refused(&parsed.server, &server, &error))?;
-                let read = self.first_lists(&parsed.server, &server.upstream, lease).await;
-                read.map_err(|error| refused(&parsed.server, &server, &error))?;
-            }
-            if self.catalog().tool(&parsed).is_none() {
-                self.refuse_hidden_tool(&parsed)?;
-                return Err(unknown(format!("{} has no tool \"{}\"", parsed.server, parsed.tool)));
-            }
+        let mut route = Route { server, path, catalog: self.catalog() };
+        if route.tool().is_some() {
+            return Ok(route);
         }
-        Ok((server, parsed))
+        self.refuse_hidden_tool(&route.path)?;
+        // A server that was just added: its tools are not known before it has told them.
+        if route.catalog.offer(route.path.server.as_str()).is_none() {
+            let (name, server) = (&route.path.server, &route.server);
+            let leased = self.lease_with_credentials(name, server).await;
+            let lease = leased.map_err(|error| refused(name, server, &error))?;
+            let read = self.first_lists(name, &server.upstream, lease).await;
+            read.map_err(|error| refused(name, server, &error))?;
+            route.catalog = self.catalog();
+        }
+        if route.tool().is_none() {
+            self.refuse_hidden_tool(&route.path)?;
+            let ToolPath { server, tool } = &route.path;
+            return Err(self.unknown_tool(named, &format!("{server} has no tool \"{tool}\"")));
+        }
+        Ok(route)
+    }
+
+    fn unknown_tool(&self, named: &str, why: &str) -> CallFailure {
+        let near = self.catalog().near(named, 3);
+        let action = match near.as_slice() {
+            [] => "Use discover_mcp_tools to find tools.".to_owned(),
+            near => format!("Did you mean {}?", near.join(", ")),
+        };
+        CallFailure::not_sent(None, None, format!("\"{named}\" cannot be called: {why}"), action)
     }
 
     /// A path whose server's name may have colons of its own: read in the way in which there is such a server, and such a
@@ -113,11 +146,19 @@ pub(super) fn refused(server: &ServerName, registered: &Registered, error: &Leas
         LeaseError::StillStarting { .. } => {
             (None, "Its start goes on; call it again in a moment.".to_owned())
         }
-        LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => {
-            (Some(failure.code), mend(failure.code).to_owned())
-        }
+        LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => (
+            Some(failure.code),
+            match failure.code.is_sign_in() {
+                true => failure.code.action_for(server.as_str()),
+                false => mend(failure.code).to_owned(),
+            },
+        ),
         LeaseError::Closing => (None, "Try again when Satchel is running.".to_owned()),
     };
-    let message = format!("\"{server}\" cannot be used: {error}");
+    let message = match error {
+        // Says itself of which server it is.
+        LeaseError::Failed(failure) if failure.code.is_sign_in() => failure.message.clone(),
+        error => format!("\"{server}\" cannot be used: {error}"),
+    };
     CallFailure { outcome: Outcome::NotSent, server: Some(server.to_string()), code, message, action }
 }

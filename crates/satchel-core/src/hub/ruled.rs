@@ -1,6 +1,6 @@
-//! What the rules say of a tool to whoever looks through a handle, and the words in which they refuse.
+//! Evaluates the user's rules for the client of a handle, and words the refusals.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use super::{CallFailure, Hub, permission::denied};
 use crate::{
@@ -17,10 +17,6 @@ impl Hub {
     /// Whose rules count: a person who calls by hand is no client.
     fn ruled(&self) -> Option<&str> {
         self.viewer.as_deref().filter(|_| !self.by_hand)
-    }
-
-    fn config(&self) -> Arc<Config> {
-        self.inner.config.borrow().clone()
     }
 
     /// Could rules switch anything off for whoever looks through this handle?
@@ -58,7 +54,7 @@ impl Hub {
 
     /// Tools that there are and that are not on offer: held back, or off.
     pub fn hidden_tools(&self) -> Vec<ToolPath> {
-        let all = self.inner.catalog.borrow().clone();
+        let all = self.inner.servers.catalog();
         let off = self.off_in(&all, &self.config());
         let path = |(server, tool): (&ServerName, &ToolEntry)| ToolPath {
             server: server.clone(),
@@ -80,7 +76,7 @@ impl Hub {
             return Ok(());
         }
         self.refuse_held(&path.server, Kind::Tool, &path.tool)?;
-        let (config, all) = (self.config(), self.inner.catalog.borrow().clone());
+        let (config, all) = (self.config(), self.inner.servers.catalog());
         let off = match all.tool(path) {
             Some(tool) => {
                 let own = own(&path.server, tool);
@@ -95,8 +91,13 @@ impl Hub {
 
     /// What the rules say of a tool.
     pub(super) fn decision(&self, path: &ToolPath) -> Decision {
-        let (config, all) = (self.config(), self.inner.catalog.borrow().clone());
-        match all.tool(path) {
+        self.decision_about(path, self.inner.servers.catalog().tool(path))
+    }
+
+    /// The same of a tool that was looked up already.
+    pub(super) fn decision_about(&self, path: &ToolPath, tool: Option<&ToolEntry>) -> Decision {
+        let config = self.config();
+        match tool {
             Some(tool) => rules(&config).decide(&own(&path.server, tool), self.ruled(), tool.nature()),
             None => {
                 let nothing = nature::of(&satchel_mcp::RawObject::new().to_raw());
@@ -109,7 +110,7 @@ impl Hub {
     pub(super) fn by_own_name(&self, change: Change) -> Change {
         match change {
             Change::SetPermit { tool, client, permit } => {
-                let all = self.inner.catalog.borrow().clone();
+                let all = self.inner.servers.catalog();
                 let named = self.read_path(&tool).ok();
                 let known = named.and_then(|path| Some(own(&path.server, all.tool(&path)?).to_string()));
                 Change::SetPermit { tool: known.unwrap_or(tool), client, permit }

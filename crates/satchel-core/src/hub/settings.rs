@@ -1,9 +1,12 @@
-//! The guarded settings that a person accepted, kept beside the approvals: what another hand makes laxer in the
-//! configuration file is not in force before a person has accepted exactly that.
+//! Keeps the guarded settings that a person accepted. A setting in the configuration file that loosens protection takes
+//! effect only after a person has accepted exactly that value.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Hub;
 use crate::{
@@ -11,7 +14,7 @@ use crate::{
         Config,
         guarded::{Guarded, readable},
     },
-    files,
+    files::{self, Places},
     model::{
         Code, Notice,
         approvals::SettingsChange,
@@ -26,74 +29,45 @@ use crate::{
 const LARGEST: u64 = 4 * 1024 * 1024;
 
 /// What was accepted, once it is known.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct AcceptedSettings {
+    file: PathBuf,
+    /// The configuration that was in force last, for homes of versions that did not ask.
+    last_good: PathBuf,
     known: Mutex<Option<Guarded>>,
     /// Whoever changes the configuration or what of it is in force does so in turn.
     pub(super) turn: tokio::sync::Mutex<()>,
 }
 
-impl Hub {
-    fn accepted_settings(&self) -> MutexGuard<'_, Option<Guarded>> {
-        self.inner.settings.known.lock().unwrap_or_else(PoisonError::into_inner)
+impl AcceptedSettings {
+    pub(super) fn new(places: &Places) -> Self {
+        Self {
+            file: places.approvals().join("settings.accepted"),
+            last_good: places.last_good_config(),
+            known: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+        }
     }
 
-    /// What is in force of a configuration file that was just read or written.
-    pub(super) fn in_force(&self, file: &Config, accepted: Accepted<'_>) -> Config {
+    /// What is in force of a configuration file that was just read or written, and whether that is all of it.
+    fn in_force(&self, file: &Config, accepted: Accepted<'_>) -> (Config, bool) {
         let wanted = Guarded::of(file);
-        let known = self.accepted_settings().clone().unwrap_or_else(|| self.known_settings());
+        let known = self.known();
         let takes_all = matches!(accepted, Accepted::File) || known.is_tightened_by(&wanted);
         let accepted = if takes_all { wanted.clone() } else { known };
-        self.accept_settings(accepted.clone());
-        match accepted == wanted {
-            true => self.clear_notice(Code::SettingsHeld),
-            false => {
-                let file = self.places().config_file.display();
-                let message =
-                    format!("{file} has settings that nobody accepted; what they loosen is not in force");
-                self.notice(Notice::new(Code::SettingsHeld, message));
-            }
-        }
-        file.under(&accepted)
+        self.accept(accepted.clone());
+        (file.under(&accepted), accepted == wanted)
     }
 
-    /// A person changed a setting through Satchel; `file` is not in force yet.
-    pub(super) fn settings_changed(&self, change: &Change) {
-        let known = self.accepted_settings().clone().unwrap_or_else(|| self.known_settings());
-        self.accept_settings(known.after(change));
+    /// A person changed a setting through Satchel; the file that has it is not in force yet.
+    pub(super) fn changed(&self, change: &Change) {
+        self.accept(self.known().after(change));
     }
 
-    /// What was accepted before this hub started. A version that did not ask left what was in force then.
-    fn known_settings(&self) -> Guarded {
-        let kept = files::read_plain(&self.settings_file(), LARGEST).ok();
-        let kept =
-            kept.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok()).and_then(Guarded::from_value);
-        let before = || {
-            let text = files::read_plain(&self.places().last_good_config(), LARGEST).ok()?;
-            let config = Config::parse(&String::from_utf8(text).ok()?).ok()?;
-            (!self.settings_file().exists()).then(|| Guarded::of(&config))
-        };
-        kept.or_else(before).unwrap_or_default()
-    }
-
-    fn accept_settings(&self, accepted: Guarded) {
-        if self.accepted_settings().replace(accepted.clone()).as_ref() == Some(&accepted) {
-            return;
-        }
-        let text = accepted.to_value().to_string();
-        if let Err(error) = files::replace(&self.settings_file(), text.as_bytes()) {
-            tracing::warn!(%error, "cannot keep which settings were accepted");
-        }
-    }
-
-    fn settings_file(&self) -> std::path::PathBuf {
-        self.places().approvals().join("settings.accepted")
-    }
-
-    /// What the file wants of settings and nobody has accepted.
-    pub(super) fn waiting_settings(&self) -> Option<SettingsChange> {
-        let wanted = Guarded::of(&self.inner.config.borrow());
-        let accepted = self.accepted_settings().clone().unwrap_or_default();
+    /// What `config` wants of settings and nobody has accepted.
+    pub(super) fn waiting(&self, config: &Config) -> Option<SettingsChange> {
+        let wanted = Guarded::of(config);
+        let accepted = self.lock().clone().unwrap_or_default();
         if wanted == accepted {
             return None;
         }
@@ -103,27 +77,108 @@ impl Hub {
         })
     }
 
+    fn known(&self) -> Guarded {
+        self.lock().clone().unwrap_or_else(|| self.read())
+    }
+
+    /// What was accepted before this hub started. A version that did not ask left what was in force then.
+    fn read(&self) -> Guarded {
+        let kept = files::read_plain(&self.file, LARGEST).ok();
+        let kept =
+            kept.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok()).and_then(Guarded::from_value);
+        let before = || {
+            let text = files::read_plain(&self.last_good, LARGEST).ok()?;
+            let config = Config::parse(&String::from_utf8(text).ok()?).ok()?;
+            (!self.file.exists()).then(|| Guarded::of(&config))
+        };
+        kept.or_else(before).unwrap_or_default()
+    }
+
+    fn accept(&self, accepted: Guarded) {
+        if self.lock().replace(accepted.clone()).as_ref() == Some(&accepted) {
+            return;
+        }
+        if let Err(error) = files::replace(&self.file, accepted.to_value().to_string().as_bytes()) {
+            tracing::warn!(%error, "cannot keep which settings were accepted");
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Guarded>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Hub {
+    /// What is in force of a configuration file that was just read or written. People are told where that is not all.
+    pub(super) fn in_force(&self, file: &Config, accepted: Accepted<'_>) -> Config {
+        let (config, is_all) = self.inner.configured.accepted.in_force(file, accepted);
+        if is_all {
+            self.clear_notice(Code::SettingsHeld);
+        } else {
+            let file = self.places().config_file.display();
+            let message =
+                format!("{file} has settings that nobody accepted; what they loosen is not in force");
+            self.notice(Notice::new(Code::SettingsHeld, message));
+        }
+        config
+    }
+
     /// A person accepts exactly these settings of the file.
     ///
     /// # Errors
     /// A [`Refusal`] where the file has others by now.
-    pub(super) async fn approve_settings(&self, fingerprint: &str) -> Result<Value, Refusal> {
-        let _turn = self.inner.settings.turn.lock().await;
-        let config = self.inner.config.borrow().clone();
+    pub(super) async fn approve_settings(&self, fingerprint: &str) -> Result<(), Refusal> {
+        let _turn = self.inner.configured.accepted.turn.lock().await;
+        let config = self.config();
         let wanted = Guarded::of(&config);
         if print(&wanted).as_str() != fingerprint {
             let message = "the settings in the file are not what was looked at any more";
-            return Err(Refusal::new("changed_meanwhile", message, "Look at them again."));
+            return Err(Refusal::new(Code::ChangedMeanwhile, message, "Look at them again."));
         }
-        self.accept_settings(wanted);
+        self.inner.configured.accepted.accept(wanted);
         self.did_here(DeedKind::Approval, "", format!("settings of the configuration file, {fingerprint}"));
         let in_force = self.in_force(&config.as_written(), Accepted::Nothing);
         self.reconcile(in_force, Accepted::Nothing).await;
-        Ok(json!({}))
+        Ok(())
     }
 }
 
 fn print(settings: &Guarded) -> Fingerprint {
     let raw = serde_json::value::to_raw_value(&settings.to_value()).expect("a JSON value always serializes");
     Fingerprint::of_tree("settings", &Tree::of(&raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Places) {
+        let dir = tempfile::tempdir().unwrap();
+        let places = Places::below(dir.path());
+        places.create().unwrap();
+        (dir, places)
+    }
+
+    fn with(new_servers: &str) -> Config {
+        Config::parse(&json!({ "newServers": new_servers, "mcpServers": {} }).to_string()).unwrap()
+    }
+
+    #[test]
+    fn what_loosens_waits_for_a_person_and_what_tightens_does_not() {
+        let (_dir, places) = home();
+        let settings = AcceptedSettings::new(&places);
+        let (held, is_all) = settings.in_force(&with("hold"), Accepted::Nothing);
+        assert!(is_all && held.holds_new_servers(), "stricter than before");
+        let (kept, is_all) = settings.in_force(&with("offer"), Accepted::Nothing);
+        assert!(!is_all && kept.holds_new_servers(), "the file does not loosen it by itself");
+        assert!(settings.waiting(&with("offer")).is_some());
+        // A hub that starts anew knows what was accepted.
+        let again = AcceptedSettings::new(&places);
+        assert!(again.in_force(&with("offer"), Accepted::Nothing).0.holds_new_servers());
+        let (loose, is_all) = again.in_force(&with("offer"), Accepted::File);
+        assert!(is_all && !loose.holds_new_servers());
+        assert!(again.waiting(&with("offer")).is_none());
+    }
 }

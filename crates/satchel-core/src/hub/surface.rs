@@ -1,9 +1,6 @@
-//! What a face needs that shows clients the servers themselves: their lists, their news, the resources they watch.
+//! Serves faces that expose servers one by one: their lists, their notifications, and resource subscriptions.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::sync::{broadcast, watch};
 
@@ -13,9 +10,6 @@ use crate::{
     model::{Code, ServerName, approvals::Kind},
     upstream::{Dirty, Lease, News, Upstream},
 };
-
-/// Who watches which resources, counted.
-pub(super) type Watching = Mutex<HashMap<(ServerName, String), usize>>;
 
 impl Hub {
     /// What a server offers. One that was never read is woken for it; any other is not.
@@ -41,12 +35,12 @@ impl Hub {
 
     /// Follows what the enabled servers offer.
     pub fn watch_catalog(&self) -> watch::Receiver<Catalog> {
-        self.inner.catalog.subscribe()
+        self.inner.servers.follow_catalog()
     }
 
     /// Changes whenever it was chosen what some client sees.
     pub fn watch_choices(&self) -> watch::Receiver<u64> {
-        self.inner.choices.subscribe()
+        self.inner.clients.follow_choices()
     }
 
     /// What servers say that belongs to no call.
@@ -84,7 +78,7 @@ impl Hub {
             registered.upstream.lease().await.map_err(|error| refused(server, &registered, &error))?;
         self.wait_for_lists(server, &registered, &lease, Dirty::bit("resources")).await?;
         self.refuse_held(server, Kind::Resource, uri)?;
-        *self.watching().entry((server.clone(), uri.to_owned())).or_insert(0) += 1;
+        *self.inner.clients.watching().entry((server.clone(), uri.to_owned())).or_insert(0) += 1;
         registered.upstream.watched().send_if_modified(|watched| watched.insert(uri.to_owned()));
         Ok(Watched {
             hub: self.clone(),
@@ -97,8 +91,14 @@ impl Hub {
     /// Has a server told of changes of what is watched, but for what is held back by now.
     pub(super) fn follow_watched(&self, server: &ServerName) {
         let Some(upstream) = self.servers().get(server).map(|known| known.upstream.clone()) else { return };
-        let watched: Vec<String> =
-            self.watching().keys().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect();
+        let watched: Vec<String> = self
+            .inner
+            .clients
+            .watching()
+            .keys()
+            .filter(|(of, _)| of == server)
+            .map(|(_, uri)| uri.clone())
+            .collect();
         let wanted: BTreeSet<String> =
             watched.into_iter().filter(|uri| self.refuse_held(server, Kind::Resource, uri).is_ok()).collect();
         upstream.watched().send_if_modified(|told| {
@@ -106,10 +106,6 @@ impl Hub {
             *told = wanted;
             differs
         });
-    }
-
-    fn watching(&self) -> MutexGuard<'_, HashMap<(ServerName, String), usize>> {
-        self.inner.watching.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -131,7 +127,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        let mut watching = self.hub.watching();
+        let mut watching = self.hub.inner.clients.watching();
         let Some(count) = watching.get_mut(&self.key) else { return };
         *count -= 1;
         if *count == 0 {

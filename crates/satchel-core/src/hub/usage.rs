@@ -1,4 +1,4 @@
-//! Measures what the servers cost while any of them runs, and what sharing them saves. Nothing runs while all sleep.
+//! Measures the CPU and memory of running servers, and what sharing them saves. Idle while all servers sleep.
 
 use std::{
     collections::HashMap,
@@ -52,7 +52,7 @@ impl Hub {
                 snapshot.wait_for(|snapshot| snapshot.servers.iter().any(|server| server.pid.is_some()));
             tokio::select! {
                 awake = awake => if awake.is_err() { return },
-                () = self.inner.end.cancelled() => return,
+                () = self.inner.life.end().cancelled() => return,
             }
             may_fail_here("measuring");
             self.measure().await;
@@ -60,7 +60,7 @@ impl Hub {
             self.tell_measured(before.replace(now).map_or(Duration::ZERO, |before| now - before));
             tokio::select! {
                 () = tokio::time::sleep(EVERY) => {}
-                () = self.inner.end.cancelled() => return,
+                () = self.inner.life.end().cancelled() => return,
             }
         }
     }
@@ -71,7 +71,7 @@ impl Hub {
             return;
         }
         let trees: Vec<Tree> = {
-            let trees = self.inner.measured.trees.lock().unwrap_or_else(PoisonError::into_inner);
+            let trees = self.inner.faces.measured.trees.lock().unwrap_or_else(PoisonError::into_inner);
             trees.values().copied().collect()
         };
         let clients = self.view().clients();
@@ -83,14 +83,14 @@ impl Hub {
         let avoided = Use { processes: saved.processes as u64, memory_bytes: saved.memory_bytes };
         // A computer that slept meanwhile saved nothing.
         let lasted = lasted.min(EVERY * 2);
-        self.record_measured(sharing::Measured { at_ms: now_ms(), lasted, used, avoided });
+        self.recorder().measured(sharing::Measured { at_ms: now_ms(), lasted, used, avoided });
     }
 
     /// Measures now.
     pub(super) async fn measure(&self) {
         let roots: Vec<u32> =
             self.servers().values().filter_map(|server| server.upstream.seen().pid).collect();
-        let meter = self.inner.measured.meter.clone();
+        let meter = self.inner.faces.measured.meter.clone();
         let ours = self.inner.options.own_program.clone();
         let measuring = tokio::task::spawn_blocking(move || {
             if roots.is_empty() {
@@ -99,8 +99,8 @@ impl Hub {
             meter.lock().unwrap_or_else(PoisonError::into_inner).measure(&roots, &ours)
         });
         if let Ok(trees) = measuring.await {
-            *self.inner.measured.trees.lock().unwrap_or_else(PoisonError::into_inner) = trees;
-            self.inner.compose.notify_one();
+            *self.inner.faces.measured.trees.lock().unwrap_or_else(PoisonError::into_inner) = trees;
+            self.inner.faces.changed();
         }
     }
 }

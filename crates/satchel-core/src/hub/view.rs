@@ -1,8 +1,7 @@
-//! Composes the snapshot: the only place where what is known becomes what is shown.
+//! Composes the snapshot that faces render.
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -15,7 +14,7 @@ use crate::{
     config::{ConfigError, expand::Template},
     model::{
         Code, Notice, Paused, Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig,
-        Usage, snapshot::ClientView,
+        Usage, oauth::SignInView, snapshot::ClientView,
     },
     stats::usage::Tree,
     tasks::may_fail_here,
@@ -34,15 +33,6 @@ pub(super) struct Live {
     pub(super) paused: Option<Paused>,
     clients: BTreeMap<String, ClientView>,
     calls: BTreeMap<ServerName, u64>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Sources(Mutex<Live>);
-
-impl Sources {
-    pub(super) fn lock(&self) -> MutexGuard<'_, Live> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Live {
@@ -73,21 +63,12 @@ impl Hub {
     pub(super) async fn keep_composing(&self) {
         loop {
             tokio::select! {
-                () = self.inner.compose.notified() => {}
-                () = self.inner.end.cancelled() => return,
+                () = self.inner.faces.to_compose() => {}
+                () = self.inner.life.end().cancelled() => return,
             }
             tokio::time::sleep(COALESCE).await;
             may_fail_here("snapshot");
-            let mut next = self.compose();
-            self.inner.snapshot.send_if_modified(|current| {
-                next.version = current.version;
-                if **current == next {
-                    return false;
-                }
-                next.version += 1;
-                *current = Arc::new(std::mem::take(&mut next));
-                true
-            });
+            self.inner.faces.show(self.compose());
         }
     }
 
@@ -101,11 +82,11 @@ impl Hub {
         let trees: BTreeMap<ServerName, Tree> = servers
             .iter()
             .filter_map(|(name, server)| {
-                Some((name.clone(), self.inner.measured.tree(server.upstream.seen().pid?)?))
+                Some((name.clone(), self.inner.faces.measured.tree(server.upstream.seen().pid?)?))
             })
             .collect();
         let avoided = usage::avoided(&clients, trees.values().copied(), SystemTime::now());
-        let (config, catalog) = (self.inner.config.borrow().clone(), self.inner.catalog.borrow().clone());
+        let (config, catalog) = (self.config(), self.inner.servers.catalog());
         // What clients are to see is shown when they see it.
         let is_published = |name: &ServerName, server: &Registered| {
             !server.config.enabled || server.held || catalog.offer(name.as_str()).is_some()
@@ -119,12 +100,18 @@ impl Hub {
                 let offer = offer.map(|offer| &**offer);
                 let (held, unseen) = self.inner.review.standing(&name);
                 let not_started = self.inner.review.not_started(&name);
+                let sign_in = self.inner.around.accounts.view(&name);
                 let mut view = ServerView {
                     held,
                     not_started,
                     unseen,
+                    sign_in,
                     ..show(&name, &server, offer, calls, trees.get(&name))
                 };
+                let kept_out = view.sign_in.as_ref().is_some_and(SignInView::keeps_out);
+                if kept_out && view.state == ServerState::Asleep && !server.held {
+                    view.state = ServerState::NeedsSignIn { message: String::new() };
+                }
                 // It is not switched off: it sleeps until a person has looked at what it would run.
                 if server.held && held > 0 && view.enabled && view.state == ServerState::Off {
                     view.state = ServerState::Asleep;
@@ -135,13 +122,13 @@ impl Hub {
             .collect();
         servers.sort_by(|one, other| one.name.cmp(&other.name));
         Snapshot {
-            version: self.inner.snapshot.borrow().version,
+            version: self.inner.faces.snapshot().version,
             endpoint: view.endpoint.clone(),
             notices: view.notices.clone(),
             servers,
             clients,
             avoided,
-            ledger: self.ledger_view(),
+            ledger: self.recorder().view(),
             paused: view.paused,
             asks: self.inner.prompts.waiting_asks(),
         }
@@ -178,6 +165,7 @@ fn show(
         starts: seen.starts,
         fresh: seen.starts == 0 && offer.is_none() && seen.last_failure.is_none(),
         last_failure: seen.last_failure.clone(),
+        sign_in: None,
         calls,
         wake_ms: median(&seen.wakes),
         usage: Usage {
@@ -213,6 +201,7 @@ fn show_fault(name: &str, fault: &ConfigError) -> ServerView {
         starts: 0,
         fresh: true,
         last_failure: None,
+        sign_in: None,
         calls: 0,
         wake_ms: None,
         usage: Usage::default(),
@@ -244,8 +233,8 @@ fn runs(transport: &TransportConfig) -> String {
 }
 
 pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
-    if let Some(message) = unwelcome(seen) {
-        return ServerState::NeedsCredential { names: vec![], variables: vec![], message };
+    if let Some((code, message)) = unwelcome(seen) {
+        return ServerState::NeedsCredential { names: vec![], variables: vec![], code, message };
     }
     match &seen.state {
         State::Off => ServerState::Off,
@@ -267,11 +256,15 @@ pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
             retry_at_ms: at_ms(*until),
             failures: seen.failures,
         },
+        State::NeedsCredential { failure } if failure.code.is_sign_in() => {
+            ServerState::NeedsSignIn { message: failure.message.clone() }
+        }
         State::NeedsCredential { failure } => {
             let unset = failure.code == Code::NeedsCredential;
             ServerState::NeedsCredential {
                 names: failure.missing.clone(),
                 variables: variables(&failure.missing, transport),
+                code: failure.code,
                 message: if unset { String::new() } else { failure.message.clone() },
             }
         }
@@ -279,7 +272,7 @@ pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
 }
 
 /// What a hosted server said that wants a sign-in or another credential. Trying again does not help there.
-fn unwelcome(seen: &Seen) -> Option<String> {
+fn unwelcome(seen: &Seen) -> Option<(Code, String)> {
     let (code, message) = match &seen.state {
         State::Asleep => seen.last_failure.as_ref().map(|failure| (failure.code, &failure.message))?,
         State::BackingOff { failure, .. } | State::Broken { failure, .. } => (failure.code, &failure.message),
@@ -289,7 +282,7 @@ fn unwelcome(seen: &Seen) -> Option<String> {
         | State::Stopping { .. }
         | State::NeedsCredential { .. } => return None,
     };
-    matches!(code, Code::Http401 | Code::Http403).then(|| message.clone())
+    matches!(code, Code::Http401 | Code::Http403).then(|| (code, message.clone()))
 }
 
 /// Those of the missing names that no secret has.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What kind of thing a definition defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DefinitionKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A tool.
@@ -62,6 +63,7 @@ impl Kind {
 
 /// Why something is held back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// It is not what it was.
@@ -78,6 +80,7 @@ pub enum Why {
 
 /// A server that nobody has looked at yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Unseen {
     /// It was added here.
@@ -88,6 +91,7 @@ pub enum Unseen {
 
 /// A definition, named together with what it was when a person looked at it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Seen {
     /// Its kind.
     pub kind: Kind,
@@ -97,8 +101,9 @@ pub struct Seen {
     pub fingerprint: String,
 }
 
-/// The answer to [`super::control::Wish::Approvals`].
+/// What there is to look at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ApprovalList {
     /// Servers with anything to look at, by name.
     pub servers: Vec<ServerApprovals>,
@@ -109,6 +114,7 @@ pub struct ApprovalList {
 
 /// Rules and addresses in the configuration file that another hand wrote there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SettingsChange {
     /// Names exactly these settings; an approval of others is refused.
     pub fingerprint: String,
@@ -118,6 +124,7 @@ pub struct SettingsChange {
 
 /// Why nothing of a server is started before a person has approved it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum NotStarted {
     /// Its entry came into the configuration file by another hand.
@@ -147,6 +154,7 @@ impl NotStarted {
 
 /// What there is to look at of one server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServerApprovals {
     /// The server.
     pub server: String,
@@ -161,6 +169,7 @@ pub struct ServerApprovals {
 /// One definition to look at. Hidden characters are written out in what is different and in what was found; its name is
 /// as the server wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ApprovalItem {
     /// Its kind.
     pub kind: Kind,
@@ -180,6 +189,7 @@ pub struct ApprovalItem {
 
 /// A stretch of text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DiffPart"))]
 pub struct Part {
     /// In both, only before, or only now.
     pub mark: Mark,
@@ -191,6 +201,7 @@ pub struct Part {
 
 /// Where a stretch of text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// In both.
@@ -203,6 +214,7 @@ pub enum Mark {
 
 /// Something odd in a definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Finding {
     /// What it is.
     pub about: Odd,
@@ -218,6 +230,7 @@ pub struct Finding {
 
 /// What can be odd about a text that models read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Odd {
     /// Characters that nobody sees, or that turn text around.

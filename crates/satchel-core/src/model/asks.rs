@@ -7,6 +7,7 @@ use super::nature::Effect;
 
 /// A call that waits for a person's word. Hidden characters are written out in all of it, but for what an answer names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ask {
     /// Names it.
     pub id: u64,
@@ -37,6 +38,7 @@ pub struct Ask {
 
 /// What a server wants to know of a person in the middle of a call (`2026-07-28/client/elicitation.mdx`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServerQuestion {
     /// What it says about it.
     pub message: String,
@@ -47,6 +49,7 @@ pub struct ServerQuestion {
 
 /// What a server's question wants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Wanted {
     /// Some fields filled in; without any, a plain yes.
@@ -60,7 +63,7 @@ pub enum Wanted {
         fields: Vec<String>,
     },
     /// A value that the server cannot start without. Satchel asks for it, not the server, and it goes into the keychain
-    /// alone; see [`super::control::Wish::AnswerSecret`].
+    /// alone; see [`super::request::AnswerSecret`].
     Credential {
         /// Its name, as in `${secret:NAME}`.
         name: String,
@@ -76,6 +79,7 @@ pub enum Wanted {
 
 /// One field of a form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FormField {
     /// How the answer names it, exactly as the server wrote it.
     pub name: String,
@@ -92,6 +96,7 @@ pub struct FormField {
 
 /// What goes into a field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FieldInput {
     /// Words.
@@ -165,6 +170,7 @@ impl FieldInput {
 
 /// What a text has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum TextFormat {
     /// An e-mail address.
@@ -179,6 +185,7 @@ pub enum TextFormat {
 
 /// Something to choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FieldOption {
     /// How the answer names it, exactly as the server wrote it.
     pub value: String,
@@ -188,12 +195,14 @@ pub struct FieldOption {
 
 /// A person's answer to a server's question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum QuestionAnswer {
     /// Yes: these values, or the page may be opened.
     Accept {
         /// The fields by their names; none for a page.
         #[serde(default)]
+        #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
         content: Map<String, Value>,
     },
     /// No.
@@ -206,6 +215,7 @@ pub enum QuestionAnswer {
 
 /// One argument as a person reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AskArgument {
     /// What it is called.
     pub title: String,
@@ -213,8 +223,9 @@ pub struct AskArgument {
     pub value: String,
 }
 
-/// The answer to [`super::control::Wish::Asks`]: one of each client before the second of any.
+/// What waits for a person: one of each client before the second of any.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AskList {
     /// Those that wait.
     pub asks: Vec<Ask>,
@@ -222,6 +233,7 @@ pub struct AskList {
 
 /// A person's word about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum AskAnswer {
     /// Yes, this once.

@@ -6,6 +6,7 @@ use super::ledger::csv_cell;
 
 /// What of it is wanted, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AuditAsk {
     /// Not earlier.
     #[serde(default)]
@@ -18,8 +19,9 @@ pub struct AuditAsk {
     pub limit: u32,
 }
 
-/// The answer to [`super::control::Wish::Audit`].
+/// A page of the history as an audit wants it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AuditPage {
     /// The calls.
     pub lines: Vec<AuditLine>,
@@ -29,6 +31,7 @@ pub struct AuditPage {
 
 /// One call, refused ones included.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AuditLine {
     /// Its number; later calls have greater ones.
     pub id: i64,

@@ -1,4 +1,4 @@
-//! Characters that act on a text and are not seen in it.
+//! Characters that act on a text and are not seen in it, and those that look like others.
 
 /// Characters without a shape of their own (Unicode `Cf` and `Default_Ignorable_Code_Point`), but for those that
 /// are seen: the Arabic, Syriac and Kaithi signs that stand around numbers.
@@ -13,4 +13,118 @@ pub fn is_format(c: char) -> bool {
 /// Characters that choose a shape for the one before.
 pub fn is_selector(c: char) -> bool {
     matches!(u32::from(c), 0xfe00..=0xfe0f | 0xe0100..=0xe01ef)
+}
+
+/// Letters of other scripts that cannot be told from Latin ones.
+pub fn look_alike(c: char) -> Option<&'static str> {
+    Some(match c {
+        // Cyrillic.
+        'а' | 'А' => "a",
+        'В' | 'в' | 'ь' | 'Ь' => "b",
+        'с' | 'С' => "c",
+        'ԁ' => "d",
+        'е' | 'Е' | 'ё' | 'Ё' | 'є' => "e",
+        'ɡ' | 'ց' => "g",
+        'Н' | 'н' | 'һ' | 'Һ' => "h",
+        'і' | 'І' | 'ї' => "i",
+        'ј' | 'Ј' => "j",
+        'К' | 'к' => "k",
+        'М' | 'м' => "m",
+        'ո' | 'ռ' => "n",
+        'о' | 'О' | 'օ' | 'ο' | 'Ο' => "o",
+        'р' | 'Р' => "p",
+        'ԛ' => "q",
+        'ѕ' | 'Ѕ' => "s",
+        'Т' | 'т' => "t",
+        'ս' => "u",
+        'ѵ' => "v",
+        'ԝ' | 'ѡ' => "w",
+        'х' | 'Х' => "x",
+        'у' | 'У' | 'ү' => "y",
+        'ⅼ' | 'Ӏ' | 'ӏ' | 'ǀ' => "l",
+        // Greek.
+        'α' | 'Α' => "a",
+        'Β' => "b",
+        'Ε' | 'ε' => "e",
+        'Η' => "h",
+        'Ι' | 'ι' => "i",
+        'Κ' | 'κ' => "k",
+        'Μ' => "m",
+        'Ν' => "n",
+        'ρ' | 'Ρ' => "p",
+        'Τ' | 'τ' => "t",
+        'υ' => "u",
+        'ν' => "v",
+        'Χ' | 'χ' => "x",
+        'Υ' => "y",
+        'Ζ' => "z",
+        // Others.
+        'Ꭺ' => "a",
+        'Ꮯ' | 'ⅽ' => "c",
+        'ⅾ' => "d",
+        'Ꭼ' => "e",
+        'Ꮋ' => "h",
+        'ⅰ' => "i",
+        'ⅿ' => "m",
+        'Ꮲ' => "p",
+        'Ꮪ' => "s",
+        'Ꭲ' => "t",
+        'ⅴ' => "v",
+        'ⅹ' => "x",
+        _ => return None,
+    })
+}
+
+/// Latin letters in another dress: mathematical, full width, in circles.
+pub fn styled(c: char) -> Option<&'static str> {
+    const SMALL: [&str; 26] = [
+        "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t",
+        "u", "v", "w", "x", "y", "z",
+    ];
+    let code = u32::from(c);
+    let at = match code {
+        0x1d400..=0x1d6a3 => (code - 0x1d400) % 26,
+        0xff21..=0xff3a => code - 0xff21,
+        0xff41..=0xff5a => code - 0xff41,
+        0x24b6..=0x24cf => code - 0x24b6,
+        0x24d0..=0x24e9 => code - 0x24d0,
+        0x1f110..=0x1f129 => code - 0x1f110,
+        0x1f130..=0x1f149 => code - 0x1f130,
+        0x1f150..=0x1f169 => code - 0x1f150,
+        0x1f170..=0x1f189 => code - 0x1f170,
+        0x249c..=0x24b5 => code - 0x249c,
+        0x212a => 10,
+        0x210e => 7,
+        0x2110 | 0x2111 => 8,
+        0x2112 | 0x2113 => 11,
+        0x211b..=0x211d => 17,
+        0x212c => 1,
+        0x2130 => 4,
+        0x2131 => 5,
+        0x2133 => 12,
+        0x2134 => 14,
+        0x212f => 4,
+        0x210a => 6,
+        0x1d00 => 0,
+        0x1d04 => 2,
+        0x1d05 => 3,
+        0x1d07 => 4,
+        0x1d0a => 9,
+        0x1d0b => 10,
+        0x1d0d => 12,
+        0x1d0f => 14,
+        0x1d18 => 15,
+        0x1d1b => 19,
+        0x1d1c => 20,
+        0x1d20 => 21,
+        0x1d21 => 22,
+        0x1d22 => 25,
+        0x0280 => 17,
+        0x0274 => 13,
+        0x029f => 11,
+        0x026a => 8,
+        0xa731 => 18,
+        _ => return None,
+    };
+    SMALL.get(at as usize).copied()
 }

@@ -1,95 +1,13 @@
 //! What faces and the hub say to each other about other programs: which are here, what we would write into their
 //! files, and which servers lie in them.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-/// A wish about other programs. Variables of the asking process may go with it, for they say where files are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "clients", rename_all = "snake_case")]
-pub enum ClientsWish {
-    /// Every client and how it stands. Answer: [`ClientList`].
-    List {
-        /// Variables of the asker.
-        #[serde(default)]
-        environment: BTreeMap<String, String>,
-    },
-    /// Puts our entry into a client's files. Answer: [`ClientChange`].
-    Add {
-        /// The client's id.
-        client: String,
-        /// Only show what would be written.
-        dry_run: bool,
-        /// Let it start the bridge, or ask the endpoint, instead of what suits it best.
-        #[serde(default)]
-        over: Option<Over>,
-        /// Variables of the asker.
-        #[serde(default)]
-        environment: BTreeMap<String, String>,
-    },
-    /// Takes our entry out again. Answer: [`ClientChange`].
-    Remove {
-        /// The client's id.
-        client: String,
-        /// Only show what would be written.
-        dry_run: bool,
-        /// Variables of the asker.
-        #[serde(default)]
-        environment: BTreeMap<String, String>,
-    },
-    /// Takes back the last thing that was done to another program's file, or imported. Answer: [`Undone`].
-    Undo {
-        /// Variables of the asker.
-        #[serde(default)]
-        environment: BTreeMap<String, String>,
-    },
-    /// The servers in other programs' files. Answer: [`Findings`].
-    Find {
-        /// Where to look.
-        from: From,
-        /// Variables of the asker.
-        #[serde(default)]
-        environment: BTreeMap<String, String>,
-    },
-    /// Takes servers over, their credentials into the keychain. Answer: [`Imported`].
-    Import {
-        /// Where to look.
-        from: From,
-        /// Only these, by the names in [`Findings`]; all without it.
-        #[serde(default)]
-        names: Option<Vec<String>>,
-        /// What was asked for, by the ids in [`Findings`].
-        #[serde(default)]
-        answers: BTreeMap<String, Value>,
-        /// Take them out of the client's own file too. Only for a client that is connected.
-        #[serde(default)]
-        take_out: bool,
-        /// Variables of the asker.
-        #[serde(default)]
-        environment: BTreeMap<String, String>,
-    },
-    /// What a client sees of us.
-    SetSurface {
-        /// The client's id.
-        client: String,
-        /// The wish.
-        surface: Surface,
-    },
-    /// Hides a server, or a tool as `server:tool`, from one client, or shows it again.
-    SetHidden {
-        /// The client's id.
-        client: String,
-        /// What.
-        path: String,
-        /// The wish.
-        hidden: bool,
-    },
-}
 
 /// Where servers are looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum From {
     /// Every client's files, and a project's.
@@ -115,6 +33,7 @@ pub enum From {
 
 /// What a client speaks to us over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
     /// It asks the endpoint itself.
@@ -125,6 +44,7 @@ pub enum Over {
 
 /// What a client sees of us.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Surface {
     /// What suits it by what is known of it.
@@ -138,6 +58,7 @@ pub enum Surface {
 
 /// Every client.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClientList {
     /// Those that are here first.
     pub clients: Vec<KnownClient>,
@@ -145,6 +66,7 @@ pub struct ClientList {
 
 /// One client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct KnownClient {
     /// Its id.
     pub id: String,
@@ -179,6 +101,7 @@ pub struct KnownClient {
 
 /// How a client stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ClientState {
     /// It has no entry of ours.
@@ -203,6 +126,7 @@ pub enum ClientState {
 
 /// A server that is started twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Duplicate {
     /// What it is called there.
     pub there: String,
@@ -212,6 +136,7 @@ pub struct Duplicate {
 
 /// What was written, or would be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClientChange {
     /// The client's id.
     pub client: String,
@@ -231,6 +156,7 @@ pub struct ClientChange {
 
 /// One file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileChange {
     /// Which.
     pub path: String,
@@ -244,6 +170,7 @@ pub struct FileChange {
 
 /// What was taken back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Undone {
     /// In one sentence.
     pub what: String,
@@ -253,6 +180,7 @@ pub struct Undone {
 
 /// The servers in other programs' files.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Findings {
     /// Each once, wherever it was found.
     pub servers: Vec<FoundServer>,
@@ -264,6 +192,7 @@ pub struct Findings {
 
 /// One server in other programs' files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FoundServer {
     /// What it would be called with us.
     pub name: String,
@@ -285,10 +214,14 @@ pub struct FoundServer {
     pub remote: Option<String>,
     /// What a person should know.
     pub warnings: Vec<String>,
+    /// What of its entry has no effect here, and what to do about it.
+    #[serde(default)]
+    pub omitted: Vec<String>,
 }
 
 /// Something that has to be said before a server can run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NeededAnswer"))]
 pub struct Need {
     /// What the answer is filed under.
     pub id: String,
@@ -300,6 +233,7 @@ pub struct Need {
 
 /// Something that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Left {
     /// Where it is.
     pub place: String,
@@ -309,6 +243,7 @@ pub struct Left {
 
 /// What came in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Imported {
     /// Names of servers.
     pub added: Vec<String>,
@@ -318,6 +253,9 @@ pub struct Imported {
     pub secrets: usize,
     /// What did not come, and why.
     pub left: Vec<Left>,
+    /// What of the entries that came has no effect here and what to do about it, and which have another name and why.
+    #[serde(default)]
+    pub remarks: Vec<Left>,
     /// What was taken out of the client's own file.
     pub taken_out: Vec<String>,
 }

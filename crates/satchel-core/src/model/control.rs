@@ -1,243 +1,15 @@
-//! What the faces ask of a hub: the words of the control channel. Never reachable from the MCP port.
+//! Words of the control channel: changes of the configuration, tools as faces list them, and why something is refused.
+//! What faces may ask is in [`super::request`].
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Startup,
-    ledger::{ActivityAsk, ReportAsk},
-    server::Era,
-};
+use super::{Code, Startup, server::Era};
 
 /// The header of a request for which a person was asked at the terminal of whoever sends it. Says nothing by itself: the
 /// hub looks whether there is such a terminal.
 pub const ASKED: &str = "satchel-asked";
-
-/// One wish of a face. Sent as JSON with the wish's name under `"do"`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "do", rename_all = "snake_case")]
-pub enum Wish {
-    /// The whole [`super::Snapshot`].
-    Status,
-    /// Ranked tools; all of them for an empty query. Answer: [`ToolList`].
-    Tools {
-        /// What to look for.
-        query: String,
-        /// Only this server's.
-        server: Option<String>,
-        /// At most so many.
-        limit: usize,
-    },
-    /// Calls a tool; the answer is the server's result as it came.
-    Call {
-        /// `server:tool`.
-        tool_path: String,
-        /// Its arguments, an object; or a text that is one, where every digit of its numbers counts. Then the answer is
-        /// such a text, too.
-        arguments: serde_json::Value,
-    },
-    /// A change of the configuration; the answer is `{}`.
-    Change(Change),
-    /// A server's entry as it stands in the configuration, to be edited. Plain text that looks like a secret is
-    /// [`HIDDEN`] in it. Answer: the entry.
-    Entry {
-        /// Which.
-        server: String,
-    },
-    /// The secrets that a server names and no other one does. Answer: `{"names": […]}`.
-    OwnSecrets {
-        /// Which.
-        server: String,
-    },
-    /// What a server's launcher fetches for it. Answer: [`super::package::PackageView`], or `null` where it fetches nothing.
-    Package {
-        /// Which.
-        server: String,
-    },
-    /// Has a server run one version of its package. Answer: [`super::package::Pinned`].
-    Pin {
-        /// Which.
-        server: String,
-        /// The version; the one that was fetched last where it is `None`.
-        version: Option<String>,
-    },
-    /// Adds a server again that was removed since the hub started, as it was.
-    PutBack {
-        /// Which.
-        server: String,
-    },
-    /// Starts a server now, or again if it is running.
-    Restart {
-        /// Which.
-        server: String,
-    },
-    /// Lets a server sleep now, or gives its start up. A call under way is not cut off.
-    Rest {
-        /// Which.
-        server: String,
-    },
-    /// A person knows of what went wrong last with a server: it is not shown any more.
-    DismissFailure {
-        /// Which.
-        server: String,
-    },
-    /// Finishes running calls, puts servers to sleep and refuses new calls, until the time named or [`Wish::Resume`].
-    Pause {
-        /// When it ends by itself, in milliseconds since the Unix epoch.
-        until_ms: Option<u64>,
-    },
-    /// Ends a pause.
-    Resume,
-    /// Servers that can be added, best first; all of them for an empty query. Answer: [`super::listing::Listing`].
-    Listing {
-        /// What they should be able to do.
-        query: String,
-    },
-    /// Makes a new bearer token for a client. Answer: [`Connection`].
-    Connect {
-        /// The client's id, for example `cursor`.
-        client: String,
-        /// Valid only until the hub ends, and not written to disk.
-        ephemeral: bool,
-    },
-    /// The names of the secrets that are stored. Answer: `{"names": […], "store": "keychain"|"file"}`.
-    SecretNames,
-    /// Stores a secret.
-    SetSecret {
-        /// Its name, as in `${secret:NAME}`.
-        name: String,
-        /// Its value.
-        value: String,
-    },
-    /// Removes a secret.
-    RemoveSecret {
-        /// Its name.
-        name: String,
-    },
-    /// Chooses the encrypted file as the place of secrets, and makes it if there is none.
-    UseVault {
-        /// Its passphrase.
-        passphrase: String,
-    },
-    /// Opens the encrypted file for as long as the hub runs.
-    UnlockVault {
-        /// Its passphrase.
-        passphrase: String,
-    },
-    /// The last lines of a server's log. Answer: `{"path": …, "lines": […]}`.
-    Log {
-        /// Which server.
-        server: String,
-        /// How many lines.
-        lines: usize,
-    },
-    /// About other programs: which are here, our entry in their files, the servers in them.
-    Clients(super::clients::ClientsWish),
-    /// What was called and saved. Answer: [`super::ledger::Report`].
-    Report(ReportAsk),
-    /// A page of the history. Answer: [`super::ledger::ActivityPage`].
-    Activity(ActivityAsk),
-    /// How much each server was used in the last day. Answer: [`super::ledger::LastDay`].
-    LastDay,
-    /// Accepts the settings of the configuration file that wait, named by their fingerprint; the answer is `{}`.
-    ApproveSettings {
-        /// As it stands in [`super::approvals::SettingsChange`].
-        fingerprint: String,
-    },
-    /// A page of the history as an audit wants it. Answer: [`super::audit::AuditPage`].
-    Audit(super::audit::AuditAsk),
-    /// A page of the trail. Answer: [`super::trail::TrailPage`].
-    Trail(super::trail::TrailAsk),
-    /// Checks the whole trail. Answer: [`super::trail::TrailVerdict`].
-    VerifyTrail {
-        /// An end of it that somebody noted elsewhere.
-        #[serde(default)]
-        noted: Option<super::trail::TrailHead>,
-    },
-    /// Everything known of one call. Answer: [`super::ledger::CallDetail`].
-    CallDetail {
-        /// Its number.
-        id: i64,
-    },
-    /// Calls a tool again, by the same rules as the first time; the answer is the server's result.
-    RunAgain {
-        /// The call's number in the history.
-        id: i64,
-        /// Other arguments than the ones that were kept; as for [`Wish::Call`].
-        #[serde(default)]
-        arguments: Option<serde_json::Value>,
-    },
-    /// Deletes the history for good, and what was learned from searches. Sums stay, unless `sums` says that they go too.
-    DeleteHistory {
-        /// Everything, sums included.
-        #[serde(default)]
-        sums: bool,
-    },
-    /// Forgets what was learned from searches, and nothing else.
-    ForgetHabits,
-    /// What there is to look at before clients may use it. Answer: [`super::approvals::ApprovalList`].
-    Approvals {
-        /// Only of this server.
-        server: Option<String>,
-    },
-    /// A person looked at these definitions, and approves exactly them. One that has changed since is refused, and then
-    /// none is approved.
-    Approve {
-        /// Whose they are.
-        server: String,
-        /// What was looked at.
-        items: Vec<super::approvals::Seen>,
-    },
-    /// A person looked at what this server has on offer; what is held back stays so.
-    LookedAt {
-        /// Which.
-        server: String,
-    },
-    /// A person looked at these definitions, and wants them held back.
-    KeepHeld {
-        /// Whose they are.
-        server: String,
-        /// What was looked at.
-        items: Vec<super::approvals::Seen>,
-    },
-    /// Calls that wait for a person's word. Answer: [`super::asks::AskList`].
-    Asks {
-        /// Answer when one waits, or after some seconds.
-        wait: bool,
-    },
-    /// A person's word about a call.
-    AnswerAsk {
-        /// Which.
-        id: u64,
-        /// The word.
-        answer: super::asks::AskAnswer,
-    },
-    /// A person's answer to a server's question.
-    AnswerQuestion {
-        /// Which.
-        id: u64,
-        /// The answer.
-        answer: super::asks::QuestionAnswer,
-    },
-    /// A person's answer where a value is missing that a server cannot start without: it is stored, and the call that
-    /// waits for it goes on.
-    AnswerSecret {
-        /// Which.
-        id: u64,
-        /// The value.
-        value: String,
-    },
-    /// Somebody is reading a question right now; it is not taken away meanwhile.
-    ReadingAsk {
-        /// Which.
-        id: u64,
-    },
-    /// The hub's inside, for whoever looks for a fault. Answer: [`super::happening::DebugStatus`].
-    DebugStatus,
-    /// Ends the hub.
-    Quit,
-}
 
 /// Stands in an entry that is edited where a secret is written out in the configuration. Where it still stands
 /// afterwards, the secret stays.
@@ -245,6 +17,7 @@ pub const HIDDEN: &str = "••••••••";
 
 /// One change of the configuration, from whichever face.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum Change {
     /// Adds a server, or replaces its transport where it exists and `replace` says so.
@@ -266,18 +39,21 @@ pub enum Change {
         /// Its name.
         name: String,
         /// The entry, an object.
+        #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
         entry: serde_json::Value,
         /// Replace an existing entry of that name instead of refusing.
         replace: bool,
         /// Rules over its tools that come with it, as they stand in the configuration.
         #[serde(default)]
+        #[cfg_attr(test, ts(optional, type = "unknown[]"))]
         rules: Vec<serde_json::Value>,
     },
-    /// Replaces a server's whole entry by what a person made of the answer to [`Wish::Entry`].
+    /// Replaces a server's whole entry by what a person made of the answer to [`super::request::GetEntry`].
     Edit {
         /// Its name.
         name: String,
         /// The entry, an object; [`HIDDEN`] keeps the text that was there.
+        #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
         entry: serde_json::Value,
     },
     /// Adds a server that is set up as another one is.
@@ -296,7 +72,7 @@ pub enum Change {
     SetEnabled {
         /// Its name.
         name: String,
-        /// The wish.
+        /// The choice.
         enabled: bool,
     },
     /// Says whether a tool may be called, or leaves it to what it does.
@@ -306,14 +82,14 @@ pub enum Change {
         /// Only for clients of this name; all without one.
         #[serde(default)]
         client: Option<String>,
-        /// The wish; `None` takes the rule away.
+        /// The choice; `None` takes the rule away.
         permit: Option<super::nature::Permit>,
     },
     /// Keeps the arguments and results of a server's calls in the history from now on, or no longer.
     SetKeepCalls {
         /// Its name.
         name: String,
-        /// The wish.
+        /// The choice.
         keep: bool,
     },
     /// Walls a server in, or no longer. It is started anew.
@@ -325,13 +101,14 @@ pub enum Change {
     },
     /// Ranks tools by what was used after similar searches, and remembers that, or neither.
     SetLearning {
-        /// The wish.
+        /// The choice.
         learn: bool,
     },
 }
 
 /// Where a server added by a face is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Target {
     /// A program to start.
@@ -356,6 +133,7 @@ pub enum Target {
 
 /// How a client connects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Connection {
     /// The endpoint's address.
     pub url: String,
@@ -363,8 +141,9 @@ pub struct Connection {
     pub headers: BTreeMap<String, String>,
 }
 
-/// The answer to [`Wish::Tools`].
+/// Ranked tools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ToolList {
     /// The tools, best first.
     pub tools: Vec<ToolLine>,
@@ -374,6 +153,7 @@ pub struct ToolList {
 
 /// How much a caller has to know to call a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Complexity {
     /// A few plain values.
@@ -398,6 +178,7 @@ impl Complexity {
 
 /// One tool as faces list it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ToolLine {
     /// `server:tool`.
     pub tool_path: String,
@@ -434,12 +215,13 @@ pub struct ToolLine {
     pub rule: String,
 }
 
-/// Why a wish was not fulfilled. Carried as JSON `{"code", "message", "action"}`.
+/// Why a request was refused. Carried as JSON `{"code", "message", "action"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[error("{message}")]
 pub struct Refusal {
-    /// A stable name of the reason.
-    pub code: String,
+    /// The reason.
+    pub code: Code,
     /// What happened, in one sentence.
     pub message: String,
     /// What to do about it; empty where the message says it.
@@ -448,8 +230,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal with a code of its own.
-    pub fn new(code: impl Into<String>, message: impl Into<String>, action: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), action: action.into() }
+    /// A refusal for this reason.
+    pub fn new(code: Code, message: impl Into<String>, action: impl Into<String>) -> Self {
+        Self { code, message: message.into(), action: action.into() }
     }
 }

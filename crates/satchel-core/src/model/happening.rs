@@ -68,6 +68,7 @@ pub enum Happening {
 
 /// The inside of a hub.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DebugStatus {
     /// The hub's own process.
     pub pid: u32,
@@ -83,6 +84,7 @@ pub struct DebugStatus {
 
 /// The inside of one server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DebugServer {
     /// Its name.
     pub name: String,
@@ -110,6 +112,7 @@ pub struct DebugServer {
 
 /// How a server's lists were read since the hub started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Discovery {
     /// Times it worked.
     pub completed: u64,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// By what a report is divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     /// One line a client.
@@ -20,6 +21,7 @@ pub enum By {
 
 /// What a report is asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReportAsk {
     /// How it is divided.
     #[serde(default)]
@@ -34,6 +36,7 @@ pub struct ReportAsk {
 
 /// What was called and what was saved in a span of time. Every face shows the same one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Report {
     /// How it is divided.
     pub by: By,
@@ -56,6 +59,7 @@ pub struct Report {
 
 /// Calls and what they cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Totals {
     /// Calls of servers' tools and resources, refused ones included.
     pub calls: u64,
@@ -79,6 +83,7 @@ pub struct Totals {
 
 /// Where the time of calls went. The four parts are sums over all calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Took {
     /// Half of the calls took at most so long. From a histogram whose steps double, so within a factor of 1.5.
     pub median_ms: f64,
@@ -96,6 +101,7 @@ pub struct Took {
 
 /// `net = without - with`, over sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Savings {
     /// Sessions with at least one list or call.
     pub sessions: u64,
@@ -119,6 +125,7 @@ pub struct Savings {
 
 /// What the hub cost, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Spent {
     /// Definitions of the tools it offers itself.
     pub definitions: i64,
@@ -139,6 +146,7 @@ impl Spent {
 
 /// What sharing servers saved, in means over the time in which servers ran.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sharing {
     /// So long servers ran and were measured, in hours.
     pub measured_hours: f64,
@@ -158,6 +166,7 @@ pub struct Sharing {
 
 /// One line of a report.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReportLine {
     /// The client, the server, the tool as `server:tool`, or the day. `Router` is the hub itself.
     pub name: String,
@@ -175,6 +184,7 @@ pub struct ReportLine {
 
 /// Which calls a page of activity shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ActivityAsk {
     /// Only calls before this one, for the next page.
     #[serde(default)]
@@ -210,6 +220,7 @@ pub struct ActivityAsk {
 
 /// A page of calls, newest first, with the sessions they belong to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ActivityPage {
     /// Calls, newest first.
     pub calls: Vec<CallLine>,
@@ -227,6 +238,7 @@ pub struct ActivityPage {
 
 /// One minute of the live chart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Minute {
     /// Calls in it.
     pub calls: u64,
@@ -236,6 +248,7 @@ pub struct Minute {
 
 /// How much each server was used in the last day, as far as the history is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LastDay {
     /// Calls and readings by server, in [`DAY_PARTS`] equal parts of the day, oldest first. The last part goes on. A
     /// server that was not used has no line.
@@ -247,6 +260,7 @@ pub const DAY_PARTS: usize = 16;
 
 /// What a client asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum CallKind {
     /// A server's tool.
@@ -276,6 +290,7 @@ impl CallKind {
 
 /// One call in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CallLine {
     /// Its number; later calls have greater ones.
     pub id: i64,
@@ -307,6 +322,7 @@ pub struct CallLine {
 
 /// One session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SessionLine {
     /// Its number.
     pub id: i64,
@@ -336,6 +352,7 @@ pub struct SessionLine {
 
 /// One call with everything that is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CallDetail {
     /// The same as in the list.
     pub line: CallLine,
@@ -375,6 +392,7 @@ pub struct CallDetail {
 
 /// What the window shows of the ledger without asking for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LedgerView {
     /// The newest call's number: a page that shows another one is out of date.
     pub newest: i64,

@@ -13,6 +13,7 @@ pub type Texts = BTreeMap<String, String>;
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Listing {
     /// The day the list was made, as `2026-11-21`.
     pub made: String,
@@ -24,6 +25,7 @@ pub struct Listing {
 
 /// One server that can be added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Listed {
     /// Its name once it is added.
     pub id: String,
@@ -51,6 +53,7 @@ pub struct Listed {
 
 /// Something a person has to give a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Need {
     /// The name that stands for it in the target.
     pub name: String,
@@ -66,6 +69,7 @@ pub struct Need {
 
 /// What has to be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum NeedKind {
     /// Goes to the keychain; the configuration holds only its name.
@@ -78,6 +82,7 @@ pub enum NeedKind {
 
 /// What a server's definitions were found to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Measured {
     /// How many tools it offered.
     pub tools: usize,
@@ -91,6 +96,7 @@ pub struct Measured {
 
 /// A tool as its server describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ListedTool {
     /// Its name.
     pub name: String,
@@ -102,6 +108,7 @@ pub struct ListedTool {
 
 /// What a server says a tool does. Nobody checks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Claim {
     /// It changes nothing.

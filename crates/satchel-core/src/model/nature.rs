@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Whether a tool may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Permit {
     /// It may.
@@ -27,6 +28,7 @@ impl Permit {
 
 /// What a tool does to what it is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// It changes nothing.
@@ -42,6 +44,7 @@ pub enum Effect {
 
 /// How careful one has to be with a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Safety {
     /// It changes nothing.
@@ -55,6 +58,7 @@ pub enum Safety {
 
 /// What is known of a tool before it is called.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Nature {
     /// What it does.
     pub effect: Effect,

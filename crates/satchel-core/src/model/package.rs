@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The answer to [`super::control::Wish::Package`], where a launcher fetches anything.
+/// What a server's launcher fetches for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PackageView {
     /// The package as its entry names it.
     pub package: String,
@@ -19,8 +20,9 @@ pub struct PackageView {
     pub example: String,
 }
 
-/// The answer to [`super::control::Wish::Pin`].
+/// The one version that runs from now on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Pinned {
     /// The package as its entry named it.
     pub package: String,

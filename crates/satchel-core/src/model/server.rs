@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use super::oauth::OAuth;
+
 /// How long a server may be unused before it is stopped, unless its entry says otherwise.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 /// How long a server may take to say what it is and what it offers, unless its entry says otherwise.
@@ -19,6 +21,7 @@ pub const REQUEST_TIMEOUT_FLOOR: Duration = Duration::from_secs(5);
 
 /// When a server is started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Startup {
     /// At the first call; stopped when idle.
@@ -34,6 +37,7 @@ pub enum Startup {
 
 /// In which family of protocol revisions a server is spoken to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Era {
     /// Whichever it speaks; asked once, and remembered.
@@ -65,6 +69,8 @@ pub enum TransportConfig {
         url: String,
         /// Headers sent with every request.
         headers: BTreeMap<String, String>,
+        /// What the user says of signing in there.
+        oauth: Box<OAuth>,
     },
 }
 
@@ -75,7 +81,9 @@ impl TransportConfig {
             TransportConfig::Stdio { command, args, env, cwd } => {
                 (command, args.as_slice(), env, cwd.as_ref())
             }
-            TransportConfig::Http { url, headers } => (url, &[][..], headers, None),
+            TransportConfig::Http { url, headers, oauth } => {
+                (url, &[][..], headers, oauth.client_secret.as_ref())
+            }
         };
         [first].into_iter().chain(list).chain(map.values()).chain(last).map(String::as_str)
     }
@@ -83,6 +91,7 @@ impl TransportConfig {
 
 /// What a server may reach that is walled in, besides what every program needs. Linux only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sandbox {
     /// Files and directories that it may read: whole paths, or beginning with `~/`.
     #[serde(default)]

@@ -6,11 +6,13 @@ use super::{
     Code,
     approvals::{NotStarted, Unseen},
     ledger::LedgerView,
+    oauth::{SignInState, SignInView},
     server::Startup,
 };
 
 /// The hub at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Snapshot {
     /// Grows with every change.
     pub version: u64,
@@ -37,6 +39,7 @@ pub struct Snapshot {
 
 /// A pause that a person asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Paused {
     /// When it ends by itself, in milliseconds since the Unix epoch; `None`: when a person ends it.
     pub until_ms: Option<u64>,
@@ -44,6 +47,7 @@ pub struct Paused {
 
 /// Something a person should know, with what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Notice {
     /// Which kind of trouble.
     pub code: Code,
@@ -62,6 +66,7 @@ impl Notice {
 
 /// Where a server runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
     /// A process on this computer.
@@ -72,6 +77,7 @@ pub enum Place {
 
 /// One server as faces show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServerView {
     /// Its name in the configuration.
     pub name: String,
@@ -124,6 +130,9 @@ pub struct ServerView {
     /// What went wrong last, until it works again or a person dismisses it.
     #[serde(default)]
     pub last_failure: Option<LastFailure>,
+    /// How it stands with the sign-in, for a server that wants one.
+    #[serde(default)]
+    pub sign_in: Option<SignInView>,
     /// What it costs this computer.
     pub usage: Usage,
 }
@@ -131,22 +140,55 @@ pub struct ServerView {
 impl ServerView {
     /// Should a person act?
     pub fn needs_you(&self) -> bool {
-        self.state.needs_you() || (self.enabled && (self.held > 0 || self.last_failure.is_some()))
+        self.state.needs_you()
+            || (self.enabled && (self.held > 0 || self.last_failure.is_some() || self.awaits_sign_in()))
+    }
+
+    /// Does it work, and yet a person should allow more, or finish at a page that is open?
+    pub fn awaits_sign_in(&self) -> bool {
+        let state = self.sign_in.as_ref().map(|view| &view.state);
+        self.enabled
+            && !self.state.needs_you()
+            && matches!(state, Some(SignInState::NeedsMoreRights { .. } | SignInState::SigningIn { .. }))
     }
 
     /// Did something go wrong with it that nobody has mended?
     pub fn is_troubled(&self) -> bool {
-        self.state.needs_you() || (self.enabled && self.last_failure.is_some())
+        if self.is_signing_in() {
+            return false;
+        }
+        self.state.needs_you() || (self.enabled && (self.last_failure.is_some() || self.lacks_rights()))
+    }
+
+    /// Does a person sign in to it right now?
+    fn is_signing_in(&self) -> bool {
+        let signs_in = |view: &SignInView| matches!(view.state, SignInState::SigningIn { .. });
+        matches!(self.state, ServerState::NeedsSignIn { .. }) && self.sign_in.as_ref().is_some_and(signs_in)
+    }
+
+    /// Does a tool want more than the sign-in was granted?
+    fn lacks_rights(&self) -> bool {
+        let lacks = |view: &SignInView| matches!(view.state, SignInState::NeedsMoreRights { .. });
+        self.sign_in.as_ref().is_some_and(lacks)
     }
 
     /// What went wrong, as a code.
     pub fn code(&self) -> Option<Code> {
         match &self.state {
             ServerState::BackingOff { code, .. } | ServerState::Broken { code, .. } => Some(*code),
-            ServerState::NeedsCredential { names, .. } if !names.is_empty() => Some(Code::NeedsCredential),
+            ServerState::NeedsCredential { code, .. } => Some(*code),
             ServerState::Invalid { .. } => Some(Code::ConfigInvalid),
-            ServerState::NeedsCredential { .. }
-            | ServerState::Off
+            ServerState::NeedsSignIn { .. } => Some(self.sign_in_code()),
+            ServerState::Off
+            | ServerState::Asleep
+            | ServerState::Starting { .. }
+            | ServerState::Ready { .. }
+            | ServerState::Stopping
+                if self.lacks_rights() =>
+            {
+                Some(Code::NeedsMoreRights)
+            }
+            ServerState::Off
             | ServerState::Asleep
             | ServerState::Starting { .. }
             | ServerState::Ready { .. }
@@ -154,13 +196,23 @@ impl ServerView {
         }
     }
 
+    /// What of the sign-in is missing.
+    fn sign_in_code(&self) -> Code {
+        match self.sign_in.as_ref().map(|view| &view.state) {
+            Some(SignInState::NeedsMoreRights { .. }) => Code::NeedsMoreRights,
+            Some(SignInState::NeedsClientId { .. }) => Code::NeedsClientId,
+            _ => Code::NeedsSignIn,
+        }
+    }
+
     /// What a person can do about what went wrong; nothing where nothing did.
-    pub fn action(&self) -> &'static str {
-        let action = |code: Code| match self.place {
-            Place::Computer => code.action(),
-            Place::Hosted => code.action_at_address(),
-        };
-        self.code().map_or("", action)
+    pub fn action(&self) -> String {
+        let Some(code) = self.code() else { return String::new() };
+        match self.place {
+            _ if code.is_sign_in() => code.action_for(&self.name),
+            Place::Computer => code.action().to_owned(),
+            Place::Hosted => code.action_at_address().to_owned(),
+        }
     }
 
     /// One sentence in the words of the interface: what it is doing, and what went wrong last.
@@ -169,6 +221,16 @@ impl ServerView {
             return waits.sentence().into();
         }
         let state = || self.state.sentence(self.place, now_ms);
+        if let Some(view) = self.sign_in.as_ref().filter(|_| self.enabled) {
+            match (&self.state, &view.state) {
+                (ServerState::NeedsSignIn { .. }, SignInState::SignedOut) => return "Needs a sign-in".into(),
+                (ServerState::NeedsSignIn { .. }, _) => return view.sentence(),
+                (_, SignInState::NeedsMoreRights { .. }) => {
+                    return format!("{}; {}", state(), view.sentence());
+                }
+                _ => {}
+            }
+        }
         match (&self.state, &self.last_failure) {
             (ServerState::Asleep, Some(failure)) => {
                 format!("Asleep; {}", failure.sentence(self.place, now_ms))
@@ -194,6 +256,7 @@ impl ServerView {
 
 /// What went wrong with a server last. Kept over a restart of the hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LastFailure {
     /// Which kind of trouble.
     pub code: Code,
@@ -207,6 +270,7 @@ pub struct LastFailure {
 
 /// What a server was doing when it failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum During {
     /// It was being started or connected to.
@@ -243,6 +307,7 @@ fn ago(ms: u64) -> String {
 
 /// What a server costs this computer, its whole process tree taken together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Usage {
     /// Processes now; `None` where none runs here or nothing was measured yet.
     pub processes: Option<usize>,
@@ -258,6 +323,7 @@ pub struct Usage {
 
 /// What sharing saves at this moment, measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Avoided {
     /// Clients that spoke to the hub in the last half hour.
     pub clients: usize,
@@ -271,6 +337,7 @@ pub struct Avoided {
 
 /// What the start of a server is doing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The server was started, and has not said yet what it is.
@@ -282,6 +349,7 @@ pub enum Phase {
 
 /// What a server is doing now. Times are milliseconds since the Unix epoch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ServerState {
     /// Switched off, hidden from clients.
@@ -334,7 +402,15 @@ pub enum ServerState {
         /// Those of them that are variables of the environment; the others are secrets.
         #[serde(default)]
         variables: Vec<String>,
+        /// Why: nobody set them, or where they are kept cannot be read.
+        #[serde(default = "unset")]
+        code: Code,
         /// Why they cannot be had, where it is not just that nobody set them.
+        message: String,
+    },
+    /// Nobody is signed in to it, or not as it wants. What exactly, [`ServerView::sign_in`] says.
+    NeedsSignIn {
+        /// What is missing, in words.
         message: String,
     },
     /// Its entry in the configuration is wrong. It is not used before somebody corrects it.
@@ -342,6 +418,11 @@ pub enum ServerState {
         /// What is wrong with it, and in which line.
         message: String,
     },
+}
+
+/// What hubs of before meant.
+fn unset() -> Code {
+    Code::NeedsCredential
 }
 
 impl ServerState {
@@ -356,6 +437,7 @@ impl ServerState {
             ServerState::BackingOff { .. } => "backing_off",
             ServerState::Broken { .. } => "broken",
             ServerState::NeedsCredential { .. } => "needs_credential",
+            ServerState::NeedsSignIn { .. } => "needs_sign_in",
             ServerState::Invalid { .. } => "invalid",
         }
     }
@@ -367,6 +449,7 @@ impl ServerState {
             ServerState::BackingOff { .. }
                 | ServerState::Broken { .. }
                 | ServerState::NeedsCredential { .. }
+                | ServerState::NeedsSignIn { .. }
                 | ServerState::Invalid { .. }
         )
     }
@@ -404,6 +487,8 @@ impl ServerState {
                 }
                 many => format!("Needs {}: {message}", many.join(", ")),
             },
+            (ServerState::NeedsSignIn { message }, _) if message.is_empty() => "Needs a sign-in".into(),
+            (ServerState::NeedsSignIn { message }, _) => format!("Needs a sign-in: {message}"),
             (ServerState::Invalid { message }, _) => format!("Not used: {message}"),
         }
     }
@@ -411,6 +496,7 @@ impl ServerState {
 
 /// A client that has spoken to the endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClientView {
     /// The id its token was made for.
     pub id: String,
@@ -436,6 +522,7 @@ mod tests {
         let needs = |names: &[&str]| ServerState::NeedsCredential {
             names: names.iter().map(|n| n.to_string()).collect(),
             variables: vec![],
+            code: Code::NeedsCredential,
             message: String::new(),
         };
         let cases = [

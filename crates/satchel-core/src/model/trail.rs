@@ -9,6 +9,7 @@ use super::ledger::csv_cell;
 
 /// What of it is wanted, oldest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrailAsk {
     /// Only records after this one.
     #[serde(default)]
@@ -18,8 +19,9 @@ pub struct TrailAsk {
     pub limit: u32,
 }
 
-/// The answer to [`super::control::Wish::Trail`].
+/// A page of the trail.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrailPage {
     /// The records.
     pub records: Vec<TrailRecord>,
@@ -29,6 +31,7 @@ pub struct TrailPage {
 
 /// What a record is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum DeedKind {
     /// A server's program was started, or a hosted server connected to.
@@ -91,6 +94,7 @@ impl DeedKind {
 
 /// One record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrailRecord {
     /// Its number; each is one more than the one before.
     pub seq: u64,
@@ -123,6 +127,7 @@ impl TrailRecord {
 
 /// The end of a trail: whoever notes it elsewhere can prove later that nothing before it was altered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrailHead {
     /// The last record.
     pub seq: u64,
@@ -148,8 +153,9 @@ impl FromStr for TrailHead {
     }
 }
 
-/// The answer to [`super::control::Wish::VerifyTrail`].
+/// Whether the trail is as it was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrailVerdict {
     /// Records that were checked.
     pub records: u64,

@@ -1,8 +1,8 @@
-//! What people are asked at Satchel's own faces, in one queue: calls that a rule asks about, what servers want to know, and
-//! credentials. Silence means no, and so does a hub that nobody looks at.
+//! Queues what people are asked at Satchel's own faces: permissions for calls, servers' questions, and credentials. No
+//! answer means no, and so does a hub without an open face.
 //!
-//! Keeps what people answered for a session, and bounds how much clients and servers may ask. Knows no server and makes no
-//! call; whoever asks waits with a [`Ticket`].
+//! Remembers answers for a session and limits how much clients and servers may ask. The room knows no server and makes
+//! no call; whoever asks waits with a [`Ticket`].
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
@@ -24,7 +24,7 @@ use crate::{
     bridge::form,
     clock::now_ms,
     model::{
-        ServerName, ToolPath,
+        Code, ServerName, ToolPath,
         asks::{Ask, AskAnswer, AskList, QuestionAnswer, Wanted},
         control::Refusal,
     },
@@ -167,7 +167,7 @@ impl State {
         let (waiting, since) = seen.ok_or_else(|| gone(id))?;
         if yes && since.elapsed() < GUARD {
             let message = "this yes came before anybody could have read the question";
-            return Err(Refusal::new("too_soon", message, "Read it, then answer again."));
+            return Err(Refusal::new(Code::TooSoon, message, "Read it, then answer again."));
         }
         Ok(waiting)
     }
@@ -176,7 +176,7 @@ impl State {
         let waiting = self.offered(id, answer.is_yes())?;
         if waiting.ask.question.is_some() {
             let message = format!("question {id} is a server's, and wants another kind of answer");
-            return Err(Refusal::new("other_question", message, "See `satchel answer --help`."));
+            return Err(Refusal::new(Code::OtherQuestion, message, "See `satchel answer --help`."));
         }
         Ok((waiting.ask.client.clone(), waiting.path.clone()))
     }
@@ -444,12 +444,12 @@ impl Prompts {
         let server = waiting.ask.server.clone();
         let Some(question) = &waiting.ask.question else {
             let message = format!("question {id} is about a call, and wants another kind of answer");
-            return Err(Refusal::new("other_question", message, "See `satchel answer --help`."));
+            return Err(Refusal::new(Code::OtherQuestion, message, "See `satchel answer --help`."));
         };
         let answer = match answer {
             QuestionAnswer::Accept { content } => {
                 let content = form::checked(&question.wants, content);
-                let content = content.map_err(|why| Refusal::new("bad_answer", why, ""))?;
+                let content = content.map_err(|why| Refusal::new(Code::BadAnswer, why, ""))?;
                 QuestionAnswer::Accept { content }
             }
             QuestionAnswer::Mute => {
@@ -479,7 +479,7 @@ impl Prompts {
             Some(Wanted::Credential { name }) => Ok(name.clone()),
             Some(Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Page { .. }) | None => {
                 let message = format!("question {id} wants no credential");
-                Err(Refusal::new("other_question", message, "See `satchel answer --help`."))
+                Err(Refusal::new(Code::OtherQuestion, message, "See `satchel answer --help`."))
             }
         }
     }
@@ -538,7 +538,7 @@ impl Prompts {
 }
 
 fn gone(id: u64) -> Refusal {
-    Refusal::new("not_asked", format!("question {id} is not asked any more"), "")
+    Refusal::new(Code::NotAsked, format!("question {id} is not asked any more"), "")
 }
 
 /// One of each client, in the order in which they came, before the second of any.
@@ -663,7 +663,7 @@ mod tests {
     async fn an_early_yes_is_none_and_a_session_is_remembered_while_it_is_used() {
         let room = room();
         let mut ticket = room.queue_ask(ask(0, "a"), &tool("t")).unwrap();
-        assert_eq!(room.answer_ask(ticket.id, AskAnswer::Session).unwrap_err().code, "too_soon");
+        assert_eq!(room.answer_ask(ticket.id, AskAnswer::Session).unwrap_err().code, Code::TooSoon);
         tokio::time::advance(GUARD).await;
         // One word answers what it makes needless, and nothing else.
         let (mut same, mut other) = (asked(&room, "a", None).await, asked(&room, "b", None).await);
@@ -673,7 +673,7 @@ mod tests {
         assert_eq!(room.waiting_asks().len(), 1);
         room.answer_ask(other.id, AskAnswer::No).unwrap();
         assert_eq!(other.word().await, Ok(AskAnswer::No));
-        assert_eq!(room.answer_ask(other.id, AskAnswer::No).unwrap_err().code, "not_asked");
+        assert_eq!(room.answer_ask(other.id, AskAnswer::No).unwrap_err().code, Code::NotAsked);
         for _ in 0..3 {
             tokio::time::advance(SESSION / 2).await;
             assert!(room.is_granted("a", &tool("t")));
@@ -690,8 +690,8 @@ mod tests {
         let mut second = asked(&room, "a", credential()).await;
         assert_eq!(room.waiting_asks().len(), 1, "the second is shown after the first");
         let refused = room.answer_question(second.id, QuestionAnswer::Decline).unwrap_err();
-        assert_eq!(refused.code, "not_asked");
-        assert_eq!(room.answer_ask(first.id, AskAnswer::No).unwrap_err().code, "other_question");
+        assert_eq!(refused.code, Code::NotAsked);
+        assert_eq!(room.answer_ask(first.id, AskAnswer::No).unwrap_err().code, Code::OtherQuestion);
         assert_eq!(room.wanted_secret(first.id).unwrap(), "KEY");
         room.secret_came("KEY");
         for ticket in [&mut first, &mut second] {

@@ -88,7 +88,7 @@ pub fn unpack(bytes: &[u8], directory: &Path) -> Result<Unpacked, BundleError> {
         std::process::id()
     ));
     let _ = fs::remove_dir_all(&unfinished);
-    let done = all(&mut archive, &unfinished).and_then(|()| Ok(fs::rename(&unfinished, directory)?));
+    let done = all(&mut archive, &unfinished).and_then(|()| Ok(files::rename(&unfinished, directory)?));
     if done.is_err() {
         let _ = fs::remove_dir_all(&unfinished);
     }

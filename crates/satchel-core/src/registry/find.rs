@@ -59,7 +59,8 @@ fn worth(fuse: &Fuse, word: &str, fields: &[(f64, String)]) -> Option<f64> {
     fields.iter().filter_map(worth).max_by(f64::total_cmp)
 }
 
-fn split(text: &str) -> impl Iterator<Item = String> {
+/// The words of a text, in small letters.
+pub(crate) fn split(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)

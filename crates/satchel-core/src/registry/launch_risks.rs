@@ -214,10 +214,7 @@ pub fn of_address(url: &str, headers: &Map<String, Value>) -> Vec<String> {
     if authority.contains('@') {
         risks.push("has credentials in its address".to_owned());
     }
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    if is_inside(host) {
-        risks.push(format!("leads to {host}, which is this computer or its own network"));
-    }
+    risks.extend(leads_inside(url));
     for (name, value) in headers {
         let broken = |text: &str| text.chars().any(char::is_control);
         let lower = name.to_ascii_lowercase();
@@ -232,6 +229,14 @@ pub fn of_address(url: &str, headers: &Map<String, Value>) -> Vec<String> {
         }
     }
     risks
+}
+
+/// The same, only for where the address leads: to this computer, or into its own network.
+pub fn leads_inside(url: &str) -> Option<String> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    is_inside(host).then(|| format!("leads to {host}, which is this computer or its own network"))
 }
 
 fn is_inside(host: &str) -> bool {

@@ -6,7 +6,7 @@
 
 pub mod bundle;
 pub mod fetched;
-mod find;
+pub(crate) mod find;
 pub mod launch_risks;
 pub mod manifest;
 pub mod pinning;

@@ -104,7 +104,7 @@ pub(super) fn version(package: &str) -> Option<&str> {
 }
 
 /// Everything that a launcher is asked for, word for word, what it runs first.
-pub(super) fn packages(transport: &TransportConfig) -> Vec<&str> {
+pub fn packages(transport: &TransportConfig) -> Vec<&str> {
     asked_for(transport).map(|(_, packages)| packages).unwrap_or_default()
 }
 
@@ -197,7 +197,7 @@ fn python_floats(package: &str) -> bool {
 }
 
 /// `1.2.3`, with or without what follows; no range, no tag.
-pub(super) fn is_exact(version: &str) -> bool {
+pub fn is_exact(version: &str) -> bool {
     let numbers = version.trim_start_matches('v').split(['-', '+']).next().unwrap_or_default();
     let parts: Vec<&str> = numbers.split('.').collect();
     parts.len() >= 2

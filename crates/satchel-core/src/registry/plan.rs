@@ -50,6 +50,8 @@ pub struct Plan {
     pub missing: Vec<String>,
     /// Ids whose values are credentials.
     pub secrets: Vec<String>,
+    /// Arguments of the command line, by index, that are one or have one in them.
+    pub secret_args: Vec<usize>,
     /// What a person should know first.
     pub warnings: Vec<String>,
     /// Programs that must be there.
@@ -143,7 +145,8 @@ const RUNTIMES: &[(&str, &str, &[&str], &str)] = &[
 /// # Errors
 /// [`PlanError`]
 pub fn plan(document: &ServerDocument, choice: Choice, answers: &Answers) -> Result<Plan, PlanError> {
-    let mut asking = Asking { answers, prompts: vec![], missing: vec![], secrets: vec![] };
+    let mut asking =
+        Asking { answers, prompts: vec![], missing: vec![], secrets: vec![], secret_args: vec![] };
     let (way, warnings, precheck) = match choice {
         Choice::Package(index) => {
             let package = document.packages.get(index).ok_or(PlanError::Choice)?;
@@ -154,8 +157,8 @@ pub fn plan(document: &ServerDocument, choice: Choice, answers: &Answers) -> Res
             of_remote(remote, &mut asking)?
         }
     };
-    let Asking { prompts, missing, secrets, .. } = asking;
-    Ok(Plan { prompts, way, missing, secrets, warnings, precheck })
+    let Asking { prompts, missing, secrets, secret_args, .. } = asking;
+    Ok(Plan { prompts, way, missing, secrets, secret_args, warnings, precheck })
 }
 
 type Planned = (Way, Vec<String>, Vec<String>);
@@ -218,7 +221,8 @@ fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, Pla
     if kind == "oci" {
         args.extend(env.keys().flat_map(|name| ["-e".to_owned(), name.clone()]));
     }
-    args.extend(runtime.into_iter().filter(|word| !before.contains(&word.as_str())));
+    let runtime = runtime.into_iter().filter(|(word, _)| !before.contains(&word.as_str()));
+    asking.append(&mut args, runtime.collect());
     args.push(name);
     if kind == "nuget" {
         args.push("--yes".into());
@@ -226,7 +230,7 @@ fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, Pla
             args.push("--".into());
         }
     }
-    args.extend(own);
+    asking.append(&mut args, own);
     let command = Command { command: (*program).to_owned(), args, env };
     let precheck = vec![(*program).to_owned()];
     let transport = &package.transport;
@@ -249,21 +253,33 @@ struct Asking<'a> {
     prompts: Vec<Prompt>,
     missing: Vec<String>,
     secrets: Vec<String>,
+    secret_args: Vec<usize>,
 }
 
+/// A word of a command line, and whether it is a credential or has one in it.
+type Word = (String, bool);
+
 impl Asking<'_> {
+    fn append(&mut self, args: &mut Vec<String>, words: Vec<Word>) {
+        for (word, is_secret) in words {
+            self.secret_args.extend(is_secret.then_some(args.len()));
+            args.push(word);
+        }
+    }
+
     /// The words of all arguments that have a value.
-    fn words(&mut self, group: &str, arguments: &[Argument]) -> Vec<String> {
+    fn words(&mut self, group: &str, arguments: &[Argument]) -> Vec<Word> {
         let mut words = Vec::new();
         for (index, argument) in arguments.iter().enumerate() {
             let id = format!("{group}.{}", label(argument, index));
             let Some(values) = self.values(&id, &argument.input, argument.is_repeated) else { continue };
+            let is_secret = self.secrets.contains(&id);
             for value in values {
                 match argument.name.as_deref().filter(|_| argument.kind != "positional") {
-                    None => words.push(value),
-                    Some(name) if value.is_empty() => words.push(name.to_owned()),
-                    Some(name) if name.ends_with('=') => words.push(format!("{name}{value}")),
-                    Some(name) => words.extend([name.to_owned(), value]),
+                    None => words.push((value, is_secret)),
+                    Some(name) if value.is_empty() => words.push((name.to_owned(), false)),
+                    Some(name) if name.ends_with('=') => words.push((format!("{name}{value}"), is_secret)),
+                    Some(name) => words.extend([(name.to_owned(), false), (value, is_secret)]),
                 }
             }
         }

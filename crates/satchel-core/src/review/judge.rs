@@ -1,5 +1,5 @@
-//! Judges what a server offers by what was approved of it: what is on offer, what is held back, and in which form
-//! clients see the rest. No files, no clock, no other server.
+//! Judges what a server offers against what was approved: what is offered, what is held back, and how the rest is
+//! shown. Pure: no files, no clock, no other server.
 
 use std::{
     collections::BTreeMap,

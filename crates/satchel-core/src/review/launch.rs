@@ -1,5 +1,5 @@
-//! What of an entry decides what runs, or where it connects. What a person put there through Satchel, or looked at, is
-//! pinned; what another hand made of it in the file is not started before a person has looked at it.
+//! Pins what an entry runs or connects to. An entry that a person added or approved is pinned; a change by another hand
+//! is not started before a person has looked at it.
 
 use satchel_mcp::Raw;
 use serde_json::{Map, json};
@@ -11,6 +11,7 @@ use crate::{
     model::{
         ServerConfig, ServerName, TransportConfig,
         approvals::{Kind, Why},
+        oauth::OAuth,
     },
     trust::{Fingerprint, Item, clean, fingerprint::Tree},
 };
@@ -47,9 +48,12 @@ fn tree(config: &ServerConfig) -> Tree {
             fields.insert("env".into(), json!(env));
             fields.insert("cwd".into(), json!(cwd));
         }
-        TransportConfig::Http { url, headers } => {
+        TransportConfig::Http { url, headers, oauth } => {
             fields.insert("url".into(), json!(url));
             fields.insert("headers".into(), json!(headers));
+            if **oauth != OAuth::default() {
+                fields.insert("oauth".into(), json!(oauth));
+            }
         }
     }
     fields.insert("sandbox".into(), json!(config.sandbox));
@@ -73,11 +77,15 @@ fn readable(config: &ServerConfig) -> String {
                 .for_each(|(name, value)| line(&format!("env {}", quoted(name)), &quoted(&told(value))));
             cwd.iter().for_each(|cwd| line("in", &quoted(cwd)));
         }
-        TransportConfig::Http { url, headers } => {
+        TransportConfig::Http { url, headers, oauth } => {
             line("connects to", &quoted(url));
             headers
                 .iter()
                 .for_each(|(name, value)| line(&format!("header {}", quoted(name)), &quoted(&told(value))));
+            for (what, value) in oauth.told() {
+                let value = if what == "clientSecret" { told(&value) } else { value };
+                line(&format!("sign-in {what}"), &quoted(&value));
+            }
         }
     }
     if let Some(sandbox) = &config.sandbox {

@@ -1,7 +1,8 @@
-//! What a person is shown: what is held back, what is odd about it, and what is different from what was approved.
+//! Lists what a person has to review: what is held back, what is suspicious about it, and how it differs from what was
+//! approved.
 //!
-//! Inspection reads every text of a definition. What it found is kept by fingerprint, and a server's whole answer for as
-//! long as nothing of the server changed, so that asking again costs next to nothing. Nothing here is held by a call.
+//! Inspection reads every text of a definition. Findings are cached by fingerprint, and a server's whole list until
+//! something of the server changes. No lock held here is needed by a call.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

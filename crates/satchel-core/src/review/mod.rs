@@ -1,9 +1,9 @@
-//! What was approved of every server: its definitions, what its entry starts, what its launcher fetched, and which stored
-//! secrets it may have. Judges what is new, keeps from clients what nobody approved, and takes down what a person says.
+//! Keeps what was approved of every server: its definitions, its launch, its fetched packages, and the secrets it may
+//! have. Judges what is new, withholds what nobody approved, and records decisions.
 //!
-//! Theory of operation: readers take the whole [`Table`], which never changes; a call looks at it without waiting for
-//! anybody. There is one writer at a time. It judges and inspects before its turn, and within its turn writes the file
-//! first and replaces the table then. No lock is held over a file or over the reading of a text.
+//! Theory of operation: readers take the whole immutable [`Table`] without waiting. There is one writer at a time. It
+//! judges and inspects before its turn; within its turn it writes the file first and then replaces the table. No lock
+//! is held over a file or over the inspection of a text.
 
 mod judge;
 mod launch;
@@ -150,6 +150,19 @@ pub enum ReviewError {
     Panicked(#[from] Panicked),
 }
 
+/// A server whose record is opened.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    /// The server.
+    pub name: ServerName,
+    /// Its entry.
+    pub config: ServerConfig,
+    /// Whether its lists were kept, and whether there was a record then.
+    pub kept: Option<bool>,
+    /// A person put the entry there through Satchel, or accepted the whole file.
+    pub accepted: bool,
+}
+
 /// What came of opening what was approved of a server.
 #[derive(Debug, Default)]
 pub struct Opened {
@@ -219,6 +232,12 @@ impl Review {
         };
     }
 
+    /// The same for many, with one change of the table.
+    fn put_all(&self, entries: impl Iterator<Item = (ServerName, Entry)>) {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::make_mut(&mut table).extend(entries.map(|(name, entry)| (name, Arc::new(entry))));
+    }
+
     /// Where what was approved of this server is kept.
     pub fn file(&self, name: &ServerName) -> PathBuf {
         self.dir.join(format!("{}.json", file_stem(name.as_str())))
@@ -267,32 +286,50 @@ impl Review {
         Ok(())
     }
 
-    /// Reads what was approved of a server. `kept` says whether its lists were kept, and whether there was a record then;
-    /// `accepted` that a person put the entry there through Satchel, or accepted the whole file.
-    pub async fn open(
-        self: &Arc<Self>,
-        name: &ServerName,
-        config: &ServerConfig,
-        kept: Option<bool>,
-        accepted: bool,
-    ) -> Opened {
-        let (room, name, config) = (self.clone(), name.clone(), config.clone());
+    /// Puts changed entries in their places, with their files. What cannot be written counts for now. Only within a writer's
+    /// turn.
+    async fn replace_all(&self, mut changed: Vec<(ServerName, Entry)>) {
+        let records = changed.iter().map(|(name, entry)| (self.file(name), entry.record.clone())).collect();
+        for ((name, entry), written) in changed.iter_mut().zip(write_all(records).await) {
+            entry.unwritten = written.is_err();
+            if let Err(error) = written {
+                tracing::warn!(server = %name, %error, "cannot keep what was approved of it");
+            }
+        }
+        self.put_all(changed.into_iter());
+    }
+
+    /// Reads what was approved of servers, all in one turn, and what came of each in their order.
+    pub async fn open(self: &Arc<Self>, openings: Vec<Opening>) -> Vec<Opened> {
+        let (room, number) = (self.clone(), openings.len());
         let opening = self.tracker.spawn(async move {
             let _turn = room.turn.lock().await;
-            let path = room.file(&name);
-            let read = tokio::task::spawn_blocking(move || approvals::read(&path)).await;
-            let read = read.unwrap_or_else(|_| Err(Panicked.to_string()));
-            let (mut entry, settled, lost) = opened(&name, &config, read, kept, accepted);
-            if settled {
-                entry.unwritten = write(room.file(&name), entry.record.clone()).await.is_err();
+            let reader = room.clone();
+            let opened = read(move || openings.iter().map(|one| reader.opened(one)).collect::<Vec<_>>());
+            let opened = opened.await?;
+            let (mut came, mut settled, mut others) = (Vec::new(), Vec::new(), Vec::new());
+            for (name, entry, is_settled, lost) in opened {
+                let held = entry.held_launch().map(|(item, _)| format!("what it runs, {}", item.print));
+                came.push(Opened { waits: entry.held().next().is_some(), lost, held });
+                if is_settled { settled.push((name, entry)) } else { others.push((name, entry)) }
             }
-            let waits = entry.held().next().is_some();
-            let held = entry.held_launch().map(|(item, _)| format!("what it runs, {}", item.print));
-            room.put(&name, Some(entry));
-            Opened { waits, lost, held }
+            room.put_all(others.into_iter());
+            room.replace_all(settled).await;
+            Ok::<_, Panicked>(came)
         });
         // A fault of ours starts nothing.
-        opening.await.unwrap_or_else(|_| Opened { waits: true, ..Opened::default() })
+        let nothing = || (0..number).map(|_| Opened { waits: true, ..Opened::default() }).collect();
+        opening.await.map_err(|_| Panicked).flatten().unwrap_or_else(|Panicked| nothing())
+    }
+
+    fn opened(&self, opening: &Opening) -> (ServerName, Entry, bool, Option<String>) {
+        let Opening { name, config, kept, accepted } = opening;
+        let path = self.file(name);
+        // One that cannot be read for a fault of ours is lost, and no other.
+        let read = std::panic::catch_unwind(|| approvals::read(&path));
+        let read = read.unwrap_or_else(|_| Err(Panicked.to_string()));
+        let (entry, settled, lost) = opened(name, config, read, *kept, *accepted);
+        (name.clone(), entry, settled, lost)
     }
 
     /// A person put this entry there, through Satchel.
@@ -566,6 +603,16 @@ async fn read<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> R
 async fn write(path: PathBuf, record: Arc<Record>) -> Result<(), String> {
     let written = read(move || approvals::write(&path, &record)).await;
     written.map_err(|panicked| panicked.to_string())?.map_err(|error| error.to_string())
+}
+
+async fn write_all(records: Vec<(PathBuf, Arc<Record>)>) -> Vec<Result<(), String>> {
+    let number = records.len();
+    let written = read(move || approvals::write_all(&records)).await;
+    let failed = |_| (0..number).map(|_| Err(Panicked.to_string())).collect();
+    let told = |written: Vec<std::io::Result<()>>| {
+        written.into_iter().map(|one| one.map_err(|error| error.to_string())).collect()
+    };
+    written.map_or_else(failed, told)
 }
 
 fn differs(before: &Entry, changed: &Entry) -> bool {

@@ -1,6 +1,6 @@
-//! What the launchers of servers fetched. Whatever is seen for the first time is remembered with its digest; one version of
-//! a package has the same contents for ever, and where it has others, nothing of the server is started before a person has
-//! looked. Another version is another package: an entry that lets its launcher choose is meant to run those.
+//! Checks the packages that launchers fetched. A package seen for the first time is recorded with its digest; if the
+//! same version later has other contents, the server is not started before a person has looked. Another version counts
+//! as another package: an entry without a pinned version is meant to follow new ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,10 +1,12 @@
-//! Which server may have which stored secret. A secret belongs to the servers that a person gave it to: the first accepted
-//! entry that names it receives it; another entry, or the same one with another program or address, waits until a person
-//! has approved that recipient.
+//! Decides which server may use which stored secret. A secret belongs to the first accepted entry that names it;
+//! another entry, or the same one with another program or address, waits until a person approves that recipient.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use super::{Accepted, Entry, Review, Table, Unwritten};
+use super::{Accepted, Entry, Review, Table};
 use crate::{
     model::ServerName,
     trust::{Item, clean},
@@ -59,40 +61,74 @@ impl Review {
         let room = self.clone();
         let settling = self.tracker.spawn(async move {
             let _turn = room.turn.lock().await;
-            let mut granted = Vec::new();
-            for name in room.table().keys() {
-                // Anew for each: what one was given, the next may not have.
-                let table = room.table();
-                let Some(entry) = table.get(name).filter(|entry| entry.held_launch().is_none()) else {
-                    continue;
-                };
+            let table = room.table();
+            let mut holders = Holders::of(&table);
+            let (mut granted, mut given) = (Vec::new(), Vec::new());
+            // One after the other: what one was given, the next may not have.
+            for (name, entry) in table.iter().filter(|(_, entry)| entry.held_launch().is_none()) {
                 let is_rewritten = rewritten.as_deref() == Some(name.as_str());
-                let items: Vec<Item> = entry
-                    .ungranted()
-                    .filter(|item| whole || is_free(&table, item, is_rewritten.then_some(name)))
-                    .cloned()
-                    .collect();
+                let free = |item: &&Item| whole || holders.is_free(item, is_rewritten.then_some(name));
+                let items: Vec<Item> = entry.ungranted().filter(free).cloned().collect();
                 if items.is_empty() {
                     continue;
                 }
                 let mut changed = Entry::clone(entry);
                 let record = Arc::make_mut(&mut changed.record);
                 for item in &items {
+                    holders.give(name, entry.record.recipient(&item.name), item);
                     record.approve(item);
                     granted.push((name.clone(), format!("secret {} for {}", item.name, item.text)));
                 }
-                // Never refused.
-                let _ = room.replace(name, entry, changed, Unwritten::Kept).await;
+                given.push((name.clone(), changed));
             }
+            // A table that is still looked at would be copied.
+            drop(table);
+            room.replace_all(given).await;
             granted
         });
         settling.await.unwrap_or_default()
     }
 }
 
-/// Has no other recipient this secret? The one that has just been written anew does not count.
-fn is_free(table: &Table, item: &Item, rewritten: Option<&ServerName>) -> bool {
-    let fits =
-        |(holder, recipient): &(&ServerName, &str)| *recipient == item.text || rewritten == Some(*holder);
-    holders(table, &item.name).iter().all(fits)
+/// Who has which secret: for each its recipients, and the servers that a person gave it to with each.
+struct Holders(BTreeMap<String, BTreeMap<String, BTreeSet<ServerName>>>);
+
+impl Holders {
+    fn of(table: &Table) -> Self {
+        let mut holders = Self(BTreeMap::new());
+        for (name, entry) in table {
+            for (secret, recipient) in entry.record.recipients() {
+                holders.add(name, secret, recipient);
+            }
+        }
+        holders
+    }
+
+    fn add(&mut self, name: &ServerName, secret: &str, recipient: &str) {
+        let recipients = self.0.entry(secret.to_owned()).or_default();
+        recipients.entry(recipient.to_owned()).or_default().insert(name.clone());
+    }
+
+    /// A server has it from now on, and no longer with the recipient it had it with before.
+    fn give(&mut self, name: &ServerName, before: Option<&str>, item: &Item) {
+        if let (Some(before), Some(recipients)) = (before, self.0.get_mut(&item.name))
+            && let Some(servers) = recipients.get_mut(before)
+        {
+            servers.remove(name);
+            if servers.is_empty() {
+                recipients.remove(before);
+            }
+        }
+        self.add(name, &item.name, &item.text);
+    }
+
+    /// Has no other recipient this secret? The one that has just been written anew does not count.
+    fn is_free(&self, item: &Item, rewritten: Option<&ServerName>) -> bool {
+        let is_rewritten =
+            |servers: &BTreeSet<ServerName>| servers.iter().all(|name| Some(name) == rewritten);
+        let fits = |(recipient, servers): (&String, &BTreeSet<ServerName>)| {
+            *recipient == item.text || is_rewritten(servers)
+        };
+        self.0.get(&item.name).is_none_or(|recipients| recipients.iter().all(fits))
+    }
 }

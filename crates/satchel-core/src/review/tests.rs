@@ -1,4 +1,4 @@
-//! The room with files and without servers.
+//! Tests of the room with files and without servers.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,8 @@ impl House {
 
     async fn open(&self, name: &str, entry: Value, accepted: bool) -> Opened {
         let name = named(name);
-        self.room.open(&name, &config_of(&name, entry), None, accepted).await
+        let config = config_of(&name, entry);
+        self.room.open(vec![Opening { name, config, kept: None, accepted }]).await.remove(0)
     }
 
     async fn judge(&self, name: &str, offer: &Arc<Offer>) -> Vec<String> {
@@ -255,4 +256,40 @@ async fn judging_and_approving_at_once_lose_nothing() {
         assert_eq!(approved.unwrap().len(), 2);
         assert_eq!(house.judge("notes", &newer).await.len(), 3, "in round {round}");
     }
+}
+
+/// All at once as one after the other: the first in order gets what several name, and what cannot be read is lost alone.
+#[tokio::test]
+async fn many_that_are_opened_together_are_each_what_they_would_be_alone() {
+    let house = House::new();
+    std::fs::write(house.room.file(&named("broken")), "{").unwrap();
+    let opening = |name: &str, program: &str, accepted: bool| {
+        let name = named(name);
+        let entry = json!({ "command": program, "env": { "T": "${secret:SHARED}" } });
+        Opening { config: config_of(&name, entry), name, kept: None, accepted }
+    };
+    let opened = house.room.open(vec![
+        opening("a", "one", true),
+        opening("b", "other", true),
+        opening("c", "one", true),
+        opening("new", "one", false),
+        opening("broken", "one", false),
+    ]);
+    let opened = opened.await;
+    assert!(opened.iter().all(|opened| opened.waits), "nobody has the secret yet");
+    let lost: Vec<bool> = opened.iter().map(|opened| opened.lost.is_some()).collect();
+    assert_eq!(lost, [false, false, false, false, true]);
+    let held: Vec<bool> = opened.iter().map(|opened| opened.held.is_some()).collect();
+    assert_eq!(held, [false, false, false, true, true]);
+    let given = async || {
+        let given = house.room.settle_secrets(Accepted::Nothing).await;
+        given.into_iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>()
+    };
+    let named_first = given().await;
+    assert_eq!(named_first[0], "a");
+    assert!(!named_first.contains(&"b".to_owned()), "it is another program: {named_first:?}");
+    assert!(given().await.is_empty(), "once");
+    let house = house.restarted();
+    let again = house.room.open(vec![opening("a", "one", false), opening("b", "other", false)]).await;
+    assert_eq!(again.iter().map(|opened| opened.waits).collect::<Vec<_>>(), [false, true], "it was kept");
 }

@@ -7,7 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use keyring_core::{CredentialStore, Entry, Error};
 
-use super::{Secret, SecretError, lock};
+use super::{
+    Secret, SecretError, lock,
+    parts::{self, Items, Parted},
+};
+use crate::platform::Platform;
 
 /// Items are stored under this service, with the secret's name as the user name.
 const SERVICE: &str = "satchel";
@@ -20,23 +24,24 @@ pub(super) struct Keychain {
 
 impl Keychain {
     pub(super) fn get(&self, name: &str) -> Result<Option<Secret>, SecretError> {
-        self.with_entry(name, |entry| match entry.get_password() {
-            Ok(value) => Ok(Some(Secret::new(value))),
-            Err(Error::NoEntry) => Ok(None),
-            Err(error) => Err(error),
-        })
+        match limit(Platform::current()) {
+            Some(limit) => Parted { items: self, limit }.get(name),
+            None => self.read(name),
+        }
     }
 
     pub(super) fn set(&self, name: &str, value: &Secret) -> Result<(), SecretError> {
-        self.with_entry(name, |entry| entry.set_password(value.reveal()))
+        match limit(Platform::current()) {
+            Some(limit) => Parted { items: self, limit }.set(name, value),
+            None => self.write(name, value),
+        }
     }
 
     pub(super) fn remove(&self, name: &str) -> Result<bool, SecretError> {
-        self.with_entry(name, |entry| match entry.delete_credential() {
-            Ok(()) => Ok(true),
-            Err(Error::NoEntry) => Ok(false),
-            Err(error) => Err(error),
-        })
+        match limit(Platform::current()) {
+            Some(limit) => Parted { items: self, limit }.remove(name),
+            None => self.delete(name),
+        }
     }
 
     fn with_entry<T>(&self, name: &str, work: impl Fn(&Entry) -> Result<T, Error>) -> Result<T, SecretError> {
@@ -61,6 +66,36 @@ impl Keychain {
         let store = platform_store()?;
         *lock(&self.store) = Some(store.clone());
         Ok(store)
+    }
+}
+
+impl Items for Keychain {
+    fn read(&self, name: &str) -> Result<Option<Secret>, SecretError> {
+        self.with_entry(name, |entry| match entry.get_password() {
+            Ok(value) => Ok(Some(Secret::new(value))),
+            Err(Error::NoEntry) => Ok(None),
+            Err(error) => Err(error),
+        })
+    }
+
+    fn write(&self, name: &str, value: &Secret) -> Result<(), SecretError> {
+        self.with_entry(name, |entry| entry.set_password(value.reveal()))
+    }
+
+    fn delete(&self, name: &str) -> Result<bool, SecretError> {
+        self.with_entry(name, |entry| match entry.delete_credential() {
+            Ok(()) => Ok(true),
+            Err(Error::NoEntry) => Ok(false),
+            Err(error) => Err(error),
+        })
+    }
+}
+
+/// How many UTF-16 units one item holds, where that is less than a credential may have.
+fn limit(platform: Platform) -> Option<usize> {
+    match platform {
+        Platform::Windows => Some(parts::WINDOWS_ITEM),
+        Platform::Linux | Platform::MacOs => None,
     }
 }
 
@@ -98,34 +133,121 @@ fn platform_store() -> Result<Arc<CredentialStore>, Error> {
     Err(Error::NoDefaultStore)
 }
 
-/// keyring-core says "platform failure" for a missing service as well as for a failing one; the cause's text is the
-/// only thing that tells them apart.
+/// What an error's own code says, where its system has codes. Texts differ by language; codes do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Locked,
+    Absent,
+}
+
+/// Codes of Apple's Security framework and of Windows' Credential Manager.
+fn said(platform: Platform, code: i64) -> Option<Said> {
+    match (platform, code) {
+        // errSecInteractionNotAllowed (nobody could be asked), errSecUserCanceled, errSecAuthFailed, errSecInteractionRequired.
+        (Platform::MacOs, -25308 | -128 | -25293 | -25315) => Some(Said::Locked),
+        // errSecNotAvailable, errSecNoSuchKeychain, errSecInvalidKeychain, errSecNoDefaultKeychain.
+        (Platform::MacOs, -25291 | -25294 | -25295 | -25307) => Some(Said::Absent),
+        // ERROR_NO_SUCH_LOGON_SESSION: started by a service or over the network, without a logon of the user.
+        (Platform::Windows, 1312) => Some(Said::Absent),
+        (Platform::MacOs | Platform::Windows | Platform::Linux, _) => None,
+    }
+}
+
+/// The code of the system's own error, where it has one.
+#[cfg(target_os = "macos")]
+fn code(cause: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<i64> {
+    cause.downcast_ref::<security_framework::base::Error>().map(|error| i64::from(error.code()))
+}
+
+/// The code of the system's own error. Its type is not public; its text names the code, or the one constant that matters.
+#[cfg(not(target_os = "macos"))]
+fn code(cause: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<i64> {
+    let text = cause.to_string();
+    match text.strip_prefix("Windows ")? {
+        "ERROR_NO_SUCH_LOGON_SESSION" => Some(1312),
+        other => other.strip_prefix("error code ")?.parse().ok(),
+    }
+}
+
+/// keyring-core says "platform failure" for a missing service as well as for a failing one. Where the system has no codes,
+/// the cause's text is the only thing that tells them apart.
 fn classify(error: &Error) -> SecretError {
-    let text = match error {
-        Error::PlatformFailure(cause) | Error::NoStorageAccess(cause) => cause.to_string(),
-        other => other.to_string(),
+    let cause = match error {
+        Error::PlatformFailure(cause) | Error::NoStorageAccess(cause) => Some(cause),
+        _ => None,
     };
+    let text = cause.map_or_else(|| error.to_string(), ToString::to_string);
+    let code = cause.and_then(|cause| code(cause.as_ref()));
+    match code.and_then(|code| said(Platform::current(), code)) {
+        Some(Said::Locked) => return SecretError::Locked(text),
+        Some(Said::Absent) => return SecretError::Absent(text),
+        None => {}
+    }
     let lower = text.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let unreachable = [
+        "serviceunknown",
+        "not provided",
+        "no such file",
+        "connection refused",
+        "not activatable",
+        "address",
+        "dbus_session_bus",
+        "autolaunch",
+        "i/o error",
+        "zbus error",
+    ];
     match error {
         _ if says(&["locked", "dismissed", "prompt"]) => SecretError::Locked(text),
         Error::NoDefaultStore => SecretError::Absent(text),
-        Error::PlatformFailure(_) | Error::NoStorageAccess(_)
-            if says(&[
-                "serviceunknown",
-                "not provided",
-                "no such file",
-                "connection refused",
-                "not activatable",
-                "address",
-                "dbus_session_bus",
-                "autolaunch",
-                "i/o error",
-                "zbus error",
-            ]) =>
-        {
+        Error::PlatformFailure(_) | Error::NoStorageAccess(_) if says(&unreachable) => {
             SecretError::Absent(text)
         }
         _ => SecretError::Failed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_apple_and_windows_say_is_known_by_its_code() {
+        let check =
+            |platform, code, expected| assert_eq!(said(platform, code), expected, "{platform:?} {code}");
+        for locked in [-25308, -128, -25293, -25315] {
+            check(Platform::MacOs, locked, Some(Said::Locked));
+            check(Platform::Linux, locked, None);
+        }
+        for absent in [-25291, -25294, -25307] {
+            check(Platform::MacOs, absent, Some(Said::Absent));
+        }
+        check(Platform::MacOs, -25299, None);
+        check(Platform::Windows, 1312, Some(Said::Absent));
+        check(Platform::Windows, 5, None);
+    }
+
+    #[cfg(not(target_os = "macos"))]
+    #[test]
+    fn a_code_is_read_where_there_is_one() {
+        let read = |text: &'static str| code(std::io::Error::other(text).into_inner().unwrap().as_ref());
+        assert_eq!(read("Windows ERROR_NO_SUCH_LOGON_SESSION"), Some(1312));
+        assert_eq!(read("Windows error code 5"), Some(5));
+        assert_eq!(read("zbus error: error code 5"), None);
+    }
+
+    #[test]
+    fn what_has_no_code_is_known_by_its_text() {
+        let said = |text: &'static str| classify(&Error::PlatformFailure(text.into()));
+        assert!(matches!(said("the collection is locked"), SecretError::Locked(_)));
+        assert!(matches!(said("zbus error: ServiceUnknown"), SecretError::Absent(_)));
+        assert!(matches!(said("something else"), SecretError::Failed(_)));
+        assert!(matches!(classify(&Error::NoDefaultStore), SecretError::Absent(_)));
+    }
+
+    #[test]
+    fn only_windows_has_small_items() {
+        assert_eq!(limit(Platform::Windows), Some(1280));
+        assert_eq!([limit(Platform::Linux), limit(Platform::MacOs)], [None, None]);
     }
 }

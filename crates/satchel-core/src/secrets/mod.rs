@@ -4,20 +4,26 @@
 mod escapes;
 mod keychain;
 pub mod masks;
+mod parts;
 mod spellings;
 mod vault;
 
 use std::{
     collections::BTreeSet,
     fmt,
+    ops::Deref,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
+use serde_json::Value;
+use zeroize::{Zeroize, Zeroizing};
 
-use crate::{files, model::Code};
+use crate::{
+    files,
+    model::{Code, request::StoreKind},
+};
 use keychain::Keychain;
 use vault::Vault;
 
@@ -40,6 +46,44 @@ impl Secret {
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
+    }
+}
+
+/// A message that may hold secrets. The memory of its texts is cleared when it is dropped.
+pub struct Cleared(Value);
+
+impl Cleared {
+    /// Wraps a message.
+    pub fn new(message: Value) -> Self {
+        Self(message)
+    }
+}
+
+impl Deref for Cleared {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
+impl Drop for Cleared {
+    fn drop(&mut self) {
+        clear(&mut self.0);
+    }
+}
+
+/// Clears the memory of a text that may hold a secret, before it is given back.
+pub fn clear_text(text: &mut String) {
+    text.zeroize();
+}
+
+fn clear(value: &mut Value) {
+    match value {
+        Value::String(text) => text.zeroize(),
+        Value::Array(items) => items.iter_mut().for_each(clear),
+        Value::Object(fields) => fields.values_mut().for_each(clear),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -84,17 +128,6 @@ impl SecretError {
     }
 }
 
-/// Which store is in use.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StoreKind {
-    /// The operating system's.
-    #[default]
-    Keychain,
-    /// Our encrypted file.
-    File,
-}
-
 /// What is remembered in plain: names, because not every keychain can list them, and the chosen store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Index {
@@ -136,6 +169,11 @@ impl Secrets {
 
     /// The value of one secret; `None` where there is none of that name.
     pub async fn get(&self, name: &str) -> Result<Option<Secret>, SecretError> {
+        if is_name(name) { self.get_item(name).await } else { Ok(None) }
+    }
+
+    /// An item of our own, which no reference in a configuration can name and no list shows: its name has a slash in it.
+    pub async fn get_item(&self, name: &str) -> Result<Option<Secret>, SecretError> {
         let name = name.to_owned();
         self.blocking(move |inner| match inner.index()?.store {
             StoreKind::Keychain => inner.keychain.get(&name),
@@ -144,10 +182,36 @@ impl Secrets {
         .await
     }
 
+    /// Stores or replaces an item of our own.
+    pub async fn set_item(&self, name: &str, value: Secret) -> Result<(), SecretError> {
+        let name = name.to_owned();
+        self.blocking(move |inner| {
+            let _one = lock(&inner.writing);
+            match inner.index()?.store {
+                StoreKind::Keychain => inner.keychain.set(&name, &value),
+                StoreKind::File => inner.with_vault(|vault| vault.set(&name, &value)),
+            }
+        })
+        .await
+    }
+
+    /// Removes an item of our own, where it is there.
+    pub async fn remove_item(&self, name: &str) -> Result<(), SecretError> {
+        let name = name.to_owned();
+        self.blocking(move |inner| {
+            let _one = lock(&inner.writing);
+            match inner.index()?.store {
+                StoreKind::Keychain => inner.keychain.remove(&name),
+                StoreKind::File => inner.with_vault(|vault| vault.remove(&name)),
+            }
+            .map(|_| ())
+        })
+        .await
+    }
+
     /// Stores or replaces a secret.
     pub async fn set(&self, name: &str, value: Secret) -> Result<(), SecretError> {
-        let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-        if name.is_empty() || name.len() > 128 || !name.chars().all(valid) {
+        if !is_name(name) {
             return Err(SecretError::Name(name.to_owned()));
         }
         if value.reveal().is_empty() {
@@ -169,6 +233,9 @@ impl Secrets {
 
     /// Removes a secret; false where there was none.
     pub async fn remove(&self, name: &str) -> Result<bool, SecretError> {
+        if !is_name(name) {
+            return Ok(false);
+        }
         let name = name.to_owned();
         self.blocking(move |inner| {
             let _one = lock(&inner.writing);
@@ -189,6 +256,18 @@ impl Secrets {
         self.blocking(|inner| inner.index().map(|index| (index.store, index.names))).await
     }
 
+    /// Is the encrypted file in use, and has nobody opened it yet? Whether a keychain is locked shows when it is asked.
+    ///
+    /// # Errors
+    /// Where the list of names cannot be read.
+    pub async fn is_locked(&self) -> Result<bool, SecretError> {
+        self.blocking(|inner| {
+            let in_file = inner.index()?.store == StoreKind::File;
+            Ok(in_file && lock(&inner.vault).is_none())
+        })
+        .await
+    }
+
     /// Chooses the encrypted file. Makes it where there is none, opens it where there is one. Secrets that were in
     /// the keychain stay there and are no longer read.
     pub async fn use_vault(&self, passphrase: Secret) -> Result<(), SecretError> {
@@ -198,7 +277,10 @@ impl Secrets {
         self.blocking(move |inner| {
             let _one = lock(&inner.writing);
             let vault = Vault::open_or_create(&inner.vault_file, &passphrase)?;
-            let index = Index { store: StoreKind::File, names: vault.names() };
+            let index = Index {
+                store: StoreKind::File,
+                names: vault.names().into_iter().filter(|name| is_name(name)).collect(),
+            };
             *lock(&inner.vault) = Some(vault);
             inner.write_index(&index)
         })
@@ -265,6 +347,12 @@ impl Inner {
     ) -> Result<T, SecretError> {
         work(lock(&self.vault).as_mut().ok_or(SecretError::VaultLocked)?)
     }
+}
+
+/// Can a reference name it?
+fn is_name(name: &str) -> bool {
+    let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !name.is_empty() && name.len() <= 128 && name.chars().all(valid)
 }
 
 /// A panic elsewhere must not make the secrets unreachable; the data behind these locks is always whole.

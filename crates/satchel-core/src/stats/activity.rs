@@ -1,12 +1,12 @@
-//! The history: pages of calls with filters, and everything that is known of one call.
+//! Reads the call history: filtered pages, and everything known of one call.
 
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 
 use super::{
-    recorder::sql,
     schema::{self, StoreError},
+    store::sql,
 };
 use crate::model::ledger::{
     ActivityAsk, ActivityPage, CallDetail, CallLine, DAY_PARTS, LastDay, Minute, SessionLine, Spent,

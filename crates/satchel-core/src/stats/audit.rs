@@ -1,12 +1,12 @@
-//! The history as an audit wants it: every call that is kept, in order, with the rule that decided about it.
+//! Exports the call history in order, each call with the rule that decided about it.
 
 use std::path::Path;
 
 use rusqlite::{Row, params};
 
 use super::{
-    recorder::sql,
     schema::{self, StoreError},
+    store::sql,
 };
 use crate::model::audit::{AuditAsk, AuditLine, AuditPage};
 

@@ -1,5 +1,5 @@
-//! Clients that do not put the whole list of tools before the model, but search in it themselves. Without the hub they
-//! would have received the names alone and the definitions of the tools they then use, so that is their baseline.
+//! Estimates the baseline for clients that search tool definitions themselves instead of putting all of them before the
+//! model: tool names, plus the definitions of the tools they used.
 
 /// A program, by the name it gives in `clientInfo`, and the first version that defers.
 struct Deferring {

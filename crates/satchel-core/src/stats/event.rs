@@ -1,4 +1,4 @@
-//! What happened, as the hub and the endpoint tell it: texts, times and names, nothing counted yet.
+//! Events as the hub and the endpoint report them: texts, times and names; tokens are counted later.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use crate::model::ledger::CallKind;
 /// Who asks, for as long as one session lasts.
 ///
 /// A legacy session begins with `initialize`. The ledger counts as one session all that a client asks with pauses of at
-/// most half an hour ([`super::recorder::PAUSE`]), however often it initializes, as in the stateless revision.
+/// most half an hour ([`super::store::PAUSE`]), however often it initializes, as in the stateless revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visit {
     /// Names a legacy session, unique in this run of the hub; `None` in the stateless revision.

@@ -1,14 +1,14 @@
-//! Sessions worked out by hand, one of which costs more than it saves. The tokenizer here counts one token a byte, so
-//! every figure can be checked with a ruler.
+//! Test sessions with hand-computed figures, one of which costs more than it saves. The test tokenizer counts one token
+//! per byte.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
 use super::{
     activity,
     event::{Body, Called, End, Event, Offered, Offers, Split, Visit},
-    recorder::{PAUSE, Recorder},
     report,
     sharing::{Measured, Use},
+    store::{PAUSE, Store},
 };
 use crate::model::ledger::{
     ActivityAsk, By, CallKind, DAY_PARTS, Report, ReportAsk, ReportLine, Sharing, Spent,
@@ -98,15 +98,15 @@ fn searched(visit: &Arc<Visit>, at_ms: u64, kind: CallKind) -> (Event, i64) {
 }
 
 /// Counts everything that waits, one token a byte.
-fn count(recorder: &mut Recorder) {
-    while recorder.uncounted_bytes() > 0 {
-        let counts: Vec<_> = recorder.uncounted().iter().map(|(hash, text)| (*hash, text.len())).collect();
-        recorder.counted(&counts).unwrap();
+fn count(store: &mut Store) {
+    while store.uncounted_bytes() > 0 {
+        let counts: Vec<_> = store.uncounted().iter().map(|(hash, text)| (*hash, text.len())).collect();
+        store.counted(&counts).unwrap();
     }
 }
 
-fn open(path: &Path) -> Recorder {
-    Recorder::open(path, "one token a byte", NOON).unwrap().0
+fn open(path: &Path) -> Store {
+    Store::open(path, "one token a byte", NOON).unwrap().0
 }
 
 fn ask(path: &Path, by: By) -> Report {
@@ -118,7 +118,7 @@ fn line<'a>(report: &'a Report, name: &str) -> &'a ReportLine {
 }
 
 /// One session that saves, one that costs more than it saves, one of a client that defers tools by itself.
-fn three_sessions(recorder: &mut Recorder) -> i64 {
+fn three_sessions(store: &mut Store) -> i64 {
     let good = visit(Some(1), "cursor", "Cursor", "2.0");
     let dear = visit(Some(2), "zed", "Zed", "1.0");
     let defers = visit(Some(3), "claude", "claude-code", "2.1.7");
@@ -143,7 +143,7 @@ fn three_sessions(recorder: &mut Recorder) -> i64 {
     let refused = called(&good, NOON, CallKind::Call, "nonsense", 25, "no such tool");
     let end = End { outcome: "not_sent", code: Some("unknown".into()), message: None };
     events.push(Event::Called(Box::new(Called { ours: true, end, ..refused })));
-    recorder.record(&events).unwrap();
+    store.record(&events).unwrap();
     answer
 }
 
@@ -151,10 +151,10 @@ fn three_sessions(recorder: &mut Recorder) -> i64 {
 fn sessions_worked_out_by_hand_give_these_figures() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
-    let answer = three_sessions(&mut recorder);
+    let mut store = open(&path);
+    let answer = three_sessions(&mut store);
     assert_eq!(ask(&path, By::Client).savings.left_out, 3, "nothing is counted yet, so nothing is claimed");
-    count(&mut recorder);
+    count(&mut store);
 
     let report = ask(&path, By::Client);
     let savings = &report.savings;
@@ -194,9 +194,9 @@ fn sessions_worked_out_by_hand_give_these_figures() {
 fn every_division_adds_up_to_the_same_totals() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
-    let answer = three_sessions(&mut recorder);
-    count(&mut recorder);
+    let mut store = open(&path);
+    let answer = three_sessions(&mut store);
+    count(&mut store);
     let whole = ask(&path, By::Client);
     for by in [By::Client, By::Server, By::Tool, By::Day] {
         let report = ask(&path, by);
@@ -221,14 +221,14 @@ fn a_session_without_initialize_ends_with_a_pause_and_survives_a_restart_of_the_
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
     let client = visit(None, "modern", "", "");
-    let mut recorder = open(&path);
-    recorder.record(&[listed(&client, NOON, 100), executed(&client, NOON + PAUSE, "big:a", 5)]).unwrap();
-    count(&mut recorder);
-    drop(recorder);
-    let mut recorder = open(&path);
+    let mut store = open(&path);
+    store.record(&[listed(&client, NOON, 100), executed(&client, NOON + PAUSE, "big:a", 5)]).unwrap();
+    count(&mut store);
+    drop(store);
+    let mut store = open(&path);
     let again = [listed(&client, NOON + 2 * PAUSE, 100), listed(&client, NOON + 3 * PAUSE + 1, 100)];
-    recorder.record(&again).unwrap();
-    count(&mut recorder);
+    store.record(&again).unwrap();
+    count(&mut store);
     let savings = ask(&path, By::Client).savings;
     let spent = Spent { definitions: 200, wrapping: 5, ..Spent::default() };
     assert_eq!((savings.sessions, savings.without, savings.spent), (2, 2 * 704, spent));
@@ -238,7 +238,7 @@ fn a_session_without_initialize_ends_with_a_pause_and_survives_a_restart_of_the_
 fn servers_that_were_not_read_yet_are_added_when_they_are() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
+    let mut store = open(&path);
     let client = visit(Some(1), "c", "", "");
     let with = |change: fn(&mut Vec<Offered>)| {
         let mut offers = (*offers()).clone();
@@ -256,14 +256,14 @@ fn servers_that_were_not_read_yet_are_added_when_they_are() {
         let added = offers[0].clone();
         offers.push(Offered { server: "added".into(), ..added });
     });
-    recorder.record(&[unread]).unwrap();
-    count(&mut recorder);
+    store.record(&[unread]).unwrap();
+    count(&mut store);
     assert_eq!(ask(&path, By::Client).savings.without, 102);
-    recorder.record(&[read]).unwrap();
-    count(&mut recorder);
+    store.record(&[read]).unwrap();
+    count(&mut store);
     assert_eq!(ask(&path, By::Client).savings.without, 704);
-    recorder.record(&[later]).unwrap();
-    count(&mut recorder);
+    store.record(&[later]).unwrap();
+    count(&mut store);
     assert_eq!(ask(&path, By::Client).savings.without, 704, "what was added later it would not have seen");
 }
 
@@ -272,21 +272,21 @@ fn servers_that_were_not_read_yet_are_added_when_they_are() {
 fn a_session_that_never_asked_for_a_list_saves_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
+    let mut store = open(&path);
     for number in 0..100 {
         let program = if number % 2 == 0 { "curl" } else { "claude-code" };
         let script = visit(Some(number), "script", program, "2.1.7");
         let search = searched(&script, NOON, CallKind::Find).0;
-        recorder.record(&[executed(&script, NOON, "big:a", 15), search]).unwrap();
+        store.record(&[executed(&script, NOON, "big:a", 15), search]).unwrap();
     }
-    count(&mut recorder);
+    count(&mut store);
     let savings = ask(&path, By::Client).savings;
     assert_eq!((savings.sessions, savings.left_out, savings.without), (2, 0, 0));
     assert!(savings.net < 0 && savings.percent.is_none(), "{savings:?}");
     // One that asks later has it from then on.
     let late = visit(Some(0), "script", "curl", "2.1.7");
-    recorder.record(&[listed(&late, NOON, 10), executed(&late, NOON, "big:a", 15)]).unwrap();
-    count(&mut recorder);
+    store.record(&[listed(&late, NOON, 10), executed(&late, NOON, "big:a", 15)]).unwrap();
+    count(&mut store);
     assert_eq!(ask(&path, By::Client).savings.without, 704);
 }
 
@@ -295,25 +295,25 @@ fn a_session_that_never_asked_for_a_list_saves_nothing() {
 fn a_client_that_initializes_for_each_call_saves_its_list_once() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
-    let each = |recorder: &mut Recorder, number: u64, at_ms: u64| {
+    let mut store = open(&path);
+    let each = |store: &mut Store, number: u64, at_ms: u64| {
         let client = visit(Some(number), "curl", "curl", "8");
-        recorder.record(&[listed(&client, at_ms, 100), executed(&client, at_ms, "big:a", 15)]).unwrap();
+        store.record(&[listed(&client, at_ms, 100), executed(&client, at_ms, "big:a", 15)]).unwrap();
     };
-    (0..100).for_each(|number| each(&mut recorder, number, NOON + number * 1000));
-    count(&mut recorder);
+    (0..100).for_each(|number| each(&mut store, number, NOON + number * 1000));
+    count(&mut store);
     let savings = ask(&path, By::Client).savings;
     let spent = Spent { definitions: 100, wrapping: 100 * 15, ..Spent::default() };
     assert_eq!((savings.sessions, savings.without, savings.spent), (1, 704, spent));
 
     // Nor does a restart of the hub save it again; a later conversation does.
-    drop(recorder);
-    let mut recorder = open(&path);
-    each(&mut recorder, 1, NOON + PAUSE);
-    count(&mut recorder);
+    drop(store);
+    let mut store = open(&path);
+    each(&mut store, 1, NOON + PAUSE);
+    count(&mut store);
     assert_eq!(ask(&path, By::Client).savings.without, 704);
-    each(&mut recorder, 2, NOON + 3 * PAUSE);
-    count(&mut recorder);
+    each(&mut store, 2, NOON + 3 * PAUSE);
+    count(&mut store);
     let savings = ask(&path, By::Client).savings;
     assert_eq!((savings.sessions, savings.without, savings.spent.definitions), (2, 2 * 704, 200));
 }
@@ -323,13 +323,13 @@ fn a_client_that_initializes_for_each_call_saves_its_list_once() {
 fn sessions_that_are_open_side_by_side_each_save_their_list() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
+    let mut store = open(&path);
     let windows = [1, 2].map(|number| visit(Some(number), "editor", "Editor", "1"));
     for (at_ms, window) in [(NOON, 0), (NOON + 1, 1), (NOON + 2, 0), (NOON + 3, 1)] {
         let window = &windows[window];
-        recorder.record(&[listed(window, at_ms, 100), executed(window, at_ms, "big:a", 5)]).unwrap();
+        store.record(&[listed(window, at_ms, 100), executed(window, at_ms, "big:a", 5)]).unwrap();
     }
-    count(&mut recorder);
+    count(&mut store);
     let savings = ask(&path, By::Client).savings;
     let spent = Spent { definitions: 200, wrapping: 20, ..Spent::default() };
     assert_eq!((savings.sessions, savings.without, savings.spent), (2, 2 * 704, spent));
@@ -340,7 +340,7 @@ fn sessions_that_are_open_side_by_side_each_save_their_list() {
 fn white_space_and_escapes_of_a_server_are_no_saving() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
+    let mut store = open(&path);
     let padded =
         "{ \"name\" :  \"t\\u0065st\",\n  \"inputSchema\" : { \"type\" : \"object\" , \"maximum\":1.0 } }";
     let tools = Some(vec![("test".to_owned(), Arc::from(padded)), ("two".to_owned(), Arc::from(padded))]);
@@ -351,11 +351,11 @@ fn white_space_and_escapes_of_a_server_are_no_saving() {
     {
         let client = visit(Some(number as u64), &format!("direct-{number}"), "", "");
         let definitions: Arc<str> = list.into();
-        recorder
+        store
             .record(&[Event::Listed { visit: client, at_ms: NOON, definitions, offers: offers.clone() }])
             .unwrap();
     }
-    count(&mut recorder);
+    count(&mut store);
     let savings = ask(&path, By::Client).savings;
     let whole = 2 * (sent.len() as i64 * 2 + 3);
     assert_eq!((savings.sessions, savings.without, savings.with, savings.net), (2, whole, whole, 0));
@@ -365,10 +365,10 @@ fn white_space_and_escapes_of_a_server_are_no_saving() {
 fn a_persons_own_calls_neither_cost_nor_save() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
+    let mut store = open(&path);
     let person = Arc::new(Visit { face: true, ..(*visit(None, "satchel", "", "")).clone() });
-    recorder.record(&[executed(&person, NOON, "big:a", 0)]).unwrap();
-    count(&mut recorder);
+    store.record(&[executed(&person, NOON, "big:a", 0)]).unwrap();
+    count(&mut store);
     let report = ask(&path, By::Client);
     assert_eq!((report.totals.calls, report.savings.sessions, report.savings.without), (1, 0, 0));
 }
@@ -377,7 +377,7 @@ fn a_persons_own_calls_neither_cost_nor_save() {
 fn what_sharing_saved_is_weighed_by_time_and_kept_until_the_sums_go() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
+    let mut store = open(&path);
     assert_eq!(ask(&path, By::Server).sharing, Sharing::default());
     let measured = |at_ms, seconds, processes: u64, mb: u64| {
         let used = Use { processes: 2, memory_bytes: 100_000_000 };
@@ -386,8 +386,8 @@ fn what_sharing_saved_is_weighed_by_time_and_kept_until_the_sums_go() {
     };
     // An hour earlier than the others: a quarter of the time with nothing saved.
     let hour = 3_600_000;
-    recorder.record(&[measured(NOON - 2 * hour, 900, 0, 0), measured(NOON, 1800, 4, 200)]).unwrap();
-    recorder.record(&[measured(NOON, 900, 8, 400)]).unwrap();
+    store.record(&[measured(NOON - 2 * hour, 900, 0, 0), measured(NOON, 1800, 4, 200)]).unwrap();
+    store.record(&[measured(NOON, 900, 8, 400)]).unwrap();
     let sharing = ask(&path, By::Server).sharing;
     let expected = Sharing {
         measured_hours: 1.0,
@@ -401,9 +401,9 @@ fn what_sharing_saved_is_weighed_by_time_and_kept_until_the_sums_go() {
     assert_eq!(sharing, expected);
     let last = ReportAsk { by: By::Server, days: None, hours: Some(1) };
     assert_eq!(report::report(&path, &last, NOON).unwrap().sharing.measured_hours, 0.75);
-    recorder.delete_history(false).unwrap();
+    store.delete_history(false).unwrap();
     assert_eq!(ask(&path, By::Server).sharing, expected, "sums stay");
-    recorder.delete_history(true).unwrap();
+    store.delete_history(true).unwrap();
     assert_eq!(ask(&path, By::Server).sharing, Sharing::default());
 }
 
@@ -411,13 +411,13 @@ fn what_sharing_saved_is_weighed_by_time_and_kept_until_the_sums_go() {
 fn deleted_history_is_gone_from_the_disk_and_the_sums_stay() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
+    let mut store = open(&path);
     let client = visit(Some(1), "c", "", "");
     let mut call = called(&client, NOON, CallKind::Call, "big:a", 30, "x");
     call.arguments = Some(r#"{"q":"canary-in-arguments"}"#.into());
     call.end.message = Some("canary-in-message".into());
-    recorder.record(&[Event::Called(Box::new(call))]).unwrap();
-    count(&mut recorder);
+    store.record(&[Event::Called(Box::new(call))]).unwrap();
+    count(&mut store);
     let found = |needle: &str| {
         let files = std::fs::read_dir(dir.path()).unwrap().flatten();
         let mut all = files.map(|file| std::fs::read(file.path()).unwrap());
@@ -425,14 +425,14 @@ fn deleted_history_is_gone_from_the_disk_and_the_sums_stay() {
     };
     assert!(found("canary-in-arguments") && found("canary-in-message"));
     let before = ask(&path, By::Server);
-    recorder.delete_history(false).unwrap();
+    store.delete_history(false).unwrap();
     assert!(!found("canary-in-arguments") && !found("canary-in-message"));
     assert_eq!(ask(&path, By::Server), before, "sums stay");
     assert!(activity::page(&path, &ActivityAsk::default(), NOON).unwrap().calls.is_empty());
-    recorder.delete_history(true).unwrap();
+    store.delete_history(true).unwrap();
     assert_eq!(ask(&path, By::Server).totals.calls, 0);
-    recorder.record(&[executed(&client, NOON, "big:a", 0)]).unwrap();
-    count(&mut recorder);
+    store.record(&[executed(&client, NOON, "big:a", 0)]).unwrap();
+    count(&mut store);
     assert_eq!(ask(&path, By::Server).totals.calls, 1, "it goes on afterwards");
 }
 
@@ -440,18 +440,18 @@ fn deleted_history_is_gone_from_the_disk_and_the_sums_stay() {
 fn the_history_is_kept_within_its_days_and_its_size() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
+    let mut store = open(&path);
     let client = visit(Some(1), "c", "", "");
     let day = 24 * 3600 * 1000;
     let events: Vec<Event> = (0..12_000)
         .map(|at| executed(&client, NOON + if at < 10 { 0 } else { 2 * day }, "big:a", 0))
         .collect();
-    recorder.record(&events).unwrap();
+    store.record(&events).unwrap();
     let kept = |ask: ActivityAsk| activity::page(&path, &ask, NOON).unwrap();
-    recorder.retain(NOON + 2 * day, 1, u64::MAX).unwrap();
+    store.retain(NOON + 2 * day, 1, u64::MAX).unwrap();
     let old = ActivityAsk { to_ms: Some(NOON + day), ..ActivityAsk::default() };
     assert!(kept(old).calls.is_empty() && kept(ActivityAsk::default()).more);
-    recorder.retain(NOON + 2 * day, 1, 900_000).unwrap();
+    store.retain(NOON + 2 * day, 1, 900_000).unwrap();
     let oldest = ActivityAsk { before: Some(5_000), ..ActivityAsk::default() };
     assert!(kept(oldest).calls.is_empty(), "the oldest went first");
     assert_eq!(ask(&path, By::Server).totals.calls, 12_000, "sums stay");
@@ -462,21 +462,21 @@ fn a_ledger_that_is_damaged_while_it_is_used_is_set_aside_and_nothing_that_comes
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
     let client = visit(Some(1), "c", "", "");
-    let mut recorder = open(&path);
+    let mut store = open(&path);
     let many: Vec<Event> = (0..3_000).map(|_| executed(&client, NOON, "big:a", 0)).collect();
-    recorder.record(&many).unwrap();
-    drop(recorder);
+    store.record(&many).unwrap();
+    drop(store);
     // Everything behind the first page.
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[4096..].fill(0x5a);
     std::fs::write(&path, bytes).unwrap();
-    let (mut recorder, at_start) = Recorder::open(&path, "one token a byte", NOON).unwrap();
+    let (mut store, at_start) = Store::open(&path, "one token a byte", NOON).unwrap();
     let damaged = match at_start {
         Some(damaged) => damaged,
-        None => recorder.check().unwrap().expect("a check finds it"),
+        None => store.check().unwrap().expect("a check finds it"),
     };
     assert!(damaged.aside.exists());
-    recorder.record(&[executed(&client, NOON, "big:a", 0)]).unwrap();
+    store.record(&[executed(&client, NOON, "big:a", 0)]).unwrap();
     assert_eq!(ask(&path, By::Server).totals.calls, 1);
 }
 
@@ -484,7 +484,7 @@ fn a_ledger_that_is_damaged_while_it_is_used_is_set_aside_and_nothing_that_comes
 fn a_day_is_told_in_parts_by_server_and_only_what_reached_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
+    let mut store = open(&path);
     let client = visit(Some(1), "c", "", "");
     let (hour, day) = (3_600_000, 24 * 3_600_000);
     let made = |ago: u64, tool: &str| executed(&client, NOON - ago, tool, 0);
@@ -496,8 +496,8 @@ fn a_day_is_told_in_parts_by_server_and_only_what_reached_one() {
         made(2 * hour, "small:c"),
         made(day, "big:a"),
     ];
-    recorder.record(&events).unwrap();
-    recorder.record(&[Event::Called(Box::new(searched))]).unwrap();
+    store.record(&events).unwrap();
+    store.record(&[Event::Called(Box::new(searched))]).unwrap();
     let told = activity::last_day(&path, NOON).unwrap().calls;
     // Noon begins a part of 90 minutes: 2 hours ago are two parts back, 9 hours six, and a day sixteen, which is out.
     let mut big = vec![0; DAY_PARTS];
@@ -512,9 +512,9 @@ fn a_day_is_told_in_parts_by_server_and_only_what_reached_one() {
 fn a_page_has_filters_and_a_call_its_route() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
-    let mut recorder = open(&path);
-    three_sessions(&mut recorder);
-    count(&mut recorder);
+    let mut store = open(&path);
+    three_sessions(&mut store);
+    count(&mut store);
     let page = |ask: ActivityAsk| activity::page(&path, &ask, NOON).unwrap();
     let all = page(ActivityAsk::default());
     assert_eq!((all.calls.len(), all.problems, all.more, all.sessions.len()), (6, 1, false, 3));

@@ -1,10 +1,10 @@
-//! What is kept of the history and for how long, and what of a call's arguments and result may be kept at all.
+//! Retention: how long history is kept, and which arguments and results may be kept at all.
 
 use rusqlite::Connection;
 use satchel_mcp::{Raw, object};
 use serde_json::Value;
 
-use super::{recorder::sql, schema::StoreError};
+use super::{schema::StoreError, store::sql};
 use crate::model::secret::is_named_within;
 
 /// Kept of one call's arguments or result, in bytes.
@@ -168,7 +168,7 @@ pub(super) fn retain(connection: &Connection, now_ms: u64, days: u32, bytes: u64
     connection.execute("DELETE FROM calls WHERE time_ms < ?1", [sql(oldest)])?;
     let texts = now_ms.saturating_sub(TEXTS_DAYS * DAY);
     connection.execute("DELETE FROM texts WHERE counted_ms < ?1", [sql(texts)])?;
-    let hours = super::recorder::hour(
+    let hours = super::store::hour(
         connection,
         now_ms.saturating_sub(u64::from(super::report::HOURS + 24) * 3_600_000),
     )?;

@@ -1,9 +1,10 @@
-//! What is measured: what servers cost this computer, what was called, what that put before models, and what was saved.
+//! Measures what servers cost this computer, what was called, how many tokens that put before models, and what was
+//! saved.
 //!
-//! Theory of operation: [`event`]s say what happened, as texts and times. The [`recorder`] turns them into rows at
-//! once, without numbers of tokens; it keeps the texts that nobody has counted yet in memory, gives them out to be
-//! counted, and adds the numbers when they come. All of that blocks and is run beside the calls, by the hub's ledger
-//! task. Readers ([`report`], [`activity`]) have a connection of their own and never wait for the writer.
+//! Theory of operation: [`event`]s report what happened, as texts and times. The [`store`] writes them as rows at once,
+//! without token counts; it keeps uncounted texts in memory, hands them out for counting, and adds the counts when they
+//! arrive. All of that blocks; the room `recorder` runs it beside the calls. Readers ([`report`], [`activity`]) have a
+//! connection of their own and never wait for the writer.
 
 pub mod activity;
 pub mod audit;
@@ -12,10 +13,10 @@ pub mod event;
 #[cfg(test)]
 mod fixture;
 pub mod keep;
-pub mod recorder;
 pub mod report;
 mod schema;
 pub mod sharing;
+pub mod store;
 mod succession;
 pub mod trace;
 pub mod trail;

@@ -1,5 +1,5 @@
-//! What was called and what was saved, added up: the one query layer under every face. Reads sums only, so a report of
-//! a million calls takes milliseconds, and deleting the history changes none.
+//! Aggregates calls and savings for every face. Reads sums only: a report over a million calls takes milliseconds, and
+//! deleting the history changes no sum.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -9,9 +9,9 @@ use std::{
 use rusqlite::{Connection, params};
 
 use super::{
-    recorder::{hour, sql},
     schema::{self, StoreError},
     sharing,
+    store::{hour, sql},
 };
 use crate::model::{
     ledger::{By, Report, ReportAsk, ReportLine, Savings, Took, Totals},

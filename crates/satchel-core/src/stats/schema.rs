@@ -1,4 +1,4 @@
-//! The ledger's database: opened, brought up to date, set aside where it is damaged.
+//! Opens the ledger's database, migrates it, and sets it aside when it is damaged.
 
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,13 @@
-//! What sharing servers saved over time: processes that did not run and memory that was not used, weighed by how long.
+//! Computes what sharing servers saved over time: processes that did not run and memory that was not used, weighted by
+//! duration.
 
 use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, params};
 
 use super::{
-    recorder::{hour, sql},
     schema::StoreError,
+    store::{hour, sql},
 };
 use crate::model::ledger::Sharing;
 

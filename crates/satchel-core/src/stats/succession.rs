@@ -1,8 +1,8 @@
-//! Which session with `initialize` carries on which. A client that initializes anew for each call is still one
-//! conversation, and its list of tools is before the model once. Knows no clock but the times it is told.
+//! Detects which session continues which: a client that initializes anew for each call is one conversation, with one
+//! tool list before the model. Uses no clock but the times it is given.
 //!
-//! A session carries on the one that its client used last, where that was within [`PAUSE`]. Where the earlier one is
-//! used again afterwards, both are open side by side, as two windows of an editor are: then they are counted apart.
+//! A session continues the one that its client used last, within [`PAUSE`]. If the earlier one is used again
+//! afterwards, both are open side by side (two windows of an editor) and are counted apart.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     event::{Offers, Visit},
-    recorder::PAUSE,
+    store::PAUSE,
 };
 
 /// Chains that are remembered; the one that was used longest ago goes first.

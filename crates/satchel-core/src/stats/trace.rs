@@ -1,5 +1,5 @@
-//! Where a call stands in a distributed trace (W3C Trace Context, `traceparent` in `_meta` as `basic/index.mdx` of
-//! 2026-07-28 reserves it), and what a collector of traces is told of it.
+//! W3C Trace Context of a call (`traceparent` in `_meta`, reserved by `basic/index.mdx` of 2026-07-28), and the span
+//! that a collector receives.
 
 use std::{fmt, time::SystemTime};
 

@@ -1,9 +1,9 @@
-//! The trail: records of what was started, allowed, refused, read and changed. Each holds a hash over itself and the one
-//! before it, and the last one's is kept in a file of its own beside the ledger: what is deleted, altered, moved or cut
-//! off afterwards is found. Whoever can write both files can forge both; who fears that notes the head elsewhere.
+//! The audit log: hash-chained records of what was started, allowed, refused, read and changed. The last hash is also
+//! kept in a file beside the ledger, so deleted, altered, moved or truncated records are detected. Whoever can write
+//! both files can forge both; note the head elsewhere to detect that.
 //!
-//! Old records are deleted by age and number, and by a person's wish, from the front only. The last hash that is gone
-//! stays as the base of the rest, and a record says so; a base that no record speaks of is one that was forged.
+//! Records are deleted only from the front, by age, by number, or at a person's request. The last deleted hash stays as
+//! the base of the rest, and a record says so; a base that no record mentions was forged.
 
 use std::{
     fmt,
@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 
 use super::{
     keep,
-    recorder::sql,
     schema::{self, StoreError},
+    store::sql,
 };
 use crate::{
     files,

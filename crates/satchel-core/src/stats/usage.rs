@@ -1,4 +1,4 @@
-//! Memory and processor time of process trees, as the operating system counts them. Blocking; takes some milliseconds.
+//! Reads memory and CPU time of process trees from the operating system. Blocks for some milliseconds.
 
 use std::{collections::HashMap, path::Path};
 

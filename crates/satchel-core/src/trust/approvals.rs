@@ -6,7 +6,8 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
@@ -168,6 +169,12 @@ impl Record {
         pin.approved.then_some(pin.text.as_str())
     }
 
+    /// Every secret that it may have, with the recipient that was approved.
+    pub fn recipients(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pins = self.pins.get(&Kind::Secret).into_iter().flatten();
+        pins.filter(|(_, pin)| pin.approved).map(|(secret, pin)| (secret.as_str(), pin.text.as_str()))
+    }
+
     /// Was this record made by a version that asked about secrets?
     pub fn asks_about_secrets(&self) -> bool {
         self.read.contains(&Kind::Secret)
@@ -258,6 +265,21 @@ impl Record {
 /// Whatever the file system says; the file is then as it was.
 pub fn write(path: &Path, record: &Record) -> std::io::Result<()> {
     files::replace(path, &serde_json::to_vec(record)?)
+}
+
+/// The same for many records, all of them on disk when it returns.
+///
+/// # Errors
+/// For each what [`write`] says; the others are written.
+pub fn write_all(records: &[(PathBuf, Arc<Record>)]) -> Vec<std::io::Result<()>> {
+    let file = |(path, record): &(PathBuf, Arc<Record>)| Ok((path.clone(), serde_json::to_vec(&**record)?));
+    match records.iter().map(file).collect::<Result<Vec<_>, serde_json::Error>>() {
+        Ok(files) => files::replace_all(&files),
+        Err(error) => {
+            let failed = |_| Err(std::io::Error::other(error.to_string()));
+            records.iter().map(failed).collect()
+        }
+    }
 }
 
 /// Is there a record that knows more than that its server was imported? A damaged one might.

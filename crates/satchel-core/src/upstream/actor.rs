@@ -6,7 +6,7 @@
 //! the connection and itself.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -23,25 +23,24 @@ use satchel_mcp::Raw;
 use super::{
     activity::{self, Launcher},
     connect::{Connection, Signs, batch, http, sse, stdio},
-    credentials,
     dirty::Dirty,
     ending::Ending,
     environment::{self, Found, SearchPath},
+    fill::fill,
     gate::Gate,
     handshake::{self, Hello, failure},
     lease::{Lease, LeaseError},
     lifecycle::{Effect, Event, Failure, Lifecycle, Policy, Refusal, State, TIMEOUTS},
     link::{Link, OnChange},
     log::ServerLog,
+    oauth::{account::Credential, accounts::Accounts},
     setup::setup_of,
     walls::{Walls, WallsError},
     warden::{MARK, Warden},
 };
 use crate::{
-    config::{
-        expand::{Template, Values, fill_map},
-        file::OWN_COMMAND,
-    },
+    clock::now_ms,
+    config::file::OWN_COMMAND,
     files::{self, Places},
     model::{
         Code, ServerConfig, ServerName, TransportConfig,
@@ -49,7 +48,8 @@ use crate::{
         snapshot::{During, LastFailure, Phase},
         trail::DeedKind,
     },
-    secrets::{Secret, Secrets},
+    platform::{Environment, Platform},
+    secrets::Secrets,
     stats::trail::{Deed, Trail},
     tasks::{Panicked, caught, may_fail_here},
 };
@@ -80,12 +80,14 @@ pub struct Surroundings {
     pub places: Places,
     /// Where credentials come from.
     pub secrets: Secrets,
+    /// How servers are signed in to.
+    pub accounts: Accounts,
     /// Started where the configuration says `satchel`.
     pub own_program: PathBuf,
     /// Told of every process.
     pub warden: Warden,
     /// The hub's own environment when it started.
-    pub environment: HashMap<String, String>,
+    pub environment: Environment,
     /// Where programs are looked for.
     pub search_path: SearchPath,
     /// Shutdown waits for its tasks.
@@ -435,6 +437,10 @@ impl Actor {
             Mail::ListsRead(read) => {
                 match read {
                     Ok(()) => self.last_failure = None,
+                    // Connected, and of no use before somebody signs in.
+                    Err(failure) if failure.code.is_sign_in() => {
+                        self.handle(Event::Ended(self.lifecycle.generation(), failure));
+                    }
                     Err(failure) => self.remember(During::Lists, failure),
                 }
                 self.publish();
@@ -539,7 +545,11 @@ impl Actor {
 
     fn remember(&mut self, during: During, failure: Failure) {
         // What waits for a person's approval is told as that, and who ends everything knows that servers end.
-        if failure.code == Code::HeldBack || self.around.ending.has_begun() || !self.closing.is_empty() {
+        if failure.code == Code::HeldBack
+            || failure.code.is_sign_in()
+            || self.around.ending.has_begun()
+            || !self.closing.is_empty()
+        {
             return;
         }
         let at_ms = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -685,7 +695,7 @@ struct Start {
 impl Start {
     /// Tries the ways there are until one works: at most one after the other of each kind.
     async fn run(self) -> Result<Box<(Connection, Hello)>, Failure> {
-        let filled = self.fill().await?;
+        let filled = fill(&self.name, &self.config.transport, &self.around, &self.log).await?;
         self.gate.permits(&filled).await?;
         let hosted = matches!(filled, TransportConfig::Http { .. });
         let usual = match self.config.era {
@@ -792,8 +802,10 @@ impl Start {
                 self.did(DeedKind::Started, self.name.as_str(), format!("{detail}; {}", self.setup()));
                 (connected, patience, launcher)
             }
-            TransportConfig::Http { url, headers } => {
-                let address = http::Address { url, headers };
+            TransportConfig::Http { url, headers, oauth } => {
+                let accounts = &self.around.accounts;
+                let credential = Credential::of(accounts, &self.name, &url, &headers, *oauth, &self.log);
+                let address = http::Address { url, headers, credential };
                 let connection = match way {
                     Way::Sse => sse::connect(&address, ears, self.log.clone(), tracker),
                     Way::Modern | Way::Legacy => http::connect(&address, ears, self.log.clone(), tracker),
@@ -878,60 +890,13 @@ impl Start {
     }
 
     fn did(&self, kind: DeedKind, subject: &str, detail: String) {
-        let at_ms = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let at_ms = u64::try_from(at_ms.as_millis()).unwrap_or_default();
         let (who, subject) = (self.name.to_string(), subject.to_owned());
-        (self.around.trail.0)(Deed { at_ms, kind, who, subject, detail });
+        (self.around.trail.0)(Deed { at_ms: now_ms(), kind, who, subject, detail });
     }
 
     /// What runs, in short: the same as long as nobody changes the server's entry.
     fn setup(&self) -> String {
         format!("setup {}", setup_of(&self.config.transport).get(..16).unwrap_or_default())
-    }
-
-    /// Fills in every reference, or says what is missing.
-    async fn fill(&self) -> Result<TransportConfig, Failure> {
-        let mut values = Known { environment: &self.around.environment, secrets: HashMap::new() };
-        for name in secrets_of(&self.config.transport) {
-            match self.around.secrets.get(&name).await {
-                Ok(Some(secret)) => {
-                    self.did(DeedKind::SecretRead, &name, String::new());
-                    values.secrets.insert(name, secret);
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    return Err(Failure {
-                        code: error.code().unwrap_or(Code::NeedsCredential),
-                        message: format!("the secret {name} cannot be read: {error}"),
-                        missing: vec![name],
-                    });
-                }
-            }
-        }
-        let mut missing = BTreeSet::new();
-        let filled = match &self.config.transport {
-            TransportConfig::Stdio { command, args, env, cwd } => TransportConfig::Stdio {
-                command: Template::parse(command).fill(&values, &mut missing),
-                args: args.iter().map(|arg| Template::parse(arg).fill(&values, &mut missing)).collect(),
-                env: fill_map(env, &values, &mut missing),
-                cwd: cwd.as_ref().map(|cwd| Template::parse(cwd).fill(&values, &mut missing)),
-            },
-            TransportConfig::Http { url, headers } => TransportConfig::Http {
-                url: Template::parse(url).fill(&values, &mut missing),
-                headers: fill_map(headers, &values, &mut missing),
-            },
-        };
-        let stored = values.secrets.values().cloned();
-        self.log.mask(stored.chain(credentials::written_in(&filled)).collect());
-        if missing.is_empty() {
-            return Ok(filled);
-        }
-        let missing: Vec<String> = missing.into_iter().collect();
-        Err(Failure {
-            code: Code::NeedsCredential,
-            message: format!("{} is not set", missing.join(", ")),
-            missing,
-        })
     }
 
     /// Walls are raised by the leash; without one there are none, and then nothing is started.
@@ -941,7 +906,7 @@ impl Start {
         program: &Path,
         home: Option<&Path>,
         leashed: bool,
-        env: &mut std::collections::BTreeMap<String, String>,
+        env: &mut Environment,
     ) -> Result<Walls, Failure> {
         let denied = |error: WallsError| failure(Code::SpawnDenied, error.to_string());
         if !leashed {
@@ -950,7 +915,7 @@ impl Start {
         let temporary = self.around.places.data.join("sandboxes").join(files::file_stem(self.name.as_str()));
         let walls = Walls::around(sandbox, program, home, &temporary).map_err(denied)?;
         for name in ["TMPDIR", "TMP", "TEMP"] {
-            env.insert(name.into(), temporary.to_string_lossy().into_owned());
+            env.set(name, temporary.to_string_lossy());
         }
         Ok(walls)
     }
@@ -962,20 +927,23 @@ impl Start {
         own: std::collections::BTreeMap<String, String>,
         cwd: Option<String>,
     ) -> Result<stdio::Program, Failure> {
-        let home = self.around.environment.get("HOME").map(PathBuf::from);
-        let cwd = cwd.map(|cwd| expand_home(&cwd, home.as_deref()));
-        let path = own.get("PATH").map(|path| std::env::split_paths(path).collect::<Vec<_>>());
+        let (ours, home) = (&self.around.environment, self.around.environment.home());
+        let cwd = cwd.map(|cwd| expand_home(&cwd, home.as_deref(), ours.platform()));
+        let path = ours
+            .platform()
+            .variable(&own, "PATH")
+            .map(|path| std::env::split_paths(path).collect::<Vec<_>>());
         // The embedded server needs no search, and must not wait for the login shell.
         let known = match command {
             OWN_COMMAND => &[][..],
-            _ => self.around.search_path.dirs(&self.around.environment).await,
+            _ => self.around.search_path.dirs(ours).await,
         };
         let dirs = path.as_deref().unwrap_or(known);
         let program = if command == OWN_COMMAND {
             self.around.own_program.clone()
         } else {
-            let command = expand_home(command, home.as_deref());
-            match environment::find_program(&command.to_string_lossy(), dirs, cwd.as_deref()) {
+            let command = expand_home(command, home.as_deref(), ours.platform());
+            match environment::find_program(&command.to_string_lossy(), dirs, cwd.as_deref(), ours) {
                 Found::At(program) => program,
                 Found::NotExecutable(path) => {
                     let message = format!("{} is not executable", path.display());
@@ -989,7 +957,7 @@ impl Start {
                 }
             }
         };
-        let (program, args) = if cfg!(windows) {
+        let (program, args) = if ours.platform() == Platform::Windows {
             let text = |path: &Path| {
                 std::fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             };
@@ -998,12 +966,12 @@ impl Start {
         } else {
             (program, args)
         };
-        let mut env = environment::passed_on(self.around.environment.clone());
+        let mut env = environment::passed_on(ours);
         if !known.is_empty() {
-            env.insert("PATH".into(), join(known));
+            env.set("PATH", join(known));
         }
         env.extend(own);
-        env.insert(MARK.into(), self.mark.clone());
+        env.set(MARK, self.mark.as_str());
         let cwd = cwd.or_else(|| home.clone()).filter(|cwd| !cwd.as_os_str().is_empty());
         // The embedded server starts nothing that could get away.
         let leash = (cfg!(target_os = "linux") && command != OWN_COMMAND)
@@ -1015,7 +983,7 @@ impl Start {
                 Some(self.walls(sandbox, &program, home.as_deref(), leash.is_some(), &mut env)?)
             }
         };
-        Ok(stdio::Program { program, args, env, cwd, leash, walls })
+        Ok(stdio::Program { program, args, env: env.into_variables(), cwd, leash, walls })
     }
 }
 
@@ -1082,8 +1050,10 @@ fn patience_for(launcher: Option<Launcher>, quiet: Duration) -> Duration {
     if launcher.is_some() { DOWNLOAD } else { quiet }
 }
 
-fn expand_home(path: &str, home: Option<&Path>) -> PathBuf {
-    match (path.strip_prefix("~/"), home) {
+fn expand_home(path: &str, home: Option<&Path>, platform: Platform) -> PathBuf {
+    let below = path.strip_prefix("~/");
+    let below = below.or_else(|| path.strip_prefix("~\\").filter(|_| platform == Platform::Windows));
+    match (below, home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => path.into(),
     }
@@ -1091,33 +1061,6 @@ fn expand_home(path: &str, home: Option<&Path>) -> PathBuf {
 
 fn join(dirs: &[PathBuf]) -> String {
     std::env::join_paths(dirs).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn secrets_of(transport: &TransportConfig) -> BTreeSet<String> {
-    let texts: Vec<&String> = match transport {
-        TransportConfig::Stdio { command, args, env, cwd } => {
-            [command].into_iter().chain(args).chain(env.values()).chain(cwd).collect()
-        }
-        TransportConfig::Http { url, headers } => [url].into_iter().chain(headers.values()).collect(),
-    };
-    texts
-        .iter()
-        .flat_map(|text| Template::parse(text).secrets().map(ToOwned::to_owned).collect::<Vec<_>>())
-        .collect()
-}
-
-struct Known<'a> {
-    environment: &'a HashMap<String, String>,
-    secrets: HashMap<String, Secret>,
-}
-
-impl Values for Known<'_> {
-    fn variable(&self, name: &str) -> Option<String> {
-        self.environment.get(name).cloned()
-    }
-    fn secret(&self, name: &str) -> Option<String> {
-        self.secrets.get(name).map(|secret| secret.reveal().to_owned())
-    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,8 @@ pub(super) fn written_in(transport: &TransportConfig) -> Vec<Secret> {
             named(env, &mut found);
             arguments(args, &mut found);
         }
-        TransportConfig::Http { url, headers } => {
+        TransportConfig::Http { url, headers, oauth } => {
+            found.extend(oauth.client_secret.clone());
             named(headers, &mut found);
             address(url, &mut found);
         }
@@ -207,6 +208,7 @@ mod tests {
                     ("X-API-Key", "value-seven"),
                     ("X-Region", "europe-west"),
                 ]),
+                oauth: Box::default(),
             },
             &["value-six", "Basic bWU6cGFzc3dvcmQ=", "bWU6cGFzc3dvcmQ=", "password", "value-seven"],
         );

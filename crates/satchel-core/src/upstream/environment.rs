@@ -1,14 +1,13 @@
 //! What a server's process sees of our environment: what programs need to run, and no secrets of others.
 
+use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::time::Duration;
-use std::{
-    collections::{BTreeMap, HashMap},
-    path::{Path, PathBuf},
-};
+
+use crate::platform::{Environment, Platform};
 
 /// Variables passed on. Everything else a server needs stands in its own `env`.
-const PASSED: [&str; 44] = [
+const PASSED: [&str; 30] = [
     "PATH",
     "HOME",
     "USER",
@@ -41,7 +40,10 @@ const PASSED: [&str; 44] = [
     "NODE_EXTRA_CA_CERTS",
     "REQUESTS_CA_BUNDLE",
     "CURL_CA_BUNDLE",
-    // Windows cannot start most programs without these.
+];
+/// The same on Windows, where most programs do not start without the first of these, and native packages, PowerShell and
+/// installers misbehave without the rest.
+const PASSED_ON_WINDOWS: [&str; 27] = [
     "SystemRoot",
     "SystemDrive",
     "windir",
@@ -50,12 +52,25 @@ const PASSED: [&str; 44] = [
     "APPDATA",
     "LOCALAPPDATA",
     "ProgramData",
+    "ALLUSERSPROFILE",
+    "PUBLIC",
     "ProgramFiles",
     "ProgramFiles(x86)",
+    "ProgramW6432",
+    "CommonProgramFiles",
+    "CommonProgramFiles(x86)",
+    "CommonProgramW6432",
     "USERPROFILE",
     "USERNAME",
+    "USERDOMAIN",
     "HOMEDRIVE",
     "HOMEPATH",
+    "COMPUTERNAME",
+    "OS",
+    "NUMBER_OF_PROCESSORS",
+    "PROCESSOR_ARCHITECTURE",
+    "PROCESSOR_IDENTIFIER",
+    "PSModulePath",
 ];
 /// Families of variables passed on.
 const PASSED_PREFIXES: [&str; 2] = ["LC_", "XDG_"];
@@ -75,6 +90,24 @@ const USUAL_HOME_DIRS: [&str; 10] = [
     ".local/share/fnm/aliases/default/bin",
     ".local/share/pnpm",
 ];
+/// The same on Windows: a variable and a directory below it. What was installed since the hub began is there too, though
+/// the hub's own search path does not say so.
+const USUAL_DIRS_ON_WINDOWS: [(&str, &str); 14] = [
+    ("USERPROFILE", ".local\\bin"),
+    ("USERPROFILE", ".cargo\\bin"),
+    ("USERPROFILE", ".bun\\bin"),
+    ("USERPROFILE", ".deno\\bin"),
+    ("USERPROFILE", "scoop\\shims"),
+    ("APPDATA", "npm"),
+    ("LOCALAPPDATA", "pnpm"),
+    ("LOCALAPPDATA", "Volta\\bin"),
+    ("LOCALAPPDATA", "mise\\shims"),
+    ("LOCALAPPDATA", "Microsoft\\WinGet\\Links"),
+    ("LOCALAPPDATA", "Microsoft\\WindowsApps"),
+    ("ProgramData", "chocolatey\\bin"),
+    ("ProgramFiles", "nodejs"),
+    ("ProgramFiles", "Docker\\Docker\\resources\\bin"),
+];
 /// Node versions by nvm, which has no directory for "the current one".
 const NVM: &str = ".nvm/versions/node";
 /// How long the login shell may take. Its start-up files are the user's and may do anything.
@@ -82,12 +115,14 @@ const NVM: &str = ".nvm/versions/node";
 const SHELL_TIME: Duration = Duration::from_secs(5);
 
 /// The part of `ours` that every server gets.
-pub fn passed_on(ours: impl IntoIterator<Item = (String, String)>) -> BTreeMap<String, String> {
+pub fn passed_on(ours: &Environment) -> Environment {
+    let platform = ours.platform();
+    let of_windows: &[&str] = if platform == Platform::Windows { &PASSED_ON_WINDOWS } else { &[] };
     let passes = |name: &str| {
-        PASSED.iter().any(|passed| passed.eq_ignore_ascii_case(name) && (cfg!(windows) || *passed == name))
+        PASSED.iter().chain(of_windows).any(|passed| platform.is_same_variable(passed, name))
             || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     };
-    ours.into_iter().filter(|(name, _)| passes(name)).collect()
+    Environment::new(platform, ours.iter().filter(|(name, _)| passes(name)))
 }
 
 /// Where programs are looked for, worked out at first need and kept: the user's login shell knows it best, and asking
@@ -99,40 +134,51 @@ pub struct SearchPath {
 
 impl SearchPath {
     /// The directories, in order.
-    pub async fn dirs(&self, environment: &HashMap<String, String>) -> &[PathBuf] {
+    pub async fn dirs(&self, environment: &Environment) -> &[PathBuf] {
         self.known
             .get_or_init(|| async {
                 let split = |path: &str| std::env::split_paths(path).collect::<Vec<_>>();
-                let ours = environment.get("PATH").map(|path| split(path)).unwrap_or_default();
+                let ours = environment.get("PATH").map(split).unwrap_or_default();
                 let shells = login_shell_path(environment).await.map(|path| split(&path)).unwrap_or_default();
-                merged(ours, shells, environment.get("HOME").map(Path::new))
+                merged(ours, shells, &usual_dirs(environment))
             })
             .await
     }
 }
 
 /// The shell's order where it knows all of ours, as when we were started with a bare environment; otherwise ours first,
-/// as in a terminal with something activated. Then the usual places that exist.
-fn merged(ours: Vec<PathBuf>, shells: Vec<PathBuf>, home: Option<&Path>) -> Vec<PathBuf> {
+/// as in a terminal with something activated. Then the usual places.
+fn merged(ours: Vec<PathBuf>, shells: Vec<PathBuf>, usual: &[PathBuf]) -> Vec<PathBuf> {
     let (first, then) =
         if ours.iter().all(|dir| shells.contains(dir)) { (shells, ours) } else { (ours, shells) };
-    let at_home = home.into_iter().flat_map(|home| {
-        USUAL_HOME_DIRS
-            .iter()
-            .map(|dir| home.join(dir))
-            .chain(newest_node(&home.join(NVM)))
-            .collect::<Vec<_>>()
-    });
-    let usual = if cfg!(windows) { &[][..] } else { &USUAL_DIRS[..] };
-    let usual = at_home.chain(usual.iter().map(PathBuf::from)).filter(|dir| dir.is_dir());
     let mut dirs: Vec<PathBuf> = Vec::new();
-    for dir in first.into_iter().chain(then).chain(usual) {
+    for dir in first.into_iter().chain(then).chain(usual.iter().cloned()) {
         // A relative directory would mean another place for every server.
         if dir.is_absolute() && !dirs.contains(&dir) {
             dirs.push(dir);
         }
     }
     dirs
+}
+
+/// The usual places that exist.
+fn usual_dirs(environment: &Environment) -> Vec<PathBuf> {
+    let all: Vec<PathBuf> = match environment.platform() {
+        Platform::Windows => {
+            let dir = |(name, below): &(&str, &str)| {
+                environment.variable(name).map(|base| Path::new(&base).join(below))
+            };
+            USUAL_DIRS_ON_WINDOWS.iter().filter_map(dir).collect()
+        }
+        Platform::Linux | Platform::MacOs => {
+            let at_home = environment.home().into_iter().flat_map(|home| {
+                let named: Vec<_> = USUAL_HOME_DIRS.iter().map(|dir| home.join(dir)).collect();
+                named.into_iter().chain(newest_node(&home.join(NVM)))
+            });
+            at_home.chain(USUAL_DIRS.iter().map(PathBuf::from)).collect()
+        }
+    };
+    all.into_iter().filter(|dir| dir.is_dir()).collect()
 }
 
 fn newest_node(versions: &Path) -> Option<PathBuf> {
@@ -146,12 +192,12 @@ fn newest_node(versions: &Path) -> Option<PathBuf> {
 
 /// Asks the user's login shell for its `PATH`. Its start-up files may print, hang or fail; then there is no answer.
 #[cfg(unix)]
-async fn login_shell_path(environment: &HashMap<String, String>) -> Option<String> {
+async fn login_shell_path(environment: &Environment) -> Option<String> {
     let shell = environment.get("SHELL").filter(|shell| Path::new(shell).is_absolute())?;
     let mut command = tokio::process::Command::new(shell);
     // `env` prints the same in every shell; fish, for one, writes its own $PATH as a list.
     command.args(["-l", "-i", "-c", "/usr/bin/env"]);
-    command.env_clear().envs(passed_on(environment.clone()));
+    command.env_clear().envs(passed_on(environment).iter());
     command
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::piped())
@@ -170,7 +216,7 @@ async fn login_shell_path(environment: &HashMap<String, String>) -> Option<Strin
 }
 
 #[cfg(not(unix))]
-async fn login_shell_path(_environment: &HashMap<String, String>) -> Option<String> {
+async fn login_shell_path(_environment: &Environment) -> Option<String> {
     // Started from anywhere, a program has the user's whole PATH here.
     std::future::ready(None).await
 }
@@ -192,18 +238,20 @@ pub enum Found {
     Nowhere,
 }
 
-/// Finds `program` as a path (absolute, or relative to `cwd`) or by name in `dirs`.
-pub fn find_program(program: &str, dirs: &[PathBuf], cwd: Option<&Path>) -> Found {
+/// Finds `program` as a path (absolute, or relative to `cwd`) or by name in `dirs`. What its file's name may end with, the
+/// environment says.
+pub fn find_program(program: &str, dirs: &[PathBuf], cwd: Option<&Path>, environment: &Environment) -> Found {
     let given = Path::new(program);
     let candidates: Vec<PathBuf> = if given.components().count() > 1 || given.is_absolute() {
         vec![cwd.map_or_else(|| given.to_owned(), |cwd| cwd.join(given))]
     } else {
         dirs.iter().map(|dir| dir.join(program)).collect()
     };
+    let endings = environment.program_endings();
     let mut blocked = None;
-    for candidate in candidates.iter().flat_map(|candidate| with_extensions(candidate)) {
+    for candidate in candidates.iter().flat_map(|candidate| files_of(candidate, &endings)) {
         if candidate.is_file() {
-            if executable(&candidate) {
+            if executable(&candidate, &endings) {
                 return Found::At(candidate);
             }
             blocked.get_or_insert(candidate);
@@ -212,34 +260,33 @@ pub fn find_program(program: &str, dirs: &[PathBuf], cwd: Option<&Path>) -> Foun
     blocked.map_or(Found::Nowhere, Found::NotExecutable)
 }
 
-#[cfg(windows)]
-fn with_extensions(candidate: &Path) -> Vec<PathBuf> {
-    let mut all = vec![];
-    if candidate.extension().is_some() {
-        all.push(candidate.to_owned());
-    }
-    for extension in ["exe", "cmd", "bat", "com"] {
+/// The files that may be meant: first the name as it is, which on Windows is one of a program only with its ending.
+fn files_of(candidate: &Path, endings: &[String]) -> Vec<PathBuf> {
+    let with = |ending: &String| {
         let mut name = candidate.as_os_str().to_owned();
-        name.push(".");
-        name.push(extension);
-        all.push(name.into());
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let mut all: Vec<PathBuf> = endings.iter().map(with).collect();
+    if !all.iter().any(|file| file == candidate) {
+        all.insert(0, candidate.to_owned());
     }
     all
 }
 
-#[cfg(not(windows))]
-fn with_extensions(candidate: &Path) -> Vec<PathBuf> {
-    vec![candidate.to_owned()]
+fn executable(path: &Path, endings: &[String]) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    endings.iter().any(|ending| name.ends_with(ending.as_str())) && may_be_executed(path)
 }
 
 #[cfg(unix)]
-fn executable(path: &Path) -> bool {
+fn may_be_executed(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
-fn executable(_path: &Path) -> bool {
+fn may_be_executed(_path: &Path) -> bool {
     true
 }
 
@@ -247,8 +294,17 @@ fn executable(_path: &Path) -> bool {
 mod tests {
     use super::*;
 
+    fn linux(variables: &[(&str, &str)]) -> Environment {
+        Environment::new(Platform::Linux, variables.iter().copied())
+    }
+
     #[test]
     fn secrets_of_the_hubs_own_environment_are_not_passed_on() {
+        let check = |platform, ours: &[&str], expected: &[&str]| {
+            let ours = Environment::new(platform, ours.iter().map(|name| (*name, "x")));
+            let passed = passed_on(&ours);
+            assert_eq!(passed.iter().map(|(name, _)| name).collect::<Vec<_>>(), expected, "{platform:?}");
+        };
         let ours = [
             "PATH",
             "HOME",
@@ -258,11 +314,48 @@ mod tests {
             "AWS_SECRET_ACCESS_KEY",
             "SATCHEL_HOME",
         ];
-        let passed = passed_on(ours.map(|name| (name.to_owned(), "x".to_owned())));
-        assert_eq!(
-            passed.keys().map(String::as_str).collect::<Vec<_>>(),
-            ["HOME", "LC_ALL", "PATH", "XDG_RUNTIME_DIR"]
+        check(Platform::Linux, &ours, &["HOME", "LC_ALL", "PATH", "XDG_RUNTIME_DIR"]);
+        let windows = [
+            "Path",
+            "PROCESSOR_ARCHITECTURE",
+            "SYSTEMROOT",
+            "systemdrive",
+            "CommonProgramFiles(x86)",
+            "PSModulePath",
+            "Github_Token",
+            "OneDrive",
+        ];
+        let passed = [
+            "CommonProgramFiles(x86)",
+            "PROCESSOR_ARCHITECTURE",
+            "PSModulePath",
+            "Path",
+            "SYSTEMROOT",
+            "systemdrive",
+        ];
+        check(Platform::Windows, &windows, &passed);
+        check(Platform::Linux, &["Path", "OS", "SystemRoot"], &[]);
+    }
+
+    #[tokio::test]
+    async fn programs_are_looked_for_where_each_system_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let made = |name: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(&path).unwrap();
+            path
+        };
+        let (named, npm, bun) = (made("named"), made("npm"), made(".bun/bin"));
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let windows = Environment::new(
+            Platform::Windows,
+            [("Path", text(&named)), ("APPDATA", text(dir.path())), ("USERPROFILE", "gone".to_owned())],
         );
+        assert_eq!(SearchPath::default().dirs(&windows).await, [named.clone(), npm]);
+        let mac = Environment::new(Platform::MacOs, [("PATH", text(&named)), ("HOME", text(dir.path()))]);
+        let (search_path, expected) = (SearchPath::default(), [named, bun]);
+        let dirs = search_path.dirs(&mac).await;
+        assert_eq!(dirs[..2], expected, "{dirs:?}");
     }
 
     #[cfg(unix)]
@@ -270,13 +363,17 @@ mod tests {
     fn the_shells_order_counts_where_it_knows_all_of_ours() {
         let dirs = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let check = |ours: &[&str], shells: &[&str], expected: &[&str]| {
-            let merged = merged(dirs(ours), dirs(shells), None);
+            let merged = merged(dirs(ours), dirs(shells), &[]);
             assert_eq!(merged[..expected.len()], dirs(expected), "{merged:?}");
         };
         check(&["/bin", "/usr/bin"], &["/nvm", "/usr/bin", "/bin"], &["/nvm", "/usr/bin", "/bin"]);
         check(&["/venv", "/bin"], &["/nvm", "/bin"], &["/venv", "/bin", "/nvm"]);
         check(&["/bin", "relative", ""], &[], &["/bin"]);
-        assert!(merged(dirs(&["relative"]), vec![], None).iter().all(|dir| dir.is_absolute()));
+        assert!(
+            merged(dirs(&["relative"]), vec![], &dirs(&["also/relative"]))
+                .iter()
+                .all(|dir| dir.is_absolute())
+        );
     }
 
     #[cfg(unix)]
@@ -299,14 +396,14 @@ mod tests {
             let path = dir.path().join(name);
             std::fs::write(&path, script).unwrap();
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-            HashMap::from([("SHELL".to_owned(), path.to_string_lossy().into_owned())])
+            linux(&[("SHELL", path.to_str().unwrap())])
         };
         let talking =
             shell("talking", "#!/bin/sh\necho PATH=wrong\necho Welcome\necho PATH=/right:/bin\necho bye\n");
         assert_eq!(login_shell_path(&talking).await.as_deref(), Some("/right:/bin"));
         assert_eq!(login_shell_path(&shell("failing", "#!/bin/sh\nexit 3\n")).await, None);
         assert_eq!(login_shell_path(&shell("hanging", "#!/bin/sh\nsleep 600\n")).await, None);
-        assert_eq!(login_shell_path(&HashMap::new()).await, None);
+        assert_eq!(login_shell_path(&linux(&[])).await, None);
     }
 
     #[cfg(unix)]
@@ -319,9 +416,50 @@ mod tests {
         std::fs::write(&plain, "").unwrap();
         std::fs::set_permissions(&runs, std::fs::Permissions::from_mode(0o755)).unwrap();
         let dirs = [dir.path().to_owned()];
-        assert_eq!(find_program("runs", &dirs, None), Found::At(runs.clone()));
-        assert_eq!(find_program("./runs", &[], Some(dir.path())), Found::At(dir.path().join("./runs")));
-        assert_eq!(find_program("plain", &dirs, None), Found::NotExecutable(plain));
-        assert_eq!(find_program("gone", &dirs, None), Found::Nowhere);
+        let here = linux(&[]);
+        assert_eq!(find_program("runs", &dirs, None, &here), Found::At(runs.clone()));
+        assert_eq!(
+            find_program("./runs", &[], Some(dir.path()), &here),
+            Found::At(dir.path().join("./runs"))
+        );
+        assert_eq!(find_program("plain", &dirs, None, &here), Found::NotExecutable(plain));
+        assert_eq!(find_program("gone", &dirs, None, &here), Found::Nowhere);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_of_windows_has_an_ending_and_they_are_tried_in_the_order_of_the_user() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        for name in [
+            "npx",
+            "npx.cmd",
+            "npx.exe",
+            "python3.11",
+            "python3.12",
+            "python3.12.exe",
+            "run.ps1",
+            "other.CMD",
+        ] {
+            let file = dir.path().join(name);
+            std::fs::write(&file, "").unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let dirs = [dir.path().to_owned()];
+        let check = |pathext: &str, program: &str, expected: Option<&str>| {
+            let environment = Environment::new(Platform::Windows, [("PATHEXT", pathext)]);
+            let found = match find_program(program, &dirs, None, &environment) {
+                Found::At(file) => Some(file),
+                Found::NotExecutable(_) | Found::Nowhere => None,
+            };
+            assert_eq!(found, expected.map(|name| dir.path().join(name)), "{program} by {pathext:?}");
+        };
+        check("", "npx", Some("npx.exe"));
+        check(".CMD;.EXE", "npx", Some("npx.cmd"));
+        check(".CMD;.EXE", "npx.exe", Some("npx.exe"));
+        check("", "python3.12", Some("python3.12.exe"));
+        check("", "python3.11", None);
+        check(".PS1", "run.ps1", None);
+        check("", "other.CMD", Some("other.CMD"));
     }
 }

@@ -1,12 +1,11 @@
-//! Asked before a program is started, and once more before anybody may use it: may what its launcher fetched run? What is
-//! fetched and what is approved, others know.
+//! Asked before a server is started, and once more before anybody may use it: may it run, and what its launcher fetched?
+//! What is fetched, approved and withdrawn, others know.
 
 use std::{fmt, pin::Pin, sync::Arc};
 
 use super::{handshake::failure, lifecycle::Failure};
 use crate::{
     model::{Code, TransportConfig},
-    registry::fetched,
     tasks::caught,
 };
 
@@ -25,9 +24,6 @@ impl fmt::Debug for Gate {
 
 impl Gate {
     pub(super) async fn permits(&self, transport: &TransportConfig) -> Result<(), Failure> {
-        if !fetched::is_kept(transport) {
-            return Ok(());
-        }
         match caught((self.0)(transport)).await {
             Ok(looked) => looked.map_err(|why| failure(Code::HeldBack, why)),
             Err(panicked) => Err(failure(Code::Crashed, panicked.to_string())),

@@ -106,10 +106,11 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Refus
     let result = match answer {
         Ok(result) => result,
         Err(error) => {
-            let unauthorized = matches!(answered_status(&error), Some(401 | 403));
+            let unauthorized =
+                matches!(answered_status(&error), Some(401 | 403)) || matches!(error, CallError::SignIn(_));
             let unreachable = matches!(&error, CallError::Ended(_, super::Outcome::NotSent));
             let failure = match &error {
-                CallError::Answered(_) | CallError::Ended(..) => refused(&error),
+                CallError::Answered(_) | CallError::Ended(..) | CallError::SignIn(_) => refused(&error),
                 CallError::Overdue(_) => failure(Code::HandshakeTimeout, error.to_string()),
                 CallError::TimedOut(seconds, _) => failure(
                     Code::HandshakeTimeout,
@@ -214,6 +215,7 @@ fn refused(error: &CallError) -> Failure {
             failure(Code::HandshakeTimeout, format!("it did not answer initialize within {seconds} s"))
         }
         CallError::Overdue(_) => failure(Code::HandshakeTimeout, error.to_string()),
+        CallError::SignIn(need) => failure(need.code, need.message.clone()),
         CallError::Ended(reason, _) => failure(Code::ExitedEarly, reason.clone()),
     }
 }

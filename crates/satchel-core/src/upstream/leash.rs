@@ -15,6 +15,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::walls::Walls;
+use crate::secrets::clear_text;
+
+/// Room for what orders hold besides texts, in bytes.
+const ROOM: usize = 4096;
 
 /// What the server is started with. Written as one line: its length in bytes, a space, itself as JSON.
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,8 +38,19 @@ impl Orders {
     /// # Errors
     /// Where they cannot be written as JSON.
     pub fn to_line(&self) -> serde_json::Result<String> {
-        let json = serde_json::to_string(self)?;
-        Ok(format!("{} {json}\n", json.len()))
+        // With room from the start: a buffer that grows leaves copies of what stands in it behind.
+        let texts = self.args.iter().chain(self.env.keys()).chain(self.env.values());
+        let room = 2 * texts.map(String::len).sum::<usize>() + 32 * self.env.len() + ROOM;
+        let mut json = Vec::with_capacity(room);
+        serde_json::to_writer(&mut json, self)?;
+        // JSON is text.
+        let mut json = String::from_utf8(json).unwrap_or_default();
+        let mut line = String::with_capacity(json.len() + 32);
+        line.push_str(&format!("{} ", json.len()));
+        line.push_str(&json);
+        line.push('\n');
+        clear_text(&mut json);
+        Ok(line)
     }
 
     /// Reads the line, and not a byte of what follows it.

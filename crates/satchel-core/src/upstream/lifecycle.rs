@@ -380,7 +380,7 @@ impl Lifecycle {
         if generation != self.generation || !matches!(self.state, State::Starting { .. }) {
             return vec![];
         }
-        if !failure.missing.is_empty() {
+        if !failure.missing.is_empty() || failure.code.is_sign_in() {
             self.state = State::NeedsCredential { failure: failure.clone() };
             return vec![Effect::Refuse(Refusal::Failed(failure))];
         }
@@ -395,6 +395,10 @@ impl Lifecycle {
         }
         if now - since >= PROVED_AFTER {
             self.failures = 0;
+        }
+        if failure.code.is_sign_in() {
+            self.state = State::NeedsCredential { failure };
+            return vec![Effect::Stop(generation)];
         }
         self.back_off(failure, now);
         // What it left behind, children above all, is ended like after a stop.
@@ -611,6 +615,23 @@ mod tests {
             last = lifecycle.on(event.clone(), start + Duration::from_secs(*second));
         }
         (lifecycle, last, start)
+    }
+
+    /// Trying again by itself cannot help: nothing is tried before somebody has signed in, or calls.
+    #[test]
+    fn a_server_that_wants_a_sign_in_waits_for_it() {
+        let needs =
+            || Failure { code: Code::NeedsSignIn, message: "it wants a sign-in".into(), missing: vec![] };
+        for lost in [Event::Failed(1, needs()), Event::Ended(1, needs())] {
+            let connected = matches!(lost, Event::Ended(..)).then_some((1, Event::Connected(1)));
+            let events: Vec<_> =
+                [(0, Event::Wanted)].into_iter().chain(connected).chain([(2, lost)]).collect();
+            let (mut lifecycle, _, start) = play(lazy(), &events);
+            assert!(matches!(lifecycle.state(), State::NeedsCredential { .. }), "{:?}", lifecycle.state());
+            assert_eq!(lifecycle.deadline(), None);
+            lifecycle.on(Event::Renewed, start + Duration::from_secs(3));
+            assert_eq!(*lifecycle.state(), State::Asleep);
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::log::ServerLog;
+use super::{log::ServerLog, oauth::account::Need};
 
 /// A request may go on as long as it reports progress, but not longer than this.
 pub const LONGEST_CALL: Duration = Duration::from_secs(600);
@@ -98,6 +98,9 @@ pub enum CallError {
     /// The connection ended first.
     #[error("{0}")]
     Ended(String, Outcome),
+    /// It was refused without being run, because nobody is signed in as the server wants it.
+    #[error("{}", .0.message)]
+    SignIn(Need),
 }
 
 impl CallError {
@@ -105,6 +108,7 @@ impl CallError {
     pub fn outcome(&self) -> Outcome {
         match self {
             CallError::Answered(_) => Outcome::UpstreamError,
+            CallError::SignIn(_) => Outcome::NotSent,
             CallError::TimedOut(_, outcome) | CallError::Overdue(outcome) | CallError::Ended(_, outcome) => {
                 *outcome
             }

@@ -94,7 +94,7 @@ async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSe
             Ok(mut call) => loop {
                 tokio::select! {
                     event = call.next(QUIET) => match event {
-                        Event::Final(Err(CallError::Answered(_))) => break End::Refused,
+                        Event::Final(Err(CallError::Answered(_) | CallError::SignIn(_))) => break End::Refused,
                         Event::Final(_) => break End::Lost,
                         Event::Question { .. } | Event::Note { .. } => {}
                     },

@@ -22,6 +22,8 @@ use crate::{
     },
 };
 
+/// Tokens of one server that are masked: those of its last renewals.
+const TOKENS_KEPT: usize = 6;
 /// Half of what is kept on disk: a full file is set aside as `.1` and replaces the one before.
 const FILE_BYTES: u64 = 5 * 1024 * 1024;
 /// Lines kept in memory for error messages.
@@ -53,10 +55,21 @@ struct Written {
     /// The same of what is printed where only protocol belongs.
     noise_tail: VecDeque<String>,
     masks: Masks,
+    /// What its entry has.
+    filled: Vec<Secret>,
+    /// What it was signed in with lately.
+    tokens: VecDeque<Secret>,
     /// Secrets that the last line of standard error may have begun.
     begun: Open,
     /// Likewise of what is printed where only protocol belongs.
     begun_in_noise: Open,
+}
+
+impl Written {
+    fn renew_masks(&mut self) {
+        let all: Vec<Secret> = self.filled.iter().chain(&self.tokens).cloned().collect();
+        self.masks = Masks::of(&all);
+    }
 }
 
 impl ServerLog {
@@ -77,10 +90,23 @@ impl ServerLog {
 
     /// Values that must not be kept, in none of the spellings that programs write them in. They replace those given before.
     pub fn mask(&self, secrets: Vec<Secret>) {
-        let masks = Masks::of(&secrets);
         let mut state = self.state();
-        state.masks = masks;
+        state.filled = secrets;
+        state.renew_masks();
         (state.begun, state.begun_in_noise) = (Open::default(), Open::default());
+    }
+
+    /// The same for a token; the last ones are remembered.
+    pub fn mask_token(&self, token: Secret) {
+        let mut state = self.state();
+        if state.tokens.contains(&token) {
+            return;
+        }
+        if state.tokens.len() == TOKENS_KEPT {
+            state.tokens.pop_front();
+        }
+        state.tokens.push_back(token);
+        state.renew_masks();
     }
 
     /// A line of the server's standard error.
@@ -178,7 +204,7 @@ impl Written {
     fn append(&mut self, path: &Path, line: &str) -> std::io::Result<()> {
         if self.bytes + line.len() as u64 > FILE_BYTES {
             self.file = None;
-            std::fs::rename(path, path.with_extension("log.1"))?;
+            files::rename(path, &path.with_extension("log.1"))?;
         }
         if self.file.is_none() {
             let file = files::append_private(path)?;

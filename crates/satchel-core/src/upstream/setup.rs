@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::model::TransportConfig;
+use crate::model::{TransportConfig, oauth::OAuth};
 
 /// Names a setup by everything that decides what runs and where it connects. Values of secrets are not part of it.
 pub fn setup_of(transport: &TransportConfig) -> String {
@@ -10,7 +10,10 @@ pub fn setup_of(transport: &TransportConfig) -> String {
         TransportConfig::Stdio { command, args, env, cwd } => {
             serde_json::json!(["stdio", command, args, env, cwd])
         }
-        TransportConfig::Http { url, headers } => serde_json::json!(["http", url, headers]),
+        TransportConfig::Http { url, headers, oauth } if **oauth == OAuth::default() => {
+            serde_json::json!(["http", url, headers])
+        }
+        TransportConfig::Http { url, headers, oauth } => serde_json::json!(["http", url, headers, oauth]),
     };
     Sha256::digest(text.to_string().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -72,6 +72,7 @@ fn will_be_read(view: &ServerView) -> bool {
         | ServerState::BackingOff { .. }
         | ServerState::Broken { .. }
         | ServerState::NeedsCredential { .. }
+        | ServerState::NeedsSignIn { .. }
         | ServerState::Invalid { .. } => false,
     }
 }
@@ -90,6 +91,9 @@ fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
         .filter(|view| view.tools.is_none())
         .map(|view| match view.not_started {
             Some(waits) => format!("{} ({})", view.name, waits.sentence()),
+            None if matches!(view.state, ServerState::NeedsSignIn { .. }) => {
+                format!("{0} (needs a sign-in: `satchel login {0}`)", view.name)
+            }
             None => format!("{} ({})", view.name, view.state.name()),
         })
         .collect();

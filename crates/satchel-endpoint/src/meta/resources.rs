@@ -33,7 +33,7 @@ pub(crate) fn list_resources(hub: &Hub) -> Box<Raw> {
 
 /// A part of a result that was cut, as the result of `read_mcp_resource`.
 pub(crate) fn result_page(hub: &Hub, client: &str, address: &str) -> Box<Raw> {
-    let page = match hub.result_page(client, address) {
+    let page = match hub.calls().results.page(client, hub.result_cap(client), address) {
         Ok(page) => page,
         Err(error) => return fault(&error.to_string()),
     };

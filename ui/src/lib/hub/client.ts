@@ -2,8 +2,7 @@
 import { invoke } from "@tauri-apps/api/core";
 import { listen } from "@tauri-apps/api/event";
 
-import type { Ask, HubState } from "./bindings";
-import { answered, asked } from "./clients";
+import type { Ask, HubState } from "./generated";
 import type { Hub, Prompts } from "./hub";
 
 export const hub: Hub = {
@@ -12,7 +11,7 @@ export const hub: Hub = {
   onGo: (heard) => onWanted<string | null>("go", "wanted_place", (place) => place !== null && heard(place)),
   onClosing: (heard) => onWanted<boolean>("closing", "wanted_closing", (closing) => closing && heard()),
   closeWindow: () => invoke("close_window"),
-  wish: async <Answer>(wish: { do: string }) => answered(wish, await invoke("wish", { wish: asked(wish) ?? wish })) as Answer,
+  ask: (request) => invoke("request", { request }),
   about: () => invoke("about"),
   startsAtLogin: () => invoke("starts_at_login"),
   setStartsAtLogin: (on) => invoke("set_starts_at_login", { on }),
@@ -36,6 +35,6 @@ async function onWanted<Wanted>(event: string, command: string, heard: (wanted: 
 export const prompts: Prompts = {
   asks: () => invoke("asks"),
   onAsks: (heard) => listen<Ask[]>("asks", (event) => heard(event.payload)),
-  answer: (wish) => invoke("answer", { wish }),
+  answer: (request) => invoke("answer", { request }),
   fit: (height) => void invoke("fit", { height }),
 };

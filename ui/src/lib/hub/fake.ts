@@ -1,9 +1,8 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import { parse as parseToml } from "smol-toml";
-import type { About, ApprovalList, HubState, Log, PackageView, Permit, Pinned, Refusal, Refused, ServerApprovals, ServerState, ServerView, Snapshot, ToolList, Wish } from "./bindings";
-import type { Hub, Choices } from "./hub";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, HubState, Imported, KnownClient, Left, PackageView, Permit, Pinned, Refusal, Refused, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, ToolList } from "./generated";
+import type { Hub } from "./hub";
 import * as pretend from "./pretend";
-import type { KnownClient, KnownClients, ProposedWish } from "./proposed";
 
 export interface FakeHub extends Hub {
   /** Replaces the state, as if the core had said so. */
@@ -16,12 +15,12 @@ export interface FakeHub extends Hub {
   close(): void;
   /** Is the window hidden? */
   readonly hidden: boolean;
-  /** Every wish that was made, in order. */
-  readonly wishes: (Wish | ProposedWish)[];
+  /** Everything that was asked, in order. */
+  readonly requests: Request[];
   /** What was copied last. */
   readonly copied: string | undefined;
-  /** Answers the next wish of this kind with a refusal. */
-  refuseNext(kind: (Wish | ProposedWish)["do"], refusal: Refusal): void;
+  /** Answers the next request of this method with a refusal. */
+  refuseNext(kind: Request["do"], refusal: Refusal): void;
 }
 
 export function server(name: string, state: ServerState, more: Partial<ServerView> = {}): ServerView {
@@ -47,6 +46,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
     wake_ms: 900,
     fresh: false,
     last_failure: null,
+    sign_in: null,
     usage: { processes: null, memory_bytes: null, cpu_percent: null, restarts: 0, noise: 0 },
     ...more,
     ...state,
@@ -68,29 +68,35 @@ export interface Telling {
   calls?: number;
   /** So many days have savings. */
   days?: number;
-  clients?: KnownClients;
+  clients?: ClientList;
   /** What cannot be brought, and why. */
-  stays?: { place: string; reason: string }[];
+  stays?: Left[];
+  /** The encrypted file of secrets is locked. */
+  locked?: boolean;
   /** What launchers fetch, by server. */
   packages?: Record<string, PackageView>;
   found?: boolean;
+  /** Do providers take tokens back? */
+  revoked?: boolean;
+  /** Servers that want a sign-in as soon as they are added. */
+  closed?: string[];
 }
 
 export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const began = Date.now();
   const calls = pretend.calls(telling.calls ?? 0, began);
-  const none: KnownClients = { looked: 41, clients: [] };
+  const none: ClientList = { clients: [] };
   let known = telling.clients ?? none;
   let moved = known;
-  const reclient = (id: string, what: Partial<KnownClient>): KnownClients => ({
+  const reclient = (id: string, what: Partial<KnownClient> & Partial<ClientState>): ClientList => ({
     ...known,
-    clients: known.clients.map((client) => (client.id === id ? { ...client, ...what } : client)),
+    clients: known.clients.map((client) => (client.id === id ? ({ ...client, ...what } as KnownClient) : client)),
   });
   let state = initial;
   let atLogin = false;
   let copied: string | undefined;
-  const wishes: (Wish | ProposedWish)[] = [];
-  const refusals = new Map<(Wish | ProposedWish)["do"], Refusal>();
+  const requests: Request[] = [];
+  const refusals = new Map<Request["do"], Refusal>();
   const heardState = new Set<(state: HubState) => void>();
   const permits = new Map<string, Permit>();
   let hidden = false;
@@ -110,39 +116,45 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const change: FakeHub["change"] = (name, what) =>
     rearrange((servers) => servers.map((one) => (one.name === name ? ({ ...one, ...what } as ServerView) : one)));
 
+  const serverNamed = (name: string) => (state.hub === "open" ? state.snapshot.servers.find((server) => server.name === name) : undefined);
   const packages = new Map(Object.entries(telling.packages ?? {}));
   const removed = new Map<string, ServerView>();
   const entryText = (name: string) => [JSON.stringify(entryOf(name))];
   const entries = new Map<string, Record<string, unknown>>();
   const entryOf = (name: string) => {
-    const one = state.hub === "open" ? state.snapshot.servers.find((server) => server.name === name) : undefined;
+    const one = serverNamed(name);
     const [command, ...args] = (one?.runs ?? "").split(" ");
     const plain = one?.place === "hosted" ? { url: one.runs, headers: { Authorization: "••••••••" } } : { command, args, env: { LOG_LEVEL: "info" } };
     return entries.get(name) ?? plain;
   };
 
-  const fulfil = (wish: Wish | ProposedWish): unknown => {
-    switch (wish.do) {
+  const stand = (name: string, stands: SignInState, state: ServerState): object => {
+    const before = serverNamed(name)?.sign_in;
+    change(name, { ...state, sign_in: { account: null, provider: "auth.example.com", scopes: [], ...before, since_ms: Date.now(), ...stands } as SignInView });
+    return {};
+  };
+  const handle = (request: Request): unknown => {
+    switch (request.do) {
       case "change":
-        switch (wish.change) {
+        switch (request.change) {
           case "set_permit":
-            if (wish.permit) permits.set(wish.tool, wish.permit);
-            else permits.delete(wish.tool);
+            if (request.permit) permits.set(request.tool, request.permit);
+            else permits.delete(request.tool);
             return {};
           case "set_enabled":
-            change(wish.name, { enabled: wish.enabled, ...(wish.enabled ? { state: "asleep" } : { state: "off" }) });
+            change(request.name, { enabled: request.enabled, ...(request.enabled ? { state: "asleep" } : { state: "off" }) });
             return {};
           case "set_sandbox":
-            change(wish.name, { sandbox: wish.sandbox });
+            change(request.name, { sandbox: request.sandbox });
             return {};
           case "set_learning":
             if (state.hub === "open")
-              become(open({ ...state.snapshot, version: state.snapshot.version + 1, ledger: { ...state.snapshot.ledger, learns: wish.learn } }));
+              become(open({ ...state.snapshot, version: state.snapshot.version + 1, ledger: { ...state.snapshot.ledger, learns: request.learn } }));
             return {};
           case "edit": {
-            entries.set(wish.name, wish.entry);
-            const { command, args, url, startup, idleTimeout } = wish.entry as { command?: string; args?: string[]; url?: string; startup?: ServerView["startup"]; idleTimeout?: number };
-            change(wish.name, {
+            entries.set(request.name, request.entry);
+            const { command, args, url, startup, idleTimeout } = request.entry as { command?: string; args?: string[]; url?: string; startup?: ServerView["startup"]; idleTimeout?: number };
+            change(request.name, {
               runs: url ?? [command, ...(args ?? [])].join(" "),
               startup: startup ?? "lazy",
               idle_timeout_seconds: typeof idleTimeout === "number" ? idleTimeout : 180,
@@ -150,16 +162,16 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
             return {};
           }
           case "duplicate":
-            rearrange((servers) => servers.flatMap((one) => (one.name === wish.name ? [one, { ...one, name: wish.to }] : [one])));
+            rearrange((servers) => servers.flatMap((one) => (one.name === request.name ? [one, { ...one, name: request.to }] : [one])));
             return {};
           case "remove":
-            if (state.hub === "open") removed.set(wish.name, state.snapshot.servers.find((one) => one.name === wish.name)!);
-            rearrange((servers) => servers.filter((one) => one.name !== wish.name));
+            if (state.hub === "open") removed.set(request.name, state.snapshot.servers.find((one) => one.name === request.name)!);
+            rearrange((servers) => servers.filter((one) => one.name !== request.name));
             return {};
           case "add": {
-            const { target } = wish;
+            const { target } = request;
             const runs = target.kind === "url" ? target.url : [target.command, ...target.args].join(" ");
-            const added = server(wish.name, { state: "asleep" }, {
+            const added = server(request.name, { state: "asleep" }, {
               place: target.kind === "url" ? "hosted" : "computer",
               runs,
               tools: null,
@@ -169,90 +181,114 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
               starts: 0,
               calls: 0,
             });
-            rearrange((servers) => [...servers.filter((one) => one.name !== wish.name), added]);
+            rearrange((servers) => [...servers.filter((one) => one.name !== request.name), added]);
+            if (telling.closed?.includes(request.name)) {
+              const sign_in: SignInView = { sign_in: "signed_out", account: null, provider: "auth.example.com", scopes: [], since_ms: Date.now() };
+              change(request.name, { state: "needs_sign_in", message: "", sign_in });
+            }
             return {};
           }
         }
         return {};
+      case "begin_sign_in": {
+        const page: SignInPage = { url: "https://auth.example.com/authorize?state=s", host: "auth.example.com", redirect: "http://127.0.0.1:41000/callback", until_ms: Date.now() + 300_000 };
+        stand(request.server, { sign_in: "signing_in", until_ms: page.until_ms }, { state: "asleep" });
+        return page;
+      }
+      case "paste_sign_in":
+        return stand(request.server, { sign_in: "signed_in", ends_ms: null, renews: true }, { state: "asleep" });
+      case "sign_out":
+        stand(request.server, { sign_in: "signed_out" }, { state: "needs_sign_in", message: "" });
+        change(request.server, { sign_in: { ...serverNamed(request.server)!.sign_in!, account: null, scopes: [] } });
+        return { was_in: true, revoked: telling.revoked ?? null };
+      case "cancel_sign_in":
+      case "enter_client":
+        return stand(request.server, { sign_in: "signed_out" }, { state: "needs_sign_in", message: "" });
       case "own_secrets":
-        return { names: entryText(wish.server).flatMap((text) => [...text.matchAll(/\$\{secret:([^}]+)\}/g)].map((match) => match[1]!)) };
+        return { names: entryText(request.server).flatMap((text) => [...text.matchAll(/\$\{secret:([^}]+)\}/g)].map((match) => match[1]!)) };
       case "package":
-        return packages.get(wish.server) ?? null;
+        return packages.get(request.server) ?? null;
       case "pin": {
-        const floats = packages.get(wish.server)!;
-        const version = wish.version ?? floats.fetched[0]!;
+        const floats = packages.get(request.server)!;
+        const version = request.version ?? floats.fetched[0]!;
         const named = floats.example.replace("1.2.3", version);
-        packages.set(wish.server, { ...floats, package: named, version, digest: pretend.digest });
-        rearrange((servers) => servers.map((one) => (one.name === wish.server ? { ...one, runs: one.runs.replace(floats.package, named) } : one)));
+        packages.set(request.server, { ...floats, package: named, version, digest: pretend.digest });
+        rearrange((servers) => servers.map((one) => (one.name === request.server ? { ...one, runs: one.runs.replace(floats.package, named) } : one)));
         return { package: floats.package, version } satisfies Pinned;
       }
       case "put_back": {
-        const back = removed.get(wish.server);
+        const back = removed.get(request.server);
         if (back) rearrange((servers) => [...servers, back]);
         return {};
       }
       case "entry":
-        return entryOf(wish.server);
+        return entryOf(request.server);
       case "rest":
-        change(wish.server, { state: "asleep" });
+        change(request.server, { state: "asleep" });
         return {};
       case "pause":
       case "resume":
         if (state.hub === "open")
-          become(open({ ...state.snapshot, version: state.snapshot.version + 1, paused: wish.do === "pause" ? { until_ms: wish.until_ms } : null }));
+          become(open({ ...state.snapshot, version: state.snapshot.version + 1, paused: request.do === "pause" ? { until_ms: request.until_ms } : null }));
         return {};
+      case "installed":
+        return [];
+      case "search_listed":
+        return { servers: [], total: 0, known: 0, refused: 0, registries: [] };
       case "listing":
-        return pretend.listing(wish.query);
+        return pretend.listing(request.query);
       case "activity":
-        return pretend.activity(calls, wish, began);
+        return pretend.activity(calls, request, began);
       case "last_day":
         return pretend.lastDay(calls, began);
       case "call_detail":
-        return pretend.detail(calls, wish.id);
+        return pretend.detail(calls, request.id);
       case "report":
-        return telling.days ? pretend.report(wish.by, wish.days === null ? telling.days : Math.min(telling.days, wish.days), began) : pretend.noReport(wish.by);
+        return telling.days ? pretend.report(request.by, request.days === null ? telling.days : Math.min(telling.days, request.days), began) : pretend.noReport(request.by);
       case "run_again":
         return { content: [{ type: "text", text: "done" }] };
-      case "clients":
+      case "list_clients":
         return known;
-      case "preview_connect":
-        return pretend.preview(known.clients.find((client) => client.id === wish.client)?.path ?? "");
-      case "connect_client":
-      case "undo_connect": {
-        const next = wish.do === "connect_client" ? ({ state: "added", can_undo: true } as const) : ({ state: "found", can_undo: false } as const);
-        known = reclient(wish.client, next);
-        return {};
+      case "connect_client": {
+        const client = known.clients.find((one) => one.id === request.client)!;
+        if (!request.dry_run) known = reclient(request.client, { state: "added" });
+        return pretend.preview(client);
+      }
+      case "disconnect_client": {
+        const client = known.clients.find((one) => one.id === request.client)!;
+        known = reclient(request.client, { state: "not_connected" });
+        return pretend.preview(client);
       }
       case "set_surface":
-        known = reclient(wish.client, { surface: wish.surface, effective: wish.surface === "direct" ? "direct" : "router" });
+        known = reclient(request.client, { surface: request.surface, effective: request.surface === "direct" ? "direct" : "router" });
         return {};
       case "set_hidden": {
-        const before = known.clients.find((client) => client.id === wish.client)?.hidden ?? [];
-        const rest = before.filter((path) => path !== wish.path);
-        known = reclient(wish.client, { hidden: wish.hidden ? [...rest, wish.path] : rest });
+        const before = known.clients.find((client) => client.id === request.client)?.hidden ?? [];
+        const rest = before.filter((path) => path !== request.path);
+        known = reclient(request.client, { hidden: request.hidden ? [...rest, request.path] : rest });
         return {};
       }
-      case "move_in":
-        moved = known;
-        known = reclient(wish.client, { duplicates: [] });
-        return {};
-      case "move_back":
+      case "undo":
         known = moved;
-        return {};
-      case "found_servers":
-        return telling.found ? pretend.foundServers : { servers: [] };
-      case "import":
-        return { left: telling.stays ?? [] };
+        return { what: "", remarks: [] };
+      case "find_servers":
+        return telling.found ? pretend.foundServers : { servers: [], skipped: [], troubles: [] };
+      case "import_servers":
+        if (typeof request.from === "object" && "client" in request.from) {
+          moved = known;
+          known = reclient(request.from.client, { duplicates: [] });
+        }
+        return { added: [], known: [], secrets: 0, left: telling.stays ?? [], remarks: [], taken_out: [] } satisfies Imported;
       case "dismiss_failure":
-        change(wish.server, { last_failure: null });
+        change(request.server, { last_failure: null });
         return {};
       case "restart":
-        change(wish.server, { last_failure: null, fresh: false, state: "ready", in_flight: 0, sleeps_at_ms: Date.now() + 180_000 });
+        change(request.server, { last_failure: null, fresh: false, state: "ready", in_flight: 0, sleeps_at_ms: Date.now() + 180_000 });
         return {};
       case "tools": {
         const names = ["search_issues", "create_issue", "get_file_contents", "list_pull_requests", "merge_pull_request"];
         const tools = names.map((name, at) => ({
-          tool_path: `${wish.server ?? "github"}:${name}`,
+          tool_path: `${request.server ?? "github"}:${name}`,
           description: `${name.replaceAll("_", " ").replace(/^./, (c) => c.toUpperCase())}.`,
           signature: `${name}(owner: string, repo: string)`,
           tokens: 142 + at * 31,
@@ -262,19 +298,19 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           first_seen_ms: Date.now() - 9 * 86_400_000,
           changed_ms: at === 3 ? Date.now() - 2 * 86_400_000 : null,
           nature: pretend.nature(at === 1 || at === 4 ? "writes" : "reads"),
-          permit: permits.get(`${wish.server ?? "github"}:${name}`) ?? "allow",
+          permit: permits.get(`${request.server ?? "github"}:${name}`) ?? "allow",
           rule: at === 1 || at === 4 ? "what writes is allowed" : "what reads is allowed",
         }));
         return { tools, total: tools.length } satisfies ToolList;
       }
       case "approvals":
         return {
-          servers: (telling.approvals ?? []).filter((one) => wish.server === null || one.server === wish.server),
+          servers: (telling.approvals ?? []).filter((one) => request.server === null || one.server === request.server),
           settings: null,
         } satisfies ApprovalList;
       case "answer_ask":
         if (state.hub === "open")
-          become(open({ ...state.snapshot, version: state.snapshot.version + 1, asks: state.snapshot.asks.filter((ask) => ask.id !== wish.id) }));
+          become(open({ ...state.snapshot, version: state.snapshot.version + 1, asks: state.snapshot.asks.filter((ask) => ask.id !== request.id) }));
         return {};
       case "reading_ask":
       case "approve":
@@ -283,16 +319,16 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return {};
       case "log":
         return {
-          path: `/home/you/.local/state/satchel/logs/${wish.server}.log`,
+          path: `/home/you/.local/state/satchel/logs/${request.server}.log`,
           lines: [
-            `2026-11-21T09:14:02.120Z satchel: starting ${wish.server}`,
+            `2026-11-21T09:14:02.120Z satchel: starting ${request.server}`,
             "2026-11-21T09:14:03.004Z stderr: Secure MCP Filesystem Server running on stdio",
             "2026-11-21T09:14:03.020Z satchel: ready after 0.9 s, protocol 2025-06-18",
             "2026-11-21T09:16:40.771Z stderr: read_text_file: ENOENT: no such file or directory, open '/home/you/work/notes.md'",
           ],
-        } satisfies Log;
+        } satisfies ServerLog;
       case "secret_names":
-        return { names: ["GITHUB_TOKEN"], store: "keychain" };
+        return telling.locked ? { names: ["GITHUB_TOKEN"], store: "file", locked: true } : { names: ["GITHUB_TOKEN"], store: "keychain", locked: false };
       case "use_vault":
       case "unlock_vault":
       case "delete_history":
@@ -331,16 +367,16 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       hidden = true;
       return Promise.resolve();
     },
-    wish: <Answer>(wish: Wish | ProposedWish) => {
-      wishes.push(wish);
-      const refusal = refusals.get(wish.do);
+    ask: <Asked extends Request>(request: Asked) => {
+      requests.push(request);
+      const refusal = refusals.get(request.do);
       if (refusal) {
-        refusals.delete(wish.do);
-        if (wish.do === "change" && wish.change === "set_enabled" && state.hub === "open")
-          become(open(state.snapshot, { server: wish.name, refusal }));
+        refusals.delete(request.do);
+        if (request.do === "change" && request.change === "set_enabled" && state.hub === "open")
+          become(open(state.snapshot, { server: request.name, refusal }));
         return Promise.reject(refusal);
       }
-      return Promise.resolve(fulfil(wish) as Answer);
+      return Promise.resolve(handle(request) as Answer<Asked>);
     },
     about: () =>
       Promise.resolve({
@@ -364,7 +400,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     get hidden() {
       return hidden;
     },
-    wishes,
+    requests,
     get copied() {
       return copied;
     },

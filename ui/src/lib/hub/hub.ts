@@ -1,6 +1,8 @@
-// The hub, as the window reaches it: one snapshot in, wishes out.
-import type { About, Ask, HubState, Wish } from "./bindings";
-import type { ProposedWish } from "./proposed";
+// The hub, as the window reaches it: one snapshot in, requests out.
+import type { About, Answer, Ask, Choices, HubState, Request } from "./generated";
+
+/** What the window of questions may ask. */
+export type QuestionRequest = Extract<Request, { do: "answer_ask" | "answer_question" | "answer_secret" | "reading_ask" }>;
 
 /** What the window of questions may do, and nothing else. */
 export interface Prompts {
@@ -9,19 +11,9 @@ export interface Prompts {
   /** Calls back at every change. */
   onAsks(heard: (asks: Ask[]) => void): Promise<() => void>;
   /** Rejects with a `Refusal`. */
-  answer(wish: Wish & { do: "answer_ask" | "answer_question" | "answer_secret" | "reading_ask" }): Promise<void>;
+  answer(request: QuestionRequest): Promise<void>;
   /** Makes the window as high as what it says. */
   fit(height: number): void;
-}
-
-/** What a person chose about the program itself. */
-export interface Choices {
-  /** Which notifications are shown. */
-  notifications: "all" | "questions" | "none";
-  /** What becomes of the hub when the window is closed. */
-  closing: "serve" | "quit";
-  /** Is there an icon in the tray? */
-  tray: boolean;
 }
 
 export interface Hub {
@@ -36,7 +28,7 @@ export interface Hub {
   /** Hides the window; the hub goes on. */
   closeWindow(): Promise<void>;
   /** Resolves to the hub's answer, rejects with a `Refusal`. */
-  wish<Answer = unknown>(wish: Wish | ProposedWish): Promise<Answer>;
+  ask<Asked extends Request>(request: Asked): Promise<Answer<Asked>>;
   about(): Promise<About>;
   startsAtLogin(): Promise<boolean>;
   /** Resolves to what it is afterwards. */

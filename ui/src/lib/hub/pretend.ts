@@ -1,7 +1,5 @@
 // What the fake hub tells of calls, savings and clients. All of it is invented, always the same for the same moment.
-import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, Effect, LastDay, Listed, Listing, Nature, Report, ReportLine, SessionLine, Totals } from "./bindings";
-import type { ConnectPreview, FoundServers, KnownClient, KnownClients } from "./proposed";
-import { listing as sample } from "./samples";
+import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Findings, FoundServer, KnownClient, LastDay, Listed, Listing, Nature, Report, ReportLine, SessionLine, Totals } from "./generated";
 
 /** The same numbers every time. */
 function numbers(seed: number): () => number {
@@ -169,52 +167,134 @@ export const noReport = (by: By): Report => ({
   lines: [],
 });
 
-const usual = {
-  surface: "auto",
-  effective: "router",
-  reason: "It takes every tool it is given into its context.",
-  hidden: [],
-} satisfies Partial<KnownClient>;
+/** A client, as the hub tells of it. */
+export const client = (id: string, name: string, file: string, state: ClientState, more: Partial<KnownClient> = {}): KnownClient =>
+  ({
+    id,
+    name,
+    tier: "A",
+    confidence: "high",
+    sign: null,
+    installed: true,
+    file: `/home/you/${file}`,
+    duplicates: [],
+    surface: "auto",
+    effective: "router",
+    reason: "It takes every tool it is given into its context.",
+    hidden: [],
+    after_connect: null,
+    ...more,
+    ...state,
+  }) as KnownClient;
 
-export const clients: KnownClients = {
-  looked: 41,
+const twice = (...names: string[]) => ({ duplicates: names.map((name) => ({ there: name, here: name })) });
+const connected = { state: "connected", since_ms: 0 } as const;
+const absent = Array.from({ length: 33 }, (_, at) => client(`app-${at}`, `App ${at}`, `.app-${at}.json`, { state: "not_connected" }, { installed: false }));
+
+export const clients: ClientList = {
   clients: [
-    { id: "cursor", name: "Cursor", state: "connected", path: "/home/you/.cursor/mcp.json", line: null, after: "", duplicates: [], can_undo: true, ...usual, can_move: true },
-    { id: "claude-code", name: "Claude Code", state: "connected", path: "/home/you/.claude.json", line: null, after: "", duplicates: [], can_undo: true, ...usual, can_move: true },
-    { id: "vscode", name: "Visual Studio Code", state: "connected", path: "/home/you/.config/Code/User/mcp.json", line: null, after: "", duplicates: ["github", "fetch"], can_undo: true, ...usual, can_move: true },
-    { id: "claude-desktop", name: "Claude Desktop", state: "added", path: "/home/you/.config/Claude/claude_desktop_config.json", line: null, after: "Quit Claude completely (menu bar / tray > Quit) and open it again.", duplicates: [], can_undo: true, ...usual, can_move: true },
-    { id: "windsurf", name: "Windsurf", state: "gone", path: "/home/you/.codeium/windsurf/mcp_config.json", line: null, after: "", duplicates: [], can_undo: false, ...usual, can_move: false },
-    { id: "gemini-cli", name: "Gemini CLI", state: "unreadable", path: "/home/you/.gemini/settings.json", line: 14, after: "", duplicates: [], can_undo: false, ...usual, can_move: false },
-    { id: "zed", name: "Zed", state: "found", path: "/home/you/.config/zed/settings.json", line: null, after: "", duplicates: [], can_undo: false, ...usual, can_move: false },
-    { id: "codex", name: "Codex", state: "found", path: "/home/you/.codex/config.toml", line: null, after: "", duplicates: ["github"], can_undo: false, ...usual, can_move: false },
+    client("cursor", "Cursor", ".cursor/mcp.json", connected),
+    client("claude-code", "Claude Code", ".claude.json", connected),
+    client("vscode", "Visual Studio Code", ".config/Code/User/mcp.json", connected, twice("github", "fetch")),
+    client("claude-desktop", "Claude Desktop", ".config/Claude/claude_desktop_config.json", { state: "added" }, { after_connect: "Quit Claude completely (menu bar / tray > Quit) and open it again." }),
+    client("windsurf", "Windsurf", ".codeium/windsurf/mcp_config.json", { state: "needs_you", what: "vanished", message: "our entry is gone" }),
+    client("gemini-cli", "Gemini CLI", ".gemini/settings.json", { state: "needs_you", what: "unreadable", message: "line 14 is no JSON" }),
+    client("zed", "Zed", ".config/zed/settings.json", { state: "not_connected" }),
+    client("codex", "Codex", ".codex/config.toml", { state: "not_connected" }, twice("github")),
+    ...absent,
   ],
 };
 
-export const preview = (path: string): ConnectPreview => ({
-  path,
-  lines: [
-    { mark: " ", text: '  "context_servers": {' },
-    { mark: "+", text: '    "satchel": {' },
-    { mark: "+", text: '      "url": "http://127.0.0.1:7411/mcp",' },
-    { mark: "+", text: '      "headers": { "Authorization": "Bearer ••••" }' },
-    { mark: "+", text: "    }" },
-    { mark: " ", text: "  }" },
+/** What connecting a client writes. */
+export const preview = (of: KnownClient): ClientChange => ({
+  client: of.id,
+  name: of.name,
+  done: false,
+  files: [
+    {
+      path: of.file ?? "",
+      what: "added",
+      entry: "satchel",
+      diff: `--- before
++++ after
+@@ -1,2 +1,6 @@
+   "context_servers": {
++    "satchel": {
++      "url": "http://127.0.0.1:7411/mcp",
++      "headers": { "Authorization": "Bearer ••••" }
++    }
+   }
+`,
+    },
   ],
+  next: null,
+  warnings: [],
+  snippet: null,
 });
 
-export const foundServers: FoundServers = {
+/** A server in other programs' files. */
+const found = (name: string, client: string, runs: string, more: Partial<FoundServer> = {}): FoundServer => ({
+  name,
+  runs,
+  transport: runs.startsWith("https://") ? "http" : "stdio",
+  enabled: true,
+  places: [`${client}: ~/.${client}/mcp.json`],
+  known: null,
+  secrets: [],
+  needs: [],
+  remote: null,
+  warnings: [],
+  omitted: [],
+  ...more,
+});
+
+const docker = "docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-server";
+
+export const foundServers: Findings = {
   servers: [
-    { key: "cursor github", name: "github", runs: "docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-server", client: "cursor", client_name: "Cursor", same_as: null, secrets: 1, enabled: true },
-    { key: "cursor filesystem", name: "filesystem", runs: "npx -y @modelcontextprotocol/server-filesystem ~/work", client: "cursor", client_name: "Cursor", same_as: null, secrets: 0, enabled: true },
-    { key: "cursor linear", name: "linear", runs: "https://mcp.linear.app/mcp", client: "cursor", client_name: "Cursor", same_as: null, secrets: 0, enabled: true },
-    { key: "vscode github", name: "github", runs: "docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-server", client: "vscode", client_name: "Visual Studio Code", same_as: "cursor github", secrets: 1, enabled: true },
-    { key: "vscode fetch", name: "fetch", runs: "uvx mcp-server-fetch", client: "vscode", client_name: "Visual Studio Code", same_as: null, secrets: 0, enabled: false },
+    found("github", "cursor", docker, { secrets: ["GITHUB_TOKEN"] }),
+    found("filesystem", "cursor", "npx -y @modelcontextprotocol/server-filesystem ~/work"),
+    found("linear", "cursor", "https://mcp.linear.app/mcp"),
+    found("github-2", "vscode", docker, { known: "github", secrets: ["GITHUB_TOKEN"] }),
+    found("fetch", "vscode", "uvx mcp-server-fetch", { omitted: ['"dev" has no effect in Satchel'], enabled: false }),
+  ],
+  skipped: [],
+  troubles: [],
+};
+
+/** The entry that the others are like. */
+const filesystem: Listed = {
+  id: "filesystem",
+  title: "Filesystem",
+  publisher: "modelcontextprotocol",
+  about: {de: "Dateien in einem Ordner lesen, schreiben und durchsuchen.", en: "Read, write and search files in one folder."},
+  topics: ["files"],
+  target: {kind: "command", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem@2026.8.31", "{folder}"], env: {}, cwd: null},
+  needs: [{name: "folder", kind: "path", label: {de: "Ein Ordner, in dem es arbeiten darf", en: "A folder it may work in"}, optional: false, get: null}],
+  runtime: "node",
+  home: "https://github.com/modelcontextprotocol/servers",
+  measured: {tools: 14, tokens: 2823, version: "2026.8.31", on: "2026-11-21"},
+  tools: [
+    { name: "read_file", about: "Read the complete contents of a file as text", kind: "reads" },
+    { name: "read_text_file", about: "Read the complete contents of a file from the file system as text", kind: "reads" },
+    { name: "read_media_file", about: "Read a file and return it as a base64-encoded content block with its MIME type", kind: "reads" },
+    { name: "read_multiple_files", about: "Read the contents of multiple files simultaneously", kind: "reads" },
+    { name: "write_file", about: "Create a new file or completely overwrite an existing file with new content", kind: "deletes" },
+    { name: "edit_file", about: "Make line-based edits to a text file", kind: "deletes" },
+    { name: "create_directory", about: "Create a new directory or ensure a directory exists", kind: "writes" },
+    { name: "list_directory", about: "Get a detailed listing of all files and directories in a specified path", kind: "reads" },
+    { name: "list_directory_with_sizes", about: "Get a detailed listing of all files and directories in a specified path, including sizes", kind: "reads" },
+    { name: "directory_tree", about: "Get a recursive tree view of files and directories as a JSON structure", kind: "reads" },
+    { name: "move_file", about: "Move or rename files and directories", kind: "deletes" },
+    { name: "search_files", about: "Recursively search for files and directories matching a pattern", kind: "reads" },
+    { name: "get_file_info", about: "Retrieve detailed metadata about a file or directory", kind: "reads" },
+    { name: "list_allowed_directories", about: "Returns the list of directories that this server is allowed to access", kind: "reads" },
   ],
 };
 
 /** Entries like the bundled ones. */
 export function listing(query: string): Listing {
-  const own = sample.entries[0]!;
+  const own = filesystem;
   const like = (id: string, title: string, more: Partial<Listed>): Listed => ({ ...own, id, title, needs: [], tools: own.tools.slice(0, 6), ...more });
   const entries: Listed[] = [
     own,
@@ -224,6 +304,16 @@ export function listing(query: string): Listing {
       topics: ["code"],
       target: { kind: "url", url: "https://api.githubcopilot.com/mcp/", headers: { Authorization: "Bearer {GITHUB_TOKEN}" } },
       needs: [{ name: "GITHUB_TOKEN", kind: "secret", label: { en: "A personal access token", de: "Ein persönliches Zugriffstoken" }, optional: false, get: "https://github.com/settings/personal-access-tokens" }],
+      runtime: null,
+      measured: null,
+      tools: [],
+    }),
+    like("linear", "Linear", {
+      publisher: "linear",
+      about: { en: "Issues, projects and cycles.", de: "Aufgaben, Projekte und Zyklen." },
+      topics: ["ops"],
+      target: { kind: "url", url: "https://mcp.linear.app/mcp", headers: { Authorization: "Bearer {LINEAR_API_KEY}" } },
+      needs: [{ name: "LINEAR_API_KEY", kind: "secret", label: { en: "A personal API key", de: "Ein persönlicher API-Schlüssel" }, optional: true, get: "https://linear.app/settings/account/security" }],
       runtime: null,
       measured: null,
       tools: [],
@@ -242,7 +332,7 @@ export function listing(query: string): Listing {
     like("toolbox", "Toolbox", { publisher: "Satchel", about: { en: "Times, hashes, differences and JSON queries. Built in.", de: "Zeiten, Prüfsummen, Unterschiede und JSON-Abfragen. Eingebaut." }, topics: ["code", "data"], runtime: null, measured: null, tools: [] }),
   ];
   const wanted = query.trim().toLowerCase();
-  return { ...sample, entries: entries.filter((entry) => `${entry.title} ${entry.about.en} ${entry.tools.map((tool) => tool.name).join(" ")}`.toLowerCase().includes(wanted)) };
+  return { made: "2026-11-21", tokenizer: "o200k_base", entries: entries.filter((entry) => `${entry.title} ${entry.about.en} ${entry.tools.map((tool) => tool.name).join(" ")}`.toLowerCase().includes(wanted)) };
 }
 
 /** What an invented tool does. */

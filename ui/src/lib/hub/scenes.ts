@@ -1,8 +1,8 @@
 // States of the hub worth looking at: `npm run dev`, then /?scene=NAME. All of it is invented.
-import type { ApprovalItem, HubState, PackageView, ServerApprovals, ServerView } from "./bindings";
+import type { ApprovalItem, HubState, PackageView, ServerApprovals, ServerState, ServerView, SignInState, SignInView } from "./generated";
 import { fakeHub, open, server, snapshot, type Telling } from "./fake";
 import { clients, digest } from "./pretend";
-import type { Snapshot } from "./bindings";
+import type { Snapshot } from "./generated";
 
 const now = Date.now();
 
@@ -24,7 +24,7 @@ function usual(): ServerView[] {
       title: "Linear", place: "hosted", tools: 22, tokens: 3020, runs: "https://mcp.linear.app/mcp",
     }),
     server("playwright", { state: "starting", since_ms: now - 66_000, phase: "downloading" }, { title: "Playwright", tools: 21, tokens: 3390, runs: "npx -y @playwright/mcp" }),
-    server("postgres", { state: "needs_credential", names: ["DATABASE_URL"], variables: [], message: "" }, {
+    server("postgres", { state: "needs_credential", names: ["DATABASE_URL"], variables: [], code: "needs_credential", message: "" }, {
       title: "Postgres", tools: 9, tokens: 1240, runs: "npx -y postgres-mcp ${secret:DATABASE_URL}",
     }),
     server("puppeteer", { state: "broken", code: "spawn_not_found", message: "npx was not found in PATH", retry_at_ms: now + 252_000, failures: 3 }, {
@@ -46,10 +46,32 @@ function crowd(): ServerView[] {
   return Array.from({ length: 200 }, (_, at) => {
     const name = `server-${String(at + 1).padStart(3, "0")}`;
     if (at % 9 === 0) return server(name, { state: "ready", in_flight: 0, sleeps_at_ms: now + (at + 10) * 1000 });
-    if (at % 31 === 0) return server(name, { state: "needs_credential", names: ["API_KEY", "API_HOST"], variables: ["API_HOST"], message: "" });
+    if (at % 31 === 0) return server(name, { state: "needs_credential", names: ["API_KEY", "API_HOST"], variables: ["API_HOST"], code: "needs_credential", message: "" });
     if (at % 7 === 0) return server(name, { state: "off" });
     return server(name, { state: "asleep" }, { tools: at, tokens: at * 211 });
   });
+}
+
+/** Hosted servers, one for each way it may stand with a sign-in. */
+function signIns(): ServerView[] {
+  const signed = (name: string, host: string, stands: SignInState, more: Partial<ServerView> = {}, account: Partial<SignInView> = {}) => {
+    const needs = stands.sign_in !== "signed_in" && stands.sign_in !== "renewal_delayed" && stands.sign_in !== "needs_more_rights";
+    const sign_in: SignInView = { account: null, provider: host, scopes: [], since_ms: now - 1_200_000, ...account, ...stands };
+    const state: ServerState = more.enabled === false ? { state: "off" } : needs ? { state: "needs_sign_in", message: "" } : { state: "asleep" };
+    return server(name, state, { place: "hosted", runs: `https://mcp.${name}.com/mcp`, sign_in, wake_ms: null, ...more });
+  };
+  const fresh = { tools: null, tokens: null, resources: null, starts: 0, calls: 0 };
+  return [
+    signed("asana", "app.asana.com", { sign_in: "signed_in", ends_ms: null, renews: true }, { tools: 44, tokens: 6120 }, { account: "kim@acme.dev", scopes: ["default"] }),
+    signed("atlassian", "auth.atlassian.com", { sign_in: "needs_sign_in", reason: "the provider no longer accepts the sign-in: invalid_grant" }, { tools: 29, tokens: 5210 }, { account: "kim@acme.dev", scopes: ["read:jira-work", "write:jira-work", "offline_access"] }),
+    signed("figma", "www.figma.com", { sign_in: "renewal_delayed", reason: "www.figma.com answered with HTTP 503", retry_at_ms: now + 45_000 }, {}, { account: "kim@acme.dev" }),
+    signed("github", "github.com", { sign_in: "needs_client_id", redirect: "http://127.0.0.1:41327/callback", page: "https://github.com/settings/applications/new", hint: "Create an OAuth app." }, fresh),
+    signed("linear", "linear.app", { sign_in: "signed_out" }, fresh),
+    signed("notion", "mcp.notion.com", { sign_in: "signing_in", until_ms: now + 252_000 }, fresh),
+    signed("sentry", "sentry.io", { sign_in: "needs_more_rights", missing: ["event:write"], wanted_by: "update_issue" }, { tools: 17, tokens: 3211 }, { account: "kim@acme.dev", scopes: ["event:read", "org:read"] }),
+    signed("slack", "slack.com", { sign_in: "signed_out" }, { enabled: false }),
+    signed("vercel", "vercel.com", { sign_in: "signed_in", ends_ms: now + 5_400_000, renews: false }),
+  ];
 }
 
 /** A hub that has served for a while. */
@@ -128,6 +150,7 @@ export const tellings: Record<string, Telling> = {
   early: { calls: 12, days: 1, clients },
   paused: { calls: 420, days: 30, clients },
   changed: { clients, approvals: changed() },
+  signins: { clients, revoked: false },
 };
 
 /** The scene of this name, played. */
@@ -138,7 +161,7 @@ function long(): ServerView[] {
   return [
     server(name, { state: "ready", in_flight: 0, sleeps_at_ms: now + 60_000 }, { title: "A title ".repeat(30), runs: `npx -y @organisation/${name} --with ${"a-long-argument ".repeat(12)}` }),
     server("مخزن-الملفات", { state: "asleep" }, { title: "مخزن الملفات" }),
-    server("データベース", { state: "needs_credential", names: ["DATABASE_URL", "REGION"], variables: ["REGION"], message: "" }),
+    server("データベース", { state: "needs_credential", names: ["DATABASE_URL", "REGION"], variables: ["REGION"], code: "needs_credential", message: "" }),
     server("x", { state: "off" }, { tools: 12_345, tokens: 9_876_543 }),
   ];
 }
@@ -159,11 +182,12 @@ export const scenes: Record<string, () => HubState> = {
   long: () => open(snapshot(long())),
   keychain: () =>
     open(
-      snapshot([server("notion", { state: "needs_credential", names: ["NOTION_TOKEN"], variables: [], message: "no keyring is running (org.freedesktop.secrets was not provided)" })], {
+      snapshot([server("notion", { state: "needs_credential", names: ["NOTION_TOKEN"], variables: [], code: "keychain_absent", message: "no keyring is running (org.freedesktop.secrets was not provided)" })], {
         notices: [{ code: "keychain_absent", message: "no keyring is running, so keys cannot be stored safely", action: "" }],
       }),
     ),
-  variables: () => open(snapshot([server("jira", { state: "needs_credential", names: ["JIRA_TOKEN", "JIRA_URL"], variables: ["JIRA_URL"], message: "" })])),
+  variables: () => open(snapshot([server("jira", { state: "needs_credential", names: ["JIRA_TOKEN", "JIRA_URL"], variables: ["JIRA_URL"], code: "needs_credential", message: "" })])),
+  signins: () => open(snapshot(signIns())),
   empty: () => open(snapshot([])),
   opening: () => ({ hub: "opening" }),
   stopped: () => ({ hub: "stopped", message: "cannot read /home/you/.config/satchel/config.json: permission denied" }),

@@ -1,10 +1,10 @@
-// What the hub last said, and how to wish. The only copy of server state in the window.
+// What the hub last said, and how to ask it. The only copy of server state in the window.
 import { setContext, getContext } from "svelte";
 
-import type { HubState, Refusal, Wish } from "./bindings";
-import type { ProposedWish } from "./proposed";
+import type { Answer, HubState, Refusal, Request } from "./generated";
 import type { Hub } from "./hub";
 import { asRefusal } from "../refusal";
+import { SignIns } from "./signIns.svelte";
 
 export { asRefusal };
 
@@ -26,6 +26,7 @@ export class HubView {
   offered = $state(false);
   #withdraw: ReturnType<typeof setTimeout> | undefined;
   readonly hub: Hub;
+  readonly signIns = new SignIns(this);
 
   constructor(hub: Hub, go: (path: string) => void, closing: () => void) {
     this.hub = hub;
@@ -44,10 +45,10 @@ export class HubView {
     });
   }
 
-  /** Makes a wish. A refusal comes back as a value, because every face must show it. */
-  async wish<Answer = unknown>(wish: Wish | ProposedWish): Promise<{ answer: Answer } | { refusal: Refusal }> {
+  /** Asks the hub. A refusal comes back as a value, because every face must show it. */
+  async ask<Asked extends Request>(request: Asked): Promise<{ answer: Answer<Asked> } | { refusal: Refusal }> {
     try {
-      return { answer: await this.hub.wish<Answer>(wish) };
+      return { answer: await this.hub.ask(request) };
     } catch (cause) {
       return { refusal: asRefusal(cause) };
     }

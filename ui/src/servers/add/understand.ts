@@ -1,5 +1,5 @@
 // What a pasted text says: a command line, an address, or the JSON or TOML block from a README. Pure.
-import type { Target } from "../../lib/hub/bindings";
+import type { Target } from "../../lib/hub/generated";
 
 export interface Found {
   name: string;

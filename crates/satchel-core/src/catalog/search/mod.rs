@@ -33,6 +33,7 @@ pub use habits::{Habits, Lift};
 pub use index::Index;
 pub(super) use rank::Beside;
 pub use rank::{Hit, Shares};
+pub(crate) use spelling::Spelling;
 pub use vectors::{Meaning, TOKENS, Vector, Vectors};
 
 /// So many characters of a server's texts are read. What comes late in them tells tools apart no more, and a server that

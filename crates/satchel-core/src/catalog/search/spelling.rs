@@ -28,7 +28,7 @@ const MOST: usize = 4;
 
 /// The known words.
 #[derive(Debug, Default)]
-pub(super) struct Spelling {
+pub(crate) struct Spelling {
     /// As written, in order.
     words: Vec<Box<str>>,
     /// Words by what remains of them, in order.
@@ -46,7 +46,7 @@ fn can_be_misspelt(word: &str) -> bool {
 }
 
 impl Spelling {
-    pub(super) fn new(known: impl Iterator<Item = Box<str>>) -> Self {
+    pub(crate) fn new(known: impl Iterator<Item = Box<str>>) -> Self {
         let known = known.filter(|word| can_be_misspelt(word));
         Self::of(known.chain(thesaurus::written().map(Into::into)).collect())
     }
@@ -66,7 +66,7 @@ impl Spelling {
     }
 
     /// Known words that `word` may mean, with how much they are alike.
-    pub(super) fn near<'a>(&'a self, word: &str) -> Vec<(&'a str, f32)> {
+    pub(crate) fn near<'a>(&'a self, word: &str) -> Vec<(&'a str, f32)> {
         let near = self.nearest(word);
         let unsure = near.first().is_none_or(|(_, likeness)| *likeness < SURE);
         let hinting = if unsure { HINTING.nearest(word) } else { vec![] };

@@ -48,6 +48,7 @@ pub(super) fn read(
         project: None,
         disabled_in_projects: vec![],
         unknown: entry.unknown(),
+        remarks: vec![],
         words: Words::default(),
     })
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde_json::Value;
 
-use super::{Found, Kind, Target};
+use super::{Found, Kind, Target, naming};
 
 /// Where a server was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Candidate {
     pub origins: Vec<Origin>,
     /// The name of the same server with us, where we have it.
     pub known: Option<String>,
+    /// Why it would not be called what it is called there, in a sentence.
+    pub renamed: Option<String>,
 }
 
 /// What tells whether two servers are the same: the same program with the same arguments, or the same address.
@@ -92,13 +94,12 @@ pub fn candidates(
         }
         by_identity.insert(identity.clone(), all.len());
         let known = known.get(&identity).cloned();
-        let name = match &known {
-            Some(known) => known.clone(),
-            None => free_name(&server.name, |name| {
-                taken(name) || all.iter().any(|other| other.name.eq_ignore_ascii_case(name))
-            }),
+        let is_taken = |name: &str| taken(name) || all.iter().any(|other| is_same(&other.name, name));
+        let (name, renamed) = match &known {
+            Some(known) => (known.clone(), None),
+            None => free_name(&server, is_taken),
         };
-        all.push(Candidate { name, server, origins: vec![origin], known });
+        all.push(Candidate { name, server, origins: vec![origin], known, renamed });
     }
     all
 }
@@ -123,33 +124,37 @@ fn complete(server: &mut Found, other: &Found) {
     }
 }
 
-/// A name that can be one of ours and that nothing else has.
-fn free_name(wished: &str, taken: impl Fn(&str) -> bool) -> String {
-    let name: String = wished.chars().map(|c| if c.is_control() { '-' } else { c }).take(240).collect();
-    let name = match name.trim() {
-        "" => "server",
-        name => name,
-    };
-    let mut numbered = (2..).map(|number| format!("{name}-{number}"));
-    match taken(name) {
-        false => name.to_owned(),
-        true => numbered.find(|name| !taken(name)).expect("numbers do not end"),
+/// Small letters and capitals are not told apart by everybody who reads a name.
+pub fn is_same(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}
+
+/// A name that can be one of ours and that nothing else has, and why it is not the server's own.
+fn free_name(server: &Found, taken: impl Fn(&str) -> bool) -> (String, Option<String>) {
+    let (mut name, mut why) = naming::plain(&server.name, server.words);
+    if taken(&name) {
+        why.push(format!("another server is called \"{name}\", or so in other capitals"));
+        let mut numbered = (2..).map(|number| format!("{name}-{number}"));
+        name = numbered.find(|name| !taken(name)).expect("numbers do not end");
     }
+    let renamed = naming::sentence(&server.name, &name, &why);
+    (name, renamed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        clients::{import::Source, machine::Os, table},
+        clients::{import::Source, table},
         edit::Format,
+        platform::Platform,
     };
 
     fn found(client: &str, text: &str) -> Vec<(Origin, Found)> {
         let client = table::client(client).unwrap();
         let source =
             Source { client, path: "x".into(), scope: "user".into(), key: client.key.clone(), like: client };
-        let contents = source.contents(&Format::Json.read(text).unwrap(), Os::Linux);
+        let contents = source.contents(&Format::Json.read(text).unwrap(), Platform::Linux);
         let origin = |name: &str| Origin {
             client: client.id.clone(),
             path: "x".into(),
@@ -178,6 +183,10 @@ mod tests {
         let names: Vec<(&str, usize, Option<&str>)> =
             merged.iter().map(|one| (one.name.as_str(), one.origins.len(), one.known.as_deref())).collect();
         assert_eq!(names, [("gh", 2, None), ("fs", 2, None), ("mine", 1, Some("mine")), ("a/b-2", 1, None)]);
+        let told = |index: usize| merged[index].renamed.as_deref();
+        assert_eq!((told(0), told(2)), (None, None));
+        let why = "the name \"a/b\" was written as \"a/b-2\" because another server is called \"a/b\", or so in other capitals";
+        assert_eq!(told(3), Some(why));
         assert!(merged[0].server.enabled, "it is on in one of the places");
         match &merged[1].server.target {
             Target::Program { env, .. } => assert_eq!(env["A"], "1"),

@@ -3,26 +3,34 @@
 
 mod entry;
 mod merge;
+mod naming;
+mod omitted;
 mod paste;
 mod secrets;
+mod switches;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use merge::{Candidate, Origin, candidates, identity, identity_of_address, identity_of_program};
+pub use merge::{Candidate, Origin, candidates, identity, identity_of_address, identity_of_program, is_same};
+pub use omitted::omitted;
 pub use paste::{PasteError, read_pasted, read_text};
 pub use secrets::{Moved, into_config};
+use switches::Switches;
 
 use super::{
     connect::format_of,
     document::{Document, DocumentError, read_bytes},
-    machine::{Machine, Os},
+    machine::Machine,
     references::References,
     table::{self, Client, PerProject, Shape},
 };
-use crate::edit::{Format, SyntaxError, container};
+use crate::{
+    edit::{Format, SyntaxError, container},
+    platform::{Environment, Platform},
+};
 
 /// What a server speaks over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -111,6 +119,9 @@ pub struct Found {
     /// What we do not understand, as it is.
     #[serde(skip)]
     pub unknown: Map<String, Value>,
+    /// What its file says of it beside its entry and has no effect here, in sentences.
+    #[serde(skip)]
+    pub remarks: Vec<String>,
     /// Whose words these are.
     #[serde(skip)]
     pub words: Words,
@@ -132,7 +143,7 @@ pub enum Target {
         /// Its working directory.
         #[serde(skip_serializing_if = "Option::is_none")]
         cwd: Option<String>,
-        /// A file with variables.
+        /// A file with variables, which is named and never read.
         #[serde(skip_serializing_if = "Option::is_none")]
         env_file: Option<String>,
     },
@@ -217,7 +228,7 @@ impl Source {
 
     /// The files of a client in one project that exist.
     pub fn of_project(client: &'static Client, project: &Path) -> Vec<Self> {
-        let machine = Machine { os: Os::here(), variables: Default::default() };
+        let machine = Machine { environment: Environment::new::<String, String>(Platform::current(), []) };
         client
             .project_files
             .iter()
@@ -259,17 +270,21 @@ impl Source {
     ///
     /// # Errors
     /// [`ReadError`]
-    pub fn read(&self, os: Os) -> Result<Contents, ReadError> {
+    pub fn read(&self, platform: Platform) -> Result<Contents, ReadError> {
         let bytes = read_bytes(&self.path)?.unwrap_or_default();
         let text = Document::decode(&bytes)?.text;
         let document = format_of(self.client, &self.path).read(&text)?;
-        Ok(self.contents(&document, os))
+        Ok(self.contents(&document, platform))
     }
 
     /// What a document holds.
-    pub fn contents(&self, document: &Value, os: Os) -> Contents {
-        let reader =
-            Reader { client: self.like, windows: os == Os::Windows, excluded: excluded(self.like, document) };
+    pub fn contents(&self, document: &Value, platform: Platform) -> Contents {
+        let reader = Reader {
+            client: self.like,
+            windows: platform == Platform::Windows,
+            excluded: excluded(self.like, document),
+            switches: Switches::of(&self.like.entry, document),
+        };
         let mut contents = Contents::default();
         let mut found = false;
         for key in &self.like.entry.alt_keys {
@@ -309,7 +324,8 @@ fn beside(document: &Value, path: &[String], contents: &mut Contents) {
 
 /// Reads a block that was pasted, with the rules of one client.
 fn read_with(client: &Client, shape_client: &Client, inside: &Value) -> Contents {
-    let reader = Reader { client: shape_client, windows: Os::here() == Os::Windows, excluded: vec![] };
+    let windows = Platform::current() == Platform::Windows;
+    let reader = Reader { client: shape_client, windows, excluded: vec![], switches: Switches::default() };
     let mut contents = Contents::default();
     reader.all(inside, &client.key, &mut contents);
     contents
@@ -349,6 +365,7 @@ struct Reader<'a> {
     client: &'a Client,
     windows: bool,
     excluded: Vec<String>,
+    switches: Switches,
 }
 
 impl Reader<'_> {
@@ -386,6 +403,7 @@ impl Reader<'_> {
         match entry::read(&self.client.entry, name, fields, &mut references) {
             Ok(mut found) => {
                 found.enabled &= !self.excluded.iter().any(|excluded| excluded == name);
+                self.switches.apply(&mut found);
                 contents.servers.push(found);
             }
             Err(reason) => contents.skipped.push(Skipped { name: name.into(), reason }),
@@ -477,7 +495,7 @@ mod tests {
         let source = source.into_iter().find(|source| source.key == ["mcpServers"]).unwrap();
         let text = r#"{"mcp": {"servers": [], "mcpServersExtra": {"mcp-1": {"label": "files", "state": "disabled"}}},
             "mcpServers": {"mcp-1": {"command": "npx", "args": ["files"]}, "b": {"command": "x"}}}"#;
-        let contents = source.contents(&Format::Json.read(text).unwrap(), Os::Linux);
+        let contents = source.contents(&Format::Json.read(text).unwrap(), Platform::Linux);
         let seen: Vec<_> =
             contents.servers.iter().map(|server| (server.name.as_str(), server.enabled)).collect();
         assert_eq!(seen, [("files", false), ("b", true)]);

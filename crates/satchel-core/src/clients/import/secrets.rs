@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Found, Kind, Target, Words};
+use super::{Found, Kind, Target, Words, omitted::is_kept};
 use crate::clients::{document::fingerprint, references::holds_reference};
 
 /// What the names of credentials have in common. Something harmless that is kept safe costs nothing.
@@ -29,6 +29,7 @@ enum Place {
     Header(String),
     Query(String),
     UserInfo,
+    Address,
 }
 
 fn spots(target: &Target) -> Vec<Spot> {
@@ -53,13 +54,25 @@ fn spots(target: &Target) -> Vec<Spot> {
     }
 }
 
-fn is_secret(name: &str, value: &Value) -> bool {
+/// Is the value a credential in plain text, by its name?
+pub(super) fn is_secret(name: &str, value: &Value) -> bool {
     sounds_secret(name) && value.as_str().is_some_and(is_plain)
 }
 
 fn sounds_secret(name: &str) -> bool {
     let upper = name.to_uppercase();
     WORDS.iter().any(|word| upper.contains(word))
+}
+
+/// Does a credential stand in plain text somewhere in it, by the names of its fields?
+pub(super) fn holds_credential(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| is_secret(name, value) || holds_credential(value))
+        }
+        Value::Array(items) => items.iter().any(holds_credential),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// A value of its own, not a reference to one.
@@ -128,7 +141,9 @@ fn all_spots(server: &Found) -> Vec<Spot> {
         if all.iter().any(|spot| spot.field == *field) {
             continue;
         }
-        let at = if let Some(name) = field.strip_prefix("env.") {
+        let at = if field == "url" {
+            Place::Address
+        } else if let Some(name) = field.strip_prefix("env.") {
             Place::Env(name.to_owned())
         } else if let Some(name) = field.strip_prefix("headers.") {
             Place::Header(name.to_owned())
@@ -139,7 +154,14 @@ fn all_spots(server: &Found) -> Vec<Spot> {
         } else {
             continue;
         };
-        let label = field.trim_start_matches("env.").trim_start_matches("headers.").to_owned();
+        let label = match (&at, &server.target) {
+            (Place::Arg(at), Target::Program { args, .. }) => {
+                let flag =
+                    at.checked_sub(1).and_then(|before| args.get(before)).filter(|arg| arg.starts_with('-'));
+                flag.map_or_else(|| format!("argument-{at}"), |flag| flag.trim_matches(['-', '=']).to_owned())
+            }
+            _ => field.trim_start_matches("env.").trim_start_matches("headers.").to_owned(),
+        };
         all.push(Spot { field: field.clone(), label, at });
     }
     all
@@ -183,7 +205,7 @@ pub fn into_config(
     };
     let mut entry = Map::new();
     match target {
-        Target::Program { command, args, env, cwd, env_file } => {
+        Target::Program { command, args, env, cwd, env_file: _ } => {
             entry.insert("command".into(), own(&command, "command").into());
             entry.insert("args".into(), args.iter().map(|arg| own(arg, "args")).collect());
             let mut env: Map<String, Value> = env
@@ -198,9 +220,6 @@ pub fn into_config(
             }
             if let Some(cwd) = cwd {
                 entry.insert("cwd".into(), own(&cwd, "cwd").into());
-            }
-            if let Some(file) = env_file {
-                entry.insert("envFile".into(), file.into());
             }
         }
         Target::Address { url, headers } => {
@@ -224,10 +243,7 @@ pub fn into_config(
         entry.insert("requestTimeout".into(), json!(format!("{ms}ms")));
     }
     for (key, value) in &server.unknown {
-        // Words of ours mean what we say they mean, whatever another program does with them.
-        let taken =
-            ["enabled", "disabled", "startup", "idleTimeout", "requestTimeout", "url", "headers", "command"];
-        if !entry.contains_key(key) && !taken.contains(&key.as_str()) {
+        if !entry.contains_key(key) && is_kept(server, key, value) {
             entry.insert(key.clone(), value.clone());
         }
     }
@@ -365,6 +381,7 @@ fn put_reference(target: &mut Target, at: &Place, secret: &str) -> Option<String
             url.replace_range(start..start + length, &reference);
             Some(inside)
         }
+        (Target::Address { url, .. }, Place::Address) => Some(std::mem::replace(url, reference)),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! S32: whatever is done to the records behind our back is found.
 
 use super::*;
-use crate::stats::{event::Event, recorder::Recorder};
+use crate::stats::{event::Event, store::Store};
 
 const DAY: u64 = 24 * 3600 * 1000;
 
@@ -14,10 +14,10 @@ fn deed(number: u64) -> Event {
 /// A ledger with so many records, closed.
 fn ledger(dir: &Path, records: u64) -> PathBuf {
     let path = dir.join("ledger.db");
-    let (mut recorder, _) = Recorder::open(&path, "none", 0).unwrap();
+    let (mut store, _) = Store::open(&path, "none", 0).unwrap();
     // In several goes, as they come.
     for chunk in (0..records).map(deed).collect::<Vec<_>>().chunks(7) {
-        recorder.record(chunk).unwrap();
+        store.record(chunk).unwrap();
     }
     path
 }
@@ -37,9 +37,9 @@ fn tamper(path: &Path, words: &str) {
 fn what_is_written_is_whole_and_goes_on_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let path = ledger(dir.path(), 30);
-    let (mut recorder, _) = Recorder::open(&path, "none", 0).unwrap();
-    recorder.record(&[deed(30)]).unwrap();
-    drop(recorder);
+    let (mut store, _) = Store::open(&path, "none", 0).unwrap();
+    store.record(&[deed(30)]).unwrap();
+    drop(store);
     let verdict = verify(&path, None).unwrap();
     assert_eq!((verdict.records, verdict.first, verdict.problems), (31, 1, vec![]));
     let page = page(&path, &TrailAsk { after: 29, limit: 1 }).unwrap();
@@ -71,8 +71,8 @@ fn a_hundred_times_each_way_of_tampering_is_found() {
             if time % 10 > 0 {
                 return found;
             }
-            let (mut recorder, _) = Recorder::open(&path, "none", 0).unwrap();
-            recorder.record(&[deed(*time)]).unwrap();
+            let (mut store, _) = Store::open(&path, "none", 0).unwrap();
+            store.record(&[deed(*time)]).unwrap();
             found && !problems(&path).is_empty()
         });
         let times = times.count();
@@ -134,13 +134,13 @@ fn a_ledger_that_is_gone_or_without_its_head_is_told_for_ever() {
     std::fs::remove_file(head_file(&path)).unwrap();
     assert_eq!(problems(&path).len(), 1);
     for _ in 0..2 {
-        drop(Recorder::open(&path, "none", 5).unwrap());
+        drop(Store::open(&path, "none", 5).unwrap());
         assert_eq!(problems(&path).len(), 1, "{:?}", problems(&path));
     }
     let path = ledger(dir.path(), 20);
     std::fs::remove_file(&path).unwrap();
     for _ in 0..2 {
-        drop(Recorder::open(&path, "none", 5).unwrap());
+        drop(Store::open(&path, "none", 5).unwrap());
         let said = problems(&path);
         assert!(said.len() == 1 && said[0].contains("ended at record"), "{said:?}");
     }
@@ -151,12 +151,12 @@ fn a_record_that_was_written_just_before_the_power_went_is_no_tampering() {
     let dir = tempfile::tempdir().unwrap();
     let path = ledger(dir.path(), 20);
     let before = std::fs::read(head_file(&path)).unwrap();
-    let (mut recorder, _) = Recorder::open(&path, "none", 0).unwrap();
-    recorder.record(&[deed(20), deed(21)]).unwrap();
+    let (mut store, _) = Store::open(&path, "none", 0).unwrap();
+    store.record(&[deed(20), deed(21)]).unwrap();
     std::fs::write(head_file(&path), &before).unwrap();
     assert_eq!(problems(&path), Vec::<String>::new());
-    drop(recorder);
-    drop(Recorder::open(&path, "none", 0).unwrap());
+    drop(store);
+    drop(Store::open(&path, "none", 0).unwrap());
     assert_eq!(problems(&path), Vec::<String>::new());
 }
 
@@ -164,19 +164,19 @@ fn a_record_that_was_written_just_before_the_power_went_is_no_tampering() {
 fn what_is_too_old_goes_and_the_rest_stays_provable() {
     let dir = tempfile::tempdir().unwrap();
     let path = ledger(dir.path(), 40);
-    let (mut recorder, _) = Recorder::open(&path, "none", 0).unwrap();
+    let (mut store, _) = Store::open(&path, "none", 0).unwrap();
     // The first half is older.
-    recorder.retain(1_020 + DAYS * DAY, 36_500, u64::MAX).unwrap();
+    store.retain(1_020 + DAYS * DAY, 36_500, u64::MAX).unwrap();
     let verdict = verify(&path, None).unwrap();
     assert_eq!((verdict.records, verdict.first, verdict.problems), (21, 21, vec![]));
-    recorder.record(&[deed(41)]).unwrap();
-    recorder.retain(1_020 + DAYS * DAY, 36_500, u64::MAX).unwrap();
+    store.record(&[deed(41)]).unwrap();
+    store.retain(1_020 + DAYS * DAY, 36_500, u64::MAX).unwrap();
     assert_eq!(problems(&path), Vec::<String>::new());
     // A person wants no history: nothing of it is left, and what comes after is provable.
-    recorder.delete_history(true).unwrap();
-    recorder.record(&[deed(42)]).unwrap();
-    drop(recorder);
-    drop(Recorder::open(&path, "none", 0).unwrap());
+    store.delete_history(true).unwrap();
+    store.record(&[deed(42)]).unwrap();
+    drop(store);
+    drop(Store::open(&path, "none", 0).unwrap());
     let verdict = verify(&path, None).unwrap();
     assert_eq!((verdict.records, verdict.first, verdict.problems), (2, 43, vec![]));
     let bytes = std::fs::read(&path).unwrap();

@@ -10,11 +10,17 @@ use base64::{
 
 use super::{
     Spot, evidence,
-    fold::{Folded, look_alike, styled},
+    fold::Folded,
     learned::{self, Clause, Said},
     patterns,
 };
-use crate::{model::approvals::Odd, trust::clean};
+use crate::{
+    model::{
+        approvals::Odd,
+        characters::{look_alike, styled},
+    },
+    trust::clean,
+};
 
 /// Only so much of a text is read; what is longer is no description.
 const BYTES: usize = 256 * 1024;

@@ -27,6 +27,11 @@ use crate::{
         lifecycle::Failure,
         link::{CallError, Link, OnChange, Outbox, Outcome, Outgoing},
         log::ServerLog,
+        oauth::{
+            account::{Bearer, Credential, Need},
+            challenge::Challenge,
+            door::challenge_of,
+        },
     },
 };
 
@@ -60,12 +65,15 @@ pub struct Address {
     pub url: String,
     /// Sent with every request.
     pub headers: BTreeMap<String, String>,
+    /// How it is signed in to, where it may be.
+    pub credential: Option<Credential>,
 }
 
 /// What all requests of one connection share.
 #[derive(Debug)]
 struct Http {
     client: Client,
+    credential: Option<Credential>,
     url: reqwest::Url,
     session: Mutex<Option<String>>,
     /// How the session was opened, so that it can be opened again.
@@ -96,6 +104,7 @@ pub fn connect(
     let (stop, done, signs) = (CancellationToken::new(), CancellationToken::new(), Signs::default());
     let http = Arc::new(Http {
         client,
+        credential: address.credential.clone(),
         url,
         session: Mutex::default(),
         opening: Mutex::default(),
@@ -194,8 +203,8 @@ impl Http {
     }
 
     async fn notify(&self, outgoing: Outgoing) {
-        let post = self.post(&outgoing);
-        let sent = tokio::time::timeout(CONNECT_TIMEOUT, post.send()).await;
+        let post = self.deliver("a notification", || self.post(&outgoing));
+        let sent = tokio::time::timeout(CONNECT_TIMEOUT, post).await;
         if !matches!(&sent, Ok(Ok(response)) if response.status().is_success()) {
             self.log.hub("a notification was not accepted");
         }
@@ -215,7 +224,7 @@ impl Http {
             let session = lock(&self.session).clone();
             let response = match self.send(&outgoing).await {
                 Ok(response) => response,
-                Err(error) => return self.link.fail(id, send_error(&error)),
+                Err(error) => return self.link.fail(id, error.into()),
             };
             if response.status() != StatusCode::NOT_FOUND || session.is_none() {
                 break response;
@@ -264,7 +273,8 @@ impl Http {
         *lock(&self.session) = Some(session);
         self.log.hub("it had forgotten its session; another was opened");
         let initialized = Message::notification("notifications/initialized", None).to_json();
-        let told = self.session_headers(self.plain_post(initialized)).send();
+        let told =
+            self.deliver("a notification", || self.session_headers(self.plain_post(initialized.clone())));
         let _ = tokio::time::timeout(RENEWAL_TIME, told).await;
         self.renewed.notify_waiters();
         true
@@ -300,7 +310,7 @@ impl Http {
 
     /// Sends `initialize` once more; the new session's name, where the server still speaks the same revision.
     async fn open_again(&self, opening: String) -> Option<String> {
-        let response = self.plain_post(opening).send().await.ok()?;
+        let response = self.deliver("initialize", || self.plain_post(opening.clone())).await.ok()?;
         if !response.status().is_success() {
             return None;
         }
@@ -318,18 +328,19 @@ impl Http {
     }
 
     /// Sends a request, and again where the server said that it did not take it.
-    async fn send(&self, outgoing: &Outgoing) -> Result<Response, reqwest::Error> {
+    async fn send(&self, outgoing: &Outgoing) -> Result<Response, Undelivered> {
         let (mut tries, mut unreached) = (0, UNREACHED.iter());
         // Why a server cannot be had from the start is for its lifecycle to deal with.
         let opening = matches!(outgoing.method.as_deref(), Some("initialize" | "server/discover"));
         loop {
-            let response = match self.post(outgoing).send().await {
-                Err(error) if error.is_connect() && !opening => match unreached.next() {
+            let what = wanted_by(outgoing);
+            let response = match self.deliver(&what, || self.post(outgoing)).await {
+                Err(Undelivered::Http(error)) if error.is_connect() && !opening => match unreached.next() {
                     Some(pause) => {
                         tokio::time::sleep(*pause).await;
                         continue;
                     }
-                    None => return Err(error),
+                    None => return Err(error.into()),
                 },
                 response => response?,
             };
@@ -382,10 +393,11 @@ impl Http {
         while !self.link.is_modern() && self.link.waits_for(id) && tries < RESUMES {
             let Some(last) = place.last.clone() else { break };
             tokio::time::sleep(place.retry.unwrap_or(RESUME_AFTER)).await;
-            let get = self
-                .session_headers(self.client.get(self.url.clone()).header("accept", "text/event-stream"))
-                .header("last-event-id", &last);
-            match get.send().await {
+            let get = || {
+                self.session_headers(self.client.get(self.url.clone()).header("accept", "text/event-stream"))
+                    .header("last-event-id", &last)
+            };
+            match self.deliver("the rest of an answer", get).await {
                 Ok(response) if response.status().is_success() => {
                     broken = self.stream(Some(id), response, &mut place).await;
                 }
@@ -395,7 +407,7 @@ impl Http {
                         response.status()
                     ));
                 }
-                Err(error) => broken = Err(format!("its answer broke off: {}", plain(&error))),
+                Err(error) => broken = Err(format!("its answer broke off: {error}")),
             }
             tries = if place.last.as_deref() == Some(&last) { tries + 1 } else { 0 };
         }
@@ -471,6 +483,8 @@ impl Http {
             (None, text) if text.is_empty() || text.starts_with('<') => format!("it answered HTTP {status}"),
             (None, text) => format!("it answered HTTP {status}: {text}"),
         };
+        // Some quote what they were sent.
+        let message = self.log.masked(&message);
         let message = match later {
             Some(wait) => format!("{message} (it wants to be asked again in {} s)", wait.as_secs()),
             None => message,
@@ -492,13 +506,16 @@ impl Http {
     async fn listen(&self, asked: CancellationToken) {
         let mut place = Place::default();
         loop {
-            let mut get = self.client.get(self.url.clone()).header("accept", "text/event-stream");
-            get = self.session_headers(get);
-            if let Some(last) = &place.last {
-                get = get.header("last-event-id", last);
-            }
+            let get = || {
+                let get = self.client.get(self.url.clone()).header("accept", "text/event-stream");
+                let get = self.session_headers(get);
+                match &place.last {
+                    Some(last) => get.header("last-event-id", last),
+                    None => get,
+                }
+            };
             let opened = tokio::select! {
-                opened = get.send() => opened,
+                opened = self.deliver("its stream", get) => opened,
                 () = self.stop.cancelled() => return,
             };
             asked.cancel();
@@ -516,7 +533,8 @@ impl Http {
                         () = self.stop.cancelled() => return,
                     }
                 }
-                Err(_) => {}
+                Err(Undelivered::Lacking(_)) => return,
+                Err(Undelivered::Http(_)) => {}
             }
             tokio::select! {
                 () = tokio::time::sleep(place.retry.unwrap_or(REOPEN)) => {}
@@ -528,9 +546,18 @@ impl Http {
     /// Tells the server that the session is over, best effort.
     async fn close(&self) {
         if lock(&self.session).is_some() {
-            let delete = self.session_headers(self.client.delete(self.url.clone()));
-            let _ = tokio::time::timeout(Duration::from_secs(1), delete.send()).await;
+            let delete = || self.session_headers(self.client.delete(self.url.clone()));
+            let _ = tokio::time::timeout(Duration::from_secs(1), self.deliver("the end", delete)).await;
         }
+    }
+
+    /// Sends a request with the sign-in there is, and once more with a new one where the server refused that.
+    async fn deliver(
+        &self,
+        wanted_by: &str,
+        make: impl Fn() -> RequestBuilder + Send + Sync,
+    ) -> Result<Response, Undelivered> {
+        deliver(self.credential.as_ref(), wanted_by, make).await
     }
 
     fn plain_post(&self, json: String) -> RequestBuilder {
@@ -576,6 +603,93 @@ impl Http {
                 satchel_mcp::RawObject::parse(result).ok().and_then(|fields| fields.text("protocolVersion"));
         }
     }
+}
+
+/// Why a request has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Undelivered {
+    #[error("{}", plain(.0))]
+    Http(#[from] reqwest::Error),
+    /// Nobody is signed in as the server wants it.
+    #[error("{}", .0.message)]
+    Lacking(Need),
+}
+
+impl From<Undelivered> for CallError {
+    fn from(undelivered: Undelivered) -> Self {
+        match undelivered {
+            Undelivered::Http(error) => send_error(&error),
+            Undelivered::Lacking(need) => CallError::SignIn(need),
+        }
+    }
+}
+
+/// See [`Http::deliver`].
+pub(super) async fn deliver(
+    credential: Option<&Credential>,
+    wanted_by: &str,
+    make: impl Fn() -> RequestBuilder + Send + Sync,
+) -> Result<Response, Undelivered> {
+    let Some(credential) = credential else { return Ok(make().send().await?) };
+    let bearer = credential.bearer().await.map_err(Undelivered::Lacking)?;
+    let response = carrying(make(), bearer.as_ref()).send().await?;
+    let challenge = match judged(&response, bearer.as_ref()) {
+        Judged::Taken => {
+            bearer.iter().for_each(|bearer| credential.taken(bearer));
+            return Ok(response);
+        }
+        Judged::TooFew(challenge) => {
+            return Err(Undelivered::Lacking(credential.lacks_rights(challenge, wanted_by)));
+        }
+        Judged::Refused(challenge) => challenge,
+    };
+    let next = credential.refused(bearer, challenge).await.map_err(Undelivered::Lacking)?;
+    let response = carrying(make(), Some(&next)).send().await?;
+    match judged(&response, Some(&next)) {
+        Judged::Taken => {
+            credential.taken(&next);
+            Ok(response)
+        }
+        Judged::TooFew(challenge) => Err(Undelivered::Lacking(credential.lacks_rights(challenge, wanted_by))),
+        Judged::Refused(_) => Err(Undelivered::Lacking(credential.refused_again())),
+    }
+}
+
+/// What an answer says of the sign-in.
+enum Judged {
+    Taken,
+    /// It is not good, or there is none.
+    Refused(Option<Challenge>),
+    /// It is good, and not enough.
+    TooFew(Challenge),
+}
+
+fn judged(response: &Response, bearer: Option<&Bearer>) -> Judged {
+    let challenge = || challenge_of(response);
+    match response.status() {
+        StatusCode::UNAUTHORIZED => match challenge() {
+            Some(challenge) if bearer.is_some() && challenge.wants_scope() => Judged::TooFew(challenge),
+            challenge => Judged::Refused(challenge),
+        },
+        StatusCode::FORBIDDEN => match challenge().filter(Challenge::wants_scope) {
+            Some(challenge) => Judged::TooFew(challenge),
+            None => Judged::Taken,
+        },
+        _ => Judged::Taken,
+    }
+}
+
+fn carrying(request: RequestBuilder, bearer: Option<&Bearer>) -> RequestBuilder {
+    let Some(mut value) = bearer.and_then(|bearer| HeaderValue::try_from(bearer.header()).ok()) else {
+        return request;
+    };
+    value.set_sensitive(true);
+    request.header("authorization", value)
+}
+
+/// Who wants it, for people: a tool by its name.
+fn wanted_by(outgoing: &Outgoing) -> String {
+    outgoing.named.clone().or_else(|| outgoing.method.clone()).unwrap_or_else(|| "a request".to_owned())
 }
 
 /// How far a stream was read.

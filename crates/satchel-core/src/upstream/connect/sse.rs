@@ -9,12 +9,13 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     Connection, Signs,
-    http::{Address, client, head, plain, send_error},
+    http::{Address, Undelivered, client, deliver, head, plain, send_error},
 };
 use crate::upstream::{
     lifecycle::Failure,
     link::{CallError, Link, OnChange, Outbox, Outcome, Outgoing},
     log::ServerLog,
+    oauth::account::Credential,
 };
 
 /// How long the server may take to name the address for POSTs.
@@ -24,6 +25,7 @@ const ACCEPT: Duration = Duration::from_secs(30);
 
 struct Sse {
     client: Client,
+    credential: Option<Credential>,
     url: Url,
     link: Link,
     log: ServerLog,
@@ -44,8 +46,17 @@ pub fn connect(
     let (client, url) = client(address)?;
     let (link, outbox) = Link::new(changed, log.clone());
     let (stop, done, signs) = (CancellationToken::new(), CancellationToken::new(), Signs::default());
-    let sse =
-        Arc::new(Sse { client, url, link: link.clone(), log, signs: signs.clone(), stop: stop.clone() });
+    let credential = address.credential.clone();
+    let (signs_here, stop_here) = (signs.clone(), stop.clone());
+    let sse = Arc::new(Sse {
+        client,
+        credential,
+        url,
+        link: link.clone(),
+        log,
+        signs: signs_here,
+        stop: stop_here,
+    });
     let finished = done.clone();
     tracker.spawn(async move {
         tokio::select! {
@@ -61,11 +72,12 @@ pub fn connect(
 impl Sse {
     /// Says why it ended.
     async fn run(&self, outbox: Outbox) -> String {
-        let response =
-            match self.client.get(self.url.clone()).header("accept", "text/event-stream").send().await {
-                Ok(response) => response,
-                Err(error) => return send_error(&error).to_string(),
-            };
+        let get = || self.client.get(self.url.clone()).header("accept", "text/event-stream");
+        let response = match deliver(self.credential.as_ref(), "its stream", get).await {
+            Ok(response) => response,
+            Err(Undelivered::Http(error)) => return send_error(&error).to_string(),
+            Err(lacking) => return lacking.to_string(),
+        };
         let kind =
             response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !response.status().is_success() || !kind.starts_with("text/event-stream") {
@@ -122,18 +134,21 @@ impl Sse {
     /// One after the other: this transport has no other order.
     async fn write(&self, mut outbox: Outbox, place: Url) {
         while let Some(outgoing) = outbox.recv().await {
-            let post = self
-                .client
-                .post(place.clone())
-                .header("content-type", "application/json")
-                .body(outgoing.json.clone());
+            let post = || {
+                self.client
+                    .post(place.clone())
+                    .header("content-type", "application/json")
+                    .body(outgoing.json.clone())
+            };
+            let what = outgoing.method.clone().unwrap_or_else(|| "a message".to_owned());
+            let sending = deliver(self.credential.as_ref(), &what, post);
             if !outgoing.sent.leaves() {
                 continue;
             }
-            let refused = match tokio::time::timeout(ACCEPT, post.send()).await {
+            let refused = match tokio::time::timeout(ACCEPT, sending).await {
                 Ok(Ok(response)) if response.status().is_success() => continue,
                 Ok(Ok(response)) => refusal(&response),
-                Ok(Err(error)) => send_error(&error),
+                Ok(Err(error)) => error.into(),
                 Err(_) => CallError::TimedOut(ACCEPT.as_secs(), Outcome::Unknown),
             };
             self.refuse(&outgoing, refused);
@@ -183,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_bad_address_is_a_fault_of_the_configuration() {
-        let address = Address { url: "not an address".into(), headers: Default::default() };
+        let address = Address { url: "not an address".into(), headers: Default::default(), credential: None };
         assert_eq!(client(&address).unwrap_err().code, Code::ConfigInvalid);
     }
 }

@@ -24,6 +24,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{Connection, Signs, unasked::Unasked};
 use crate::{
     model::Code,
+    secrets::clear_text,
     tasks::may_fail_here,
     upstream::{
         ending::Ending,
@@ -151,13 +152,16 @@ fn orders(program: &mut Program) -> String {
     if program.leash.is_none() {
         return String::new();
     }
-    let orders = Orders {
+    let mut orders = Orders {
         args: std::mem::take(&mut program.args),
         env: std::mem::take(&mut program.env),
         walls: program.walls.take(),
     };
     // Texts always serialize. A leash without orders ends by itself.
-    orders.to_line().unwrap_or_default()
+    let line = orders.to_line().unwrap_or_default();
+    // Credentials may be among them.
+    orders.args.iter_mut().chain(orders.env.values_mut()).for_each(clear_text);
+    line
 }
 
 fn not_started(program: &Program, error: &std::io::Error) -> Failure {
@@ -182,7 +186,7 @@ struct InputClosed(Option<u64>);
 
 async fn write(
     mut stdin: ChildStdin,
-    orders: String,
+    mut orders: String,
     mut outbox: Outbox,
     refuses: oneshot::Sender<InputClosed>,
     stop: CancellationToken,
@@ -194,7 +198,7 @@ async fn write(
         },
         () = stop.cancelled() => return,
     }
-    drop(orders);
+    clear_text(&mut orders);
     loop {
         let outgoing = tokio::select! {
             outgoing = outbox.recv() => outgoing,
@@ -308,16 +312,10 @@ fn flush_line(line: &mut Vec<u8>, log: &ServerLog) {
     }
 }
 
-/// Waits for the process itself. What it leaves behind in its group lives on as our own child, and is not waited for here.
-#[cfg(unix)]
+/// Waits for the process itself. What it leaves behind in its group or its job lives on, and is not waited for here: a
+/// server that crashed has ended, also where a helper of its own goes on with its pipes.
 async fn leader(child: &mut Box<dyn ChildWrapper>) -> std::io::Result<ExitStatus> {
     child.inner_mut().wait().await
-}
-
-/// Waits for the whole job.
-#[cfg(windows)]
-async fn leader(child: &mut Box<dyn ChildWrapper>) -> std::io::Result<ExitStatus> {
-    child.wait().await
 }
 
 /// Owns the process: says how it ended, and sees to it that all of it ends.

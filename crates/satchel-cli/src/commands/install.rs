@@ -1,0 +1,334 @@
+//! `install`, `update`, `uninstall`: shows first what runs, from where and with what, asks for what is missing, and does
+//! exactly what was shown.
+
+use std::{collections::BTreeMap, io::Write, process::ExitCode};
+
+use anyhow::{Context, anyhow};
+use satchel_core::{
+    files::Places,
+    model::{
+        Code,
+        control::Change,
+        listings::{AskRegistries, Input, InstallAsk, InstallPlan, Installed},
+        request::{InstallListed, KeepDeleted, ListInstalled, ListOwnSecrets, RemoveSecret},
+    },
+};
+use serde_json::{Value, json};
+
+use super::{
+    done,
+    listings::{describe, of_way, split_version, tell_afterwards},
+    secrets,
+};
+use crate::{
+    Usage,
+    args::{Install, Uninstall, Update},
+    output::{harmless, one_line, say, say_aside, say_json},
+    reach::{Reached, reach, refusal},
+    terminal,
+};
+
+/// How an installation is gone through.
+struct Manner {
+    dry_run: bool,
+    yes: bool,
+    json: bool,
+}
+
+pub(crate) async fn install(places: &Places, install: Install, json: bool) -> anyhow::Result<ExitCode> {
+    let (name, version) = split_version(&install.name);
+    let ask = InstallAsk {
+        name,
+        version,
+        way: install.way,
+        answers: answers(&install.set),
+        ..InstallAsk::default()
+    };
+    let manner = Manner { dry_run: install.dry_run, yes: install.yes, json };
+    let hub = reach(places).await?;
+    let went = go_through(&hub, ask, &manner).await;
+    hub.leave().await;
+    went
+}
+
+pub(crate) async fn update(places: &Places, update: Update, json: bool) -> anyhow::Result<ExitCode> {
+    let hub = reach(places).await?;
+    let went = match update.keep {
+        true => {
+            let kept = hub.ask(KeepDeleted { server: update.name.clone() }).await;
+            kept.and_then(|answer| done(&format!("{} may be started again.", update.name), &answer, json))
+        }
+        false => {
+            let (server, version) = split_version(&update.name);
+            let server = Some(server);
+            let ask = InstallAsk { server, version, answers: answers(&update.set), ..InstallAsk::default() };
+            go_through(&hub, ask, &Manner { dry_run: update.dry_run, yes: update.yes, json }).await
+        }
+    };
+    hub.leave().await;
+    went
+}
+
+/// A value for each input; several where one was named several times.
+fn answers(set: &[(String, String)]) -> BTreeMap<String, Value> {
+    let mut answers: BTreeMap<String, Value> = BTreeMap::new();
+    for (id, value) in set {
+        let value = Value::from(value.clone());
+        match answers.get_mut(id) {
+            None => drop(answers.insert(id.clone(), value)),
+            Some(Value::Array(several)) => several.push(value),
+            Some(first) => *first = json!([first.clone(), value]),
+        }
+    }
+    answers
+}
+
+async fn planned(hub: &Reached, ask: &InstallAsk) -> anyhow::Result<InstallPlan> {
+    hub.ask(ask.clone()).await
+}
+
+async fn go_through(hub: &Reached, mut ask: InstallAsk, manner: &Manner) -> anyhow::Result<ExitCode> {
+    let bare = InstallAsk { answers: BTreeMap::new(), ..ask.clone() };
+    let mut plan = planned(hub, &bare).await?;
+    if plan.way.is_empty() {
+        if !terminal::is_there() {
+            return no_way(&plan, manner);
+        }
+        ask.way = Some(choose(&plan)?);
+        plan = planned(hub, &InstallAsk { answers: BTreeMap::new(), ..ask.clone() }).await?;
+    }
+    ask.answers = ask.answers.into_iter().map(|(id, value)| from_here(&plan.inputs, id, value)).collect();
+    plan = planned(hub, &ask).await?;
+    let may_ask = terminal::is_there() && !manner.dry_run && !manner.json;
+    if may_ask {
+        fill_in(&plan, &mut ask)?;
+        plan = planned(hub, &ask).await?;
+    }
+    if manner.json && manner.dry_run {
+        say_json(&plan)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !manner.json {
+        show(&plan);
+    }
+    if manner.dry_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if may_ask && plan.missing.is_empty() {
+        for consent in std::mem::take(&mut plan.consents) {
+            if !says_yes(&format!("Note that {}. Type yes to accept that:", consent.says))? {
+                return Err(anyhow!("nothing was changed"));
+            }
+            ask.answers.insert(consent.id, "yes".into());
+        }
+    }
+    // What is missing is refused by the hub, in its words.
+    let is_ready = plan.missing.is_empty() && plan.consents.is_empty();
+    if is_ready && !manner.yes && !agrees(&plan)? {
+        return Err(anyhow!("nothing was changed"));
+    }
+    let installed = hub.ask_for_person(InstallListed { ask, seen: plan.seen.clone() }).await?;
+    tell(&plan, &installed, manner.json)
+}
+
+/// Several ways, and nobody to be asked.
+fn no_way(plan: &InstallPlan, manner: &Manner) -> anyhow::Result<ExitCode> {
+    let ways: Vec<&str> =
+        plan.server.ways.iter().filter(|way| way.refused.is_none()).map(|way| way.id.as_str()).collect();
+    if manner.dry_run {
+        match manner.json {
+            true => say_json(plan)?,
+            false => show(plan),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let message = format!(
+        "\"{}\" can be run in several ways; choose one with --way {}",
+        plan.server.name,
+        ways.join("|")
+    );
+    Err(Usage(message).into())
+}
+
+fn choose(plan: &InstallPlan) -> anyhow::Result<String> {
+    describe(&plan.server);
+    plan.server.ways.iter().for_each(|way| say(of_way(way)));
+    let good: Vec<&str> =
+        plan.server.ways.iter().filter(|way| way.refused.is_none()).map(|way| way.id.as_str()).collect();
+    let first = good.first().copied().unwrap_or_default();
+    let answer = asked(&format!("Which way ({}) [{first}]:", good.join(", ")))?;
+    Ok(if answer.is_empty() { first.to_owned() } else { answer })
+}
+
+/// What is written on a command line is meant from where one stands.
+fn from_here(inputs: &[Input], id: String, value: Value) -> (String, Value) {
+    let last = |id: &str| id.rsplit('.').next().unwrap_or(id).trim_start_matches('-').to_owned();
+    let is_path = inputs
+        .iter()
+        .any(|input| input.format == "filepath" && (input.id == id || last(&input.id) == last(&id)));
+    let whole = |value: Value| match value.as_str() {
+        Some(text) => whole_path(text).into(),
+        None => value,
+    };
+    let value = match value {
+        value if !is_path => value,
+        Value::Array(several) => several.into_iter().map(whole).collect(),
+        one => whole(one),
+    };
+    (id, value)
+}
+
+fn whole_path(text: &str) -> String {
+    let home = || std::env::var("HOME").or_else(|_| std::env::var("USERPROFILE")).ok();
+    if let Some(rest) = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        && let Some(home) = home()
+    {
+        return format!("{home}{rest}");
+    }
+    std::path::absolute(text).map_or_else(|_| text.to_owned(), |path| path.display().to_string())
+}
+
+/// Asks for what has to be given, and for what can be chosen.
+fn fill_in(plan: &InstallPlan, ask: &mut InstallAsk) -> anyhow::Result<()> {
+    let is_update = ask.server.is_some();
+    let is_given = |ask: &InstallAsk, id: &str| {
+        let last = id.rsplit('.').next().unwrap_or(id).trim_start_matches('-');
+        ask.answers.keys().any(|given| given == id || given.trim_start_matches('-') == last)
+    };
+    for input in &plan.inputs {
+        let wanted = plan.missing.contains(&input.id) || !input.choices.is_empty() && !is_update;
+        if !wanted || is_given(ask, &input.id) {
+            continue;
+        }
+        let about = if input.description.is_empty() { &input.id } else { &input.description };
+        let value = match input.secret {
+            true => secrets::ask(&one_line(&format!("{about} ({}, unseen)", input.id)))?,
+            false => {
+                let choices = match input.choices.as_slice() {
+                    [] => String::new(),
+                    choices => format!(" ({})", choices.join(", ")),
+                };
+                let usual = input.default.as_ref().map(|text| format!(" [{text}]")).unwrap_or_default();
+                asked(&one_line(&format!("{about}{choices}{usual}:")))?
+            }
+        };
+        if !value.is_empty() {
+            let (id, value) = from_here(&plan.inputs, input.id.clone(), value.into());
+            ask.answers.insert(id, value);
+        }
+    }
+    Ok(())
+}
+
+fn asked(question: &str) -> anyhow::Result<String> {
+    let mut shown = std::io::stderr().lock();
+    write!(shown, "{} ", harmless(question))
+        .and_then(|()| shown.flush())
+        .context("cannot write to the terminal")?;
+    drop(shown);
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).context("cannot read from the terminal")?;
+    Ok(answer.trim().to_owned())
+}
+
+fn says_yes(question: &str) -> anyhow::Result<bool> {
+    Ok(asked(question)? == "yes")
+}
+
+fn agrees(plan: &InstallPlan) -> anyhow::Result<bool> {
+    if !terminal::is_there() {
+        return Err(
+            Usage("nobody is there to be asked; --yes says yes to what --dry-run shows".into()).into()
+        );
+    }
+    let what = if plan.from.is_some() { "Update" } else { "Install" };
+    terminal::agrees(&format!("{what} {} as \"{}\"?", plan.server.name, plan.called))
+}
+
+/// Everything that a person should see before a yes.
+fn show(plan: &InstallPlan) {
+    describe(&plan.server);
+    if plan.way.is_empty() {
+        plan.server.ways.iter().for_each(|way| say(of_way(way)));
+        say("  --way chooses one of them.");
+        return;
+    }
+    if let Some(from) = &plan.from {
+        say(format!("  updates    \"{}\" from {}", plan.called, one_line(from)));
+        plan.changes.iter().for_each(|line| say(format!("             {}", one_line(line))));
+    } else {
+        say(format!("  called     {}", plan.called));
+    }
+    let what = if plan.transport == "stdio" { "runs" } else { "connects" };
+    say(format!("  {what:<10} {}", plan.runs.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")));
+    for (what, map) in [("variable", &plan.env), ("header", &plan.headers)] {
+        map.iter().for_each(|(name, value)| say(format!("  {what:<10} {name} = {}", one_line(value))));
+    }
+    let needs = plan.inputs.iter().filter(|input| plan.missing.contains(&input.id));
+    for input in needs {
+        let secret = if input.secret { " (goes to the keychain)" } else { "" };
+        say(format!("  needs      {}{secret} {}", input.id, one_line(&input.description)));
+    }
+    plan.consents.iter().for_each(|consent| {
+        say(format!("  ! {}; --set {}=yes accepts that", one_line(&consent.says), consent.id));
+    });
+    plan.runtime.iter().for_each(|text| say(format!("  ! {text}")));
+    tell_afterwards(&plan.afterwards);
+}
+
+/// One word of a command line, in quotes where it would look like several.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:@=+,%~".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("{:?}", harmless(word)),
+    }
+}
+
+fn tell(plan: &InstallPlan, installed: &Installed, json: bool) -> anyhow::Result<ExitCode> {
+    let Installed { server, version, secrets, held } = installed;
+    let what = if plan.from.is_some() { "Updated" } else { "Installed" };
+    done(&format!("{what} {server}: {} {version}.", plan.server.name), &json!(installed), json)?;
+    if json {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if *secrets > 0 {
+        say_aside(&format!(
+            "{} went to the keychain.",
+            crate::output::counted(*secrets as u64, "credential", "credentials")
+        ));
+    }
+    if *held {
+        say_aside(&format!("It is held back until you look at it: `satchel approve {server}`."));
+    }
+    plan.runtime.iter().for_each(|text| say_aside(text));
+    say_aside("`satchel undo` takes it back.");
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn uninstall(places: &Places, uninstall: Uninstall, json: bool) -> anyhow::Result<ExitCode> {
+    let hub = reach(places).await?;
+    let went = take_away(&hub, &uninstall.name, json).await;
+    hub.leave().await;
+    went
+}
+
+async fn take_away(hub: &Reached, name: &str, json: bool) -> anyhow::Result<ExitCode> {
+    let installed = hub.ask(ListInstalled { ask: AskRegistries::Never }).await?;
+    let named = installed.iter().find(|one| one.server == name || one.name == name);
+    let server = named.map_or_else(|| name.to_owned(), |one| one.server.clone());
+    let own = hub.ask(ListOwnSecrets { server: server.clone() }).await?.names;
+    let answer = hub.ask(Change::Remove { name: server.clone() }).await?;
+    for secret in &own {
+        match hub.ask(RemoveSecret { name: secret.clone() }).await {
+            // One that was never stored is as good as removed.
+            Err(error) if refusal(&error).is_none_or(|refusal| refusal.code != Code::UnknownSecret) => {
+                return Err(error);
+            }
+            _ => {}
+        }
+    }
+    let secrets =
+        if own.is_empty() { String::new() } else { format!(" and its secrets: {}", own.join(", ")) };
+    done(&format!("Removed {server}{secrets}."), &answer, json)
+}

@@ -1,0 +1,440 @@
+//! Cuts results that exceed a client's limit and keeps the full text for a while, readable page by page or by JSONPath.
+//! Non-text content is never changed.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use satchel_mcp::{ErrorObject, Raw, RawObject, exact};
+use serde_json::{Value, json, value::to_raw_value};
+use serde_json_path::{JsonPath, LocatedNode};
+use tokio::time::Instant;
+
+use crate::model::address::percent_decoded;
+
+/// What stands before the address of a kept result; no server can have this name in a resource's path by accident,
+/// because its address has a scheme of its own.
+pub const ADDRESS: &str = "satchel|result://";
+/// Results kept, in number and bytes; the oldest go first.
+const KEPT: usize = 64;
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
+/// How long a result is kept.
+const AGE: Duration = Duration::from_secs(30 * 60);
+/// How far back from the end of a page a good place to cut is looked for, as a part of the page.
+const SEARCHED: usize = 5;
+
+/// The results kept.
+#[derive(Debug, Default)]
+pub struct Results(Mutex<VecDeque<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    id: String,
+    client: String,
+    text: Arc<str>,
+    since: Instant,
+}
+
+/// A part of a kept result.
+#[derive(Debug, PartialEq)]
+pub struct Page {
+    /// The text.
+    pub text: String,
+    /// The address of what follows; `None` at the end.
+    pub next: Option<String>,
+    /// Bytes in all.
+    pub total: usize,
+}
+
+/// Why there is no page.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PageError {
+    /// Too old, another client's, or never there.
+    #[error("this result is no longer kept; call the tool again")]
+    Gone,
+    /// The address cannot be read.
+    #[error("\"{0}\" is no address of a result; expected {ADDRESS}ID?offset=N or ?path=$.a.b")]
+    Address(String),
+    /// The path is not one.
+    #[error("the path is no JSONPath ({0}); an example is $.items[0:5].name")]
+    Path(String),
+    /// The path was asked of something else than JSON.
+    #[error("this result is no JSON, so it has no paths; read it by offset")]
+    NoJson,
+}
+
+impl Results {
+    /// The result as a client can take it: unchanged unless its text is longer than `cap` bytes; 0 is no cap.
+    pub fn capped(&self, client: &str, cap: usize, result: Box<Raw>) -> Box<Raw> {
+        if cap == 0 || result.get().len() <= cap {
+            return result;
+        }
+        match Long::read(&result) {
+            Some(long) if long.length() > cap => {
+                let address = self.keep(client, long.document());
+                long.cut(cap, &address)
+            }
+            _ => result,
+        }
+    }
+
+    /// The same for an error. Its sentence is what most clients show, so it says where the rest of the data is.
+    pub fn capped_error(&self, client: &str, cap: usize, mut error: ErrorObject) -> ErrorObject {
+        let data = error.data.as_deref().map_or("", Raw::get);
+        if cap == 0 || error.message.len() + data.len() <= cap {
+            return error;
+        }
+        let document =
+            if data.is_empty() { error.message.clone() } else { format!("{}\n{data}", error.message) };
+        let address = self.keep(client, document.clone());
+        let sentence = boundary(&error.message, 0, cap / 2);
+        error.message.truncate(sentence);
+        let shown = if sentence < document.len() { boundary(&document, 0, cap) } else { sentence };
+        let next = format!("{address}?offset={sentence}");
+        error.message.push_str(&format!(
+            " [Cut by Satchel: the error has {} bytes. Read on with read_mcp_resource, uri {next:?}.]",
+            document.len()
+        ));
+        let cut = json!({ "next": next, "shown": shown, "total": document.len() });
+        error.with_data(&json!({ "dev.satchel/cut": cut, "head": document[sentence..shown.max(sentence)] }))
+    }
+
+    /// A part of a kept result, by its address.
+    ///
+    /// # Errors
+    /// [`PageError`] where there is none.
+    pub fn page(&self, client: &str, cap: usize, address: &str) -> Result<Page, PageError> {
+        let wrong = || PageError::Address(address.to_owned());
+        let asked = Address::parse(address).ok_or_else(wrong)?;
+        let text = self.find(client, asked.id).ok_or(PageError::Gone)?;
+        let cap = if cap == 0 { usize::MAX } else { cap };
+        match &asked.path {
+            None => Ok(page(&text, asked.offset, cap, |next| format!("{ADDRESS}{}?offset={next}", asked.id))),
+            Some(path) => {
+                let parsed = JsonPath::parse(path).map_err(|error| PageError::Path(error.to_string()))?;
+                let document: Value = serde_json::from_str(&text).map_err(|_| PageError::NoJson)?;
+                let found = parsed.query_located(&document);
+                // As they were written: a number that is read loses digits.
+                let written = |found: &LocatedNode<'_>| {
+                    let text = exact::at(&text, &found.location().to_json_pointer());
+                    text.map_or_else(|| found.node().to_string(), ToOwned::to_owned)
+                };
+                let found: Vec<String> = found.iter().map(written).collect();
+                let found = match found.as_slice() {
+                    [one] => exact::pretty(one),
+                    many => exact::pretty(&format!("[{}]", many.join(","))),
+                };
+                let next = |next| format!("{ADDRESS}{}?path={}&offset={next}", asked.id, encoded(path));
+                Ok(page(&found, asked.offset, cap, next))
+            }
+        }
+    }
+}
+
+impl Results {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a text and returns its address. One that is too large by itself is not kept whole.
+    fn keep(&self, client: &str, text: String) -> String {
+        let mut random = [0u8; 9];
+        // Without randomness the address could be guessed, but only by a client with a token, and results are bound
+        // to clients anyway.
+        let _ = getrandom::fill(&mut random);
+        let id = URL_SAFE_NO_PAD.encode(random);
+        let text = text[..text.floor_char_boundary(KEPT_BYTES)].into();
+        let mut kept = self.lock();
+        kept.push_back(Kept { id: id.clone(), client: client.to_owned(), text, since: Instant::now() });
+        let too_much = |kept: &VecDeque<Kept>| {
+            kept.len() > KEPT || kept.iter().map(|one| one.text.len()).sum::<usize>() > KEPT_BYTES
+        };
+        while kept.len() > 1 && too_much(&kept) {
+            kept.pop_front();
+        }
+        format!("{ADDRESS}{id}")
+    }
+
+    fn find(&self, client: &str, id: &str) -> Option<Arc<str>> {
+        let mut kept = self.lock();
+        kept.retain(|one| one.since.elapsed() < AGE);
+        kept.iter().find(|one| one.id == id && one.client == client).map(|one| one.text.clone())
+    }
+}
+
+/// A result with its text at hand.
+struct Long {
+    fields: RawObject,
+    blocks: Vec<(Box<Raw>, Option<String>)>,
+    structured: Option<String>,
+}
+
+impl Long {
+    fn read(result: &Raw) -> Option<Self> {
+        let fields = RawObject::parse(result).ok()?;
+        let blocks: Vec<Box<Raw>> = fields.read("content").unwrap_or_default();
+        let text = |block: &Raw| {
+            let block = RawObject::parse(block).ok()?;
+            (block.text("type").as_deref() == Some("text")).then(|| block.text("text")).flatten()
+        };
+        let blocks = blocks.into_iter().map(|block| (block.clone(), text(&block))).collect();
+        let structured = fields.get("structuredContent").map(|raw| raw.get().to_owned());
+        Some(Self { fields, blocks, structured })
+    }
+
+    /// What counts against the cap. Structured content usually says the same as the text.
+    fn length(&self) -> usize {
+        let texts: usize = self.blocks.iter().filter_map(|(_, text)| text.as_ref()).map(String::len).sum();
+        texts.max(self.structured.as_ref().map_or(0, String::len))
+    }
+
+    /// What is kept: the data where there is some, else the text.
+    fn document(&self) -> String {
+        match &self.structured {
+            Some(structured) if structured.len() > 2 => structured.clone(),
+            _ => {
+                let texts = self.blocks.iter().filter_map(|(_, text)| text.as_deref());
+                texts.collect::<Vec<_>>().join("\n")
+            }
+        }
+    }
+
+    fn cut(mut self, cap: usize, address: &str) -> Box<Raw> {
+        let document = self.document();
+        let from_text = self.structured.as_ref().is_none_or(|structured| structured.len() <= 2);
+        let mut content: Vec<Box<Raw>> = Vec::new();
+        let (mut shown, mut room) = (0, cap);
+        let no_text = self.blocks.iter().all(|(_, text)| text.is_none());
+        for (block, text) in std::mem::take(&mut self.blocks) {
+            let Some(text) = text else {
+                content.push(block);
+                continue;
+            };
+            if room == 0 {
+                continue;
+            }
+            let end = boundary(&text, 0, room);
+            room = if end < text.len() { 0 } else { room - text.len() };
+            content.push(if end < text.len() { with_text(&block, &text[..end]) } else { block });
+            shown += end;
+        }
+        if no_text {
+            shown = boundary(&document, 0, cap);
+            content.push(text_block(&document[..shown]));
+        }
+        let fits = self.structured.as_ref().is_some_and(|structured| structured.len() <= cap);
+        if !fits {
+            self.fields.remove("structuredContent");
+        }
+        // Where the data is kept instead of the text, the text's length says nothing about a place in it.
+        let offset = if from_text || no_text { shown } else { 0 };
+        let next = format!("{address}?offset={offset}");
+        content.push(text_block(&format!(
+            "[Cut by Satchel: {shown} of {} bytes are shown. Read on with read_mcp_resource, uri {next:?}; \
+             for a part of JSON, uri \"{address}?path=$.…\" with a JSONPath.]",
+            document.len().max(shown)
+        )));
+        // Values that were just made always serialize.
+        let _ = self.fields.put("content", &content);
+        let mut meta =
+            self.fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default();
+        let _ =
+            meta.put("dev.satchel/cut", &json!({ "next": next, "shown": shown, "total": document.len() }));
+        self.fields.set("_meta", meta.to_raw());
+        self.fields.to_raw()
+    }
+}
+
+fn with_text(block: &Raw, text: &str) -> Box<Raw> {
+    let mut block = RawObject::parse(block).unwrap_or_default();
+    let _ = block.put("text", &text);
+    block.to_raw()
+}
+
+fn text_block(text: &str) -> Box<Raw> {
+    to_raw_value(&json!({ "type": "text", "text": text })).expect("a JSON value always serializes")
+}
+
+fn page(text: &str, offset: usize, cap: usize, address: impl Fn(usize) -> String) -> Page {
+    let from = text.floor_char_boundary(offset);
+    let end = boundary(text, from, cap);
+    let next = (end < text.len()).then(|| address(end));
+    Page { text: text[from..end].to_owned(), next, total: text.len() }
+}
+
+/// Where a piece that begins at `from` and has at most `most` bytes ends best: after a line, a record, a sentence, a
+/// word. Always behind `from` where anything is left.
+fn boundary(text: &str, from: usize, most: usize) -> usize {
+    let end = text.floor_char_boundary(from.saturating_add(most));
+    if end >= text.len() {
+        return text.len();
+    }
+    if end <= from {
+        return text.ceil_char_boundary(from + 1);
+    }
+    let least = text.ceil_char_boundary(end - (end - from) / SEARCHED);
+    let piece = &text[least..end];
+    for mark in ["\n", "},", "],", ". ", ",", " "] {
+        if let Some(at) = piece.rfind(mark) {
+            return least + at + mark.len();
+        }
+    }
+    end
+}
+
+struct Address<'a> {
+    id: &'a str,
+    offset: usize,
+    path: Option<String>,
+}
+
+impl<'a> Address<'a> {
+    fn parse(address: &'a str) -> Option<Self> {
+        let rest = address.trim().strip_prefix(ADDRESS)?;
+        let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let mut parsed = Self { id, offset: 0, path: None };
+        // A path may have an ampersand of its own, so it is not simply split there.
+        let (query, last) = match query.rsplit_once("&offset=") {
+            Some((query, offset)) => (query, Some(offset)),
+            None => (query, None),
+        };
+        if let Some(offset) = last.or_else(|| query.strip_prefix("offset=")) {
+            let (offset, path) =
+                offset.split_once("&path=").map_or((offset, None), |(offset, path)| (offset, Some(path)));
+            parsed.offset = offset.parse().ok()?;
+            parsed.path = path.map(decoded);
+        }
+        match query.strip_prefix("path=") {
+            Some(path) => parsed.path = Some(decoded(path)),
+            None if query.is_empty() || query.starts_with("offset=") => {}
+            None => return None,
+        }
+        (!id.is_empty()).then_some(parsed)
+    }
+}
+
+/// Percent signs are the only thing models write encoded or not as they like.
+fn decoded(text: &str) -> String {
+    String::from_utf8(percent_decoded(text)).unwrap_or_else(|_| text.to_owned())
+}
+
+fn encoded(text: &str) -> String {
+    text.replace('%', "%25").replace('&', "%26").replace(' ', "%20")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(value: &Value) -> Box<Raw> {
+        to_raw_value(value).unwrap()
+    }
+
+    fn read_whole(results: &Results, address: &str, most: usize) -> String {
+        let asked = Address::parse(address).unwrap();
+        let text = results.find("me", asked.id).unwrap();
+        let (mut whole, mut offset) = (String::new(), 0);
+        loop {
+            let page = page(&text, offset, most, |next| next.to_string());
+            assert!(page.text.len() <= most.max(4), "{}", page.text.len());
+            whole.push_str(&page.text);
+            match page.next {
+                Some(next) => offset = next.parse().unwrap(),
+                None => return whole,
+            }
+        }
+    }
+
+    #[test]
+    fn pages_put_together_are_the_whole() {
+        let results = Results::default();
+        for text in [
+            "line one\nline two\nline three\n".repeat(50),
+            "ä€🧰".repeat(300),
+            "x".repeat(1_000),
+            r#"{"a":1},"#.repeat(99),
+        ] {
+            let address = results.keep("me", text.clone());
+            for most in [1, 7, 64, 5_000] {
+                assert_eq!(read_whole(&results, &address, most), text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_and_everything_else_stays() {
+        let image = json!({ "type": "image", "data": "A".repeat(500), "mimeType": "image/png" });
+        let text = json!({ "type": "text", "text": "a line\n".repeat(100), "annotations": { "x": 1 } });
+        let result = raw(
+            &json!({ "content": [image, text, { "type": "text", "text": "last" }], "isError": false, "z": 1.5 }),
+        );
+        let long = Long::read(&result).unwrap();
+        assert_eq!(long.length(), 704);
+        let cut: Value = serde_json::from_str(long.cut(100, "satchel|result://x").get()).unwrap();
+        assert_eq!((&cut["content"][0], &cut["z"], &cut["isError"]), (&image, &json!(1.5), &json!(false)));
+        assert_eq!(
+            cut["content"][1],
+            json!({ "type": "text", "text": "a line\n".repeat(14), "annotations": { "x": 1 } })
+        );
+        assert!(
+            cut["content"][2]["text"]
+                .as_str()
+                .is_some_and(|note| note.contains("satchel|result://x?offset=98"))
+        );
+        assert_eq!(cut["content"].as_array().map(Vec::len), Some(3));
+        assert_eq!(cut["_meta"]["dev.satchel/cut"]["total"], 705);
+    }
+
+    #[test]
+    fn data_is_kept_rather_than_the_text_that_repeats_it() {
+        let data = json!({ "items": (0..50).map(|at| json!({ "id": at })).collect::<Vec<_>>() });
+        let result = raw(
+            &json!({ "content": [{ "type": "text", "text": data.to_string() }], "structuredContent": data }),
+        );
+        let long = Long::read(&result).unwrap();
+        assert_eq!(long.document(), data.to_string());
+        let cut: Value = serde_json::from_str(long.cut(50, "satchel|result://x").get()).unwrap();
+        assert!(cut.get("structuredContent").is_none());
+        assert_eq!(cut["_meta"]["dev.satchel/cut"]["next"], "satchel|result://x?offset=0");
+    }
+
+    #[test]
+    fn addresses_are_read_as_models_write_them() {
+        let parse = |text: &str| Address::parse(text).map(|a| (a.id.to_owned(), a.offset, a.path));
+        let some = |offset, path: Option<&str>| Some(("x".to_owned(), offset, path.map(str::to_owned)));
+        for (address, expected) in [
+            ("satchel|result://x", some(0, None)),
+            ("satchel|result://x?offset=7", some(7, None)),
+            ("satchel|result://x?path=$.a[?@.b%20==%201]", some(0, Some("$.a[?@.b == 1]"))),
+            (
+                "satchel|result://x?path=$.a[?@.b == 1 && @.c]&offset=9",
+                some(9, Some("$.a[?@.b == 1 && @.c]")),
+            ),
+            ("satchel|result://x?offset=9&path=$.a", some(9, Some("$.a"))),
+            ("satchel|result://x?offset=-1", None),
+            ("satchel|result://x?what=1", None),
+            ("satchel|result://", None),
+            ("github|result://x", None),
+        ] {
+            assert_eq!(parse(address), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn results_are_bound_to_their_client_and_few_are_kept() {
+        let results = Results::default();
+        let first = results.keep("me", "x".into());
+        let id = |address: &str| address.strip_prefix(ADDRESS).unwrap().to_owned();
+        assert!(results.find("me", &id(&first)).is_some() && results.find("other", &id(&first)).is_none());
+        for _ in 0..KEPT {
+            results.keep("me", "y".into());
+        }
+        assert!(results.find("me", &id(&first)).is_none());
+        let large = results.keep("me", "z".repeat(KEPT_BYTES + 5));
+        assert_eq!(results.find("me", &id(&large)).map(|text| text.len()), Some(KEPT_BYTES));
+        assert_eq!(results.lock().len(), 1);
+    }
+}

@@ -1,0 +1,127 @@
+//! The name that a server gets with us where somebody else named it, and why it is not the one that was given.
+
+use super::Words;
+use crate::model::characters::{is_format, is_selector, look_alike, styled};
+
+/// In characters; leaves room for a number.
+const LONGEST: usize = 240;
+/// More of a given name is not said.
+const SAID: usize = 60;
+
+/// A name that can be one of ours, and why it is not the given one, in parts of a sentence.
+pub(super) fn plain(given: &str, words: Words) -> (String, Vec<String>) {
+    let mut why = Vec::new();
+    let mut name = given.to_owned();
+    if words == Words::Described {
+        name = last_part(given, &mut why);
+    }
+    if words != Words::Own {
+        name = readable(&name, &mut why);
+    }
+    if name.contains(char::is_control) {
+        why.push("it has control characters".into());
+        name = name.replace(char::is_control, "-");
+    }
+    if name.trim() != name {
+        why.push("it begins or ends with a blank".into());
+    }
+    let name = name.trim();
+    if name.chars().count() > LONGEST {
+        why.push(format!("it is longer than {LONGEST} characters"));
+    }
+    let name: String = name.chars().take(LONGEST).collect();
+    match name.trim_end() {
+        "" => {
+            why.push("nothing else of it can be a name".into());
+            ("server".into(), why)
+        }
+        name => (name.to_owned(), why),
+    }
+}
+
+/// What is said of a name that was not taken as it is.
+pub(super) fn sentence(given: &str, name: &str, why: &[String]) -> Option<String> {
+    let said: String = given.chars().take(SAID).collect();
+    let more = if said.len() < given.len() { "…" } else { "" };
+    (!why.is_empty()).then(|| {
+        format!(
+            "the name \"{}{more}\" was written as \"{name}\" because {}",
+            said.escape_debug(),
+            why.join(" and ")
+        )
+    })
+}
+
+/// Descriptions are called `namespace/name`, and their servers `name`. Anything longer is a path.
+fn last_part(given: &str, why: &mut Vec<String>) -> String {
+    let parts: Vec<&str> = given.split(['/', '\\']).collect();
+    let is_part = |part: &&&str| !matches!(part.trim(), "" | "." | "..");
+    let usual = parts.len() <= 2 && !given.contains('\\') && parts.iter().all(|part| is_part(&part));
+    if !usual {
+        why.push("it is a path".into());
+    }
+    parts.iter().rfind(is_part).map_or_else(String::new, |part| (*part).to_owned())
+}
+
+/// Without characters that nobody sees, and without letters that only look like Latin ones beside Latin ones: such a name
+/// cannot be told from another.
+fn readable(name: &str, why: &mut Vec<String>) -> String {
+    let seen: String = name.chars().filter(|c| !is_format(*c) && !is_selector(*c)).collect();
+    if seen != name {
+        why.push("it has characters that nobody sees".into());
+    }
+    let poses = |c: &char| look_alike(*c).is_some() || styled(*c).is_some();
+    let posing: Vec<char> = seen.chars().filter(poses).collect();
+    let letters = seen.chars().filter(|c| c.is_alphabetic() && !poses(c));
+    let (latin, other): (Vec<char>, Vec<char>) = letters.partition(char::is_ascii);
+    if posing.is_empty() || latin.is_empty() || !other.is_empty() {
+        return seen;
+    }
+    let shown = |c: &char| format!("{c} (U+{:04X})", u32::from(*c));
+    let shown: Vec<String> = posing.iter().take(3).map(shown).collect();
+    why.push(format!("it has letters that look like others: {}", shown.join(", ")));
+    seen.chars().map(|c| if poses(&c) { '-' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(words: Words, given: &str, name: &str, said: Option<&str>) {
+        let (plain, why) = plain(given, words);
+        assert_eq!(plain, name, "{given}");
+        let said = said.map(|why| format!("the name {given:?} was written as {name:?} because {why}"));
+        assert_eq!(sentence(given, &plain, &why), said);
+    }
+
+    #[test]
+    fn a_name_that_was_not_taken_as_it_is_says_why() {
+        use Words::{Described, Own, Pasted};
+        for usual in ["io.github.user/server", "server"] {
+            check(Described, usual, "server", None);
+        }
+        for path in
+            ["io.x/../server", "a/b/server", "a\\server", "../server", "/server", "server/", "server/.."]
+        {
+            check(Described, path, "server", Some("it is a path"));
+        }
+        check(Described, "../..", "server", Some("it is a path and nothing else of it can be a name"));
+        let alike = "it has letters that look like others: і (U+0456)";
+        check(Described, "io.x/gіthub", "g-thub", Some(alike));
+        check(Pasted, "gіthub", "g-thub", Some(alike));
+        check(Pasted, "git\u{200b}hub", "github", Some("it has characters that nobody sees"));
+        check(Pasted, "a\nb", "a-b", Some("it has control characters"));
+        check(Pasted, " a", "a", Some("it begins or ends with a blank"));
+        for kept in ["@scope/package", "東京天気", "погода", "größe", "погода weather"] {
+            check(Pasted, kept, kept, None);
+        }
+        check(Own, "gіthub", "gіthub", None);
+        let long = "x".repeat(300);
+        let (name, why) = plain(&long, Words::Described);
+        assert_eq!(name.len(), LONGEST);
+        let said = sentence(&long, &name, &why).unwrap();
+        assert!(said.contains(&format!("\"{}…\" was", "x".repeat(SAID))), "{said}");
+        assert!(said.ends_with("because it is longer than 240 characters"), "{said}");
+    }
+}

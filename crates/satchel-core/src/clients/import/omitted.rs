@@ -1,0 +1,235 @@
+//! What of a client's entry changes how its server runs there and has no effect here, in sentences. Names of fields only,
+//! never their values; no file that an entry names is read.
+
+use serde_json::Value;
+
+use super::{
+    Found, Target, Words,
+    secrets::{holds_credential, is_secret},
+};
+
+/// Fields that say something about a server and change nothing about it.
+const ABOUT: &[&str] = &[
+    "author",
+    "bundled",
+    "categories",
+    "category",
+    "comment",
+    "comments",
+    "createdat",
+    "description",
+    "displayname",
+    "docs",
+    "documentation",
+    "gallery",
+    "homepage",
+    "icon",
+    "iconpath",
+    "icons",
+    "id",
+    "installed",
+    "keywords",
+    "label",
+    "license",
+    "logo",
+    "logourl",
+    "metadata",
+    "name",
+    "note",
+    "notes",
+    "provider",
+    "repository",
+    "source",
+    "tags",
+    "title",
+    "updatedat",
+    "uuid",
+    "version",
+    "website",
+];
+
+/// Words of our own configuration. In another program's file they mean what that program says.
+const OURS: &[&str] = &[
+    "enabled",
+    "disabled",
+    "startup",
+    "idleTimeout",
+    "requestTimeout",
+    "url",
+    "serverUrl",
+    "httpUrl",
+    "headers",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "envFile",
+    "exactResults",
+    "keepCalls",
+    "era",
+    "discoveryTimeout",
+    "refreshInterval",
+    "toolTimeouts",
+    "sandbox",
+];
+
+/// What means the same in most programs and here: how to sign in.
+const SIGN_IN: &str = "oauth";
+
+/// Those that a person may paste: they restrict, or only say how long something takes.
+const PASTED: &[&str] = &["discoveryTimeout", "refreshInterval", "toolTimeouts", "sandbox"];
+
+/// Is this field, which we do not understand, written into our configuration as it is?
+pub(super) fn is_kept(server: &Found, key: &str, value: &Value) -> bool {
+    let is_ours = OURS.contains(&key);
+    let pasted = server.words == Words::Pasted && PASTED.contains(&key);
+    (!is_ours || pasted) && !is_secret(key, value) && !holds_credential(value)
+}
+
+/// What has no effect here, each in a sentence that begins in small letters; nothing where everything came along.
+pub fn omitted(server: &Found) -> Vec<String> {
+    let mut said = Vec::new();
+    if let Target::Program { env_file: Some(file), .. } = &server.target
+        && !file.trim().is_empty()
+    {
+        let file = file.replace("${host:", "${");
+        said.push(format!(
+            "\"envFile\" was left out: Satchel does not read the variables in {file}; write those it needs into \"env\" of \
+             its entry, secrets as ${{secret:NAME}}"
+        ));
+    }
+    let (mut walls, mut ours, mut theirs, mut secret) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (key, value) in server.unknown.iter().filter(|(key, value)| says_something(value) && !is_about(key)) {
+        let is_ours = OURS.contains(&key.as_str());
+        match is_ours {
+            true if is_kept(server, key, value) => {}
+            _ if key.to_lowercase().starts_with("sandbox") => walls.push(key),
+            true => ours.push(key),
+            false if key == SIGN_IN && !is_kept(server, key, value) => secret.push(key),
+            false if key == SIGN_IN => {}
+            false => theirs.push(key),
+        }
+    }
+    if !walls.is_empty() {
+        said.push(format!(
+            "{} left out, so it runs here without that sandbox; Satchel's own is \"sandbox\": true in its entry",
+            were(&walls)
+        ));
+    }
+    if !ours.is_empty() {
+        said.push(format!("{} left out; set it in the configuration if you want it here", were(&ours)));
+    }
+    if !secret.is_empty() {
+        said.push(format!(
+            "{} left out, because a secret stands in it; store that with `satchel secrets set NAME`, and write {} with \
+             ${{secret:NAME}} into its entry",
+            were(&secret),
+            quoted(&secret)
+        ));
+    }
+    if !theirs.is_empty() {
+        let have = if theirs.len() == 1 { "has" } else { "have" };
+        said.push(format!("{} {have} no effect in Satchel", quoted(&theirs)));
+    }
+    said.extend(server.remarks.iter().cloned());
+    said
+}
+
+fn were(keys: &[&String]) -> String {
+    format!("{} {}", quoted(keys), if keys.len() == 1 { "was" } else { "were" })
+}
+
+fn quoted(keys: &[&String]) -> String {
+    keys.iter().map(|key| format!("{key:?}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A switch that is off and a list with nothing in it change nothing.
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) | Value::Number(_) => true,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => fields.values().any(says_something),
+    }
+}
+
+fn is_about(key: &str) -> bool {
+    let letters = key.replace(['_', '-'], "").to_lowercase();
+    key.starts_with(['_', '$', '/', '#']) || key.starts_with("x-") || ABOUT.contains(&&*letters)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+
+    use super::*;
+    use crate::{
+        clients::{
+            import::{Source, into_config, read_pasted},
+            table,
+        },
+        edit::Format,
+        platform::Platform,
+    };
+
+    fn found(client: &str, text: &str) -> Found {
+        let client = table::client(client).unwrap();
+        let source =
+            Source { client, path: "x".into(), scope: "user".into(), key: client.key.clone(), like: client };
+        source.contents(&Format::Json.read(text).unwrap(), Platform::Linux).servers.remove(0)
+    }
+
+    #[track_caller]
+    fn check(server: &Found, expected: &[&str]) -> Map<String, Value> {
+        assert_eq!(omitted(server), expected);
+        into_config(server, &server.name, ToOwned::to_owned).0
+    }
+
+    #[test]
+    fn fields_of_other_programs_that_have_no_effect_here_are_named_once() {
+        let vscode = found(
+            "vscode",
+            r#"{"servers": {"a": {"command": "npx", "envFile": "${workspaceFolder}/.env", "sandboxEnabled": true,
+                "sandbox": {"filesystem": {"allowWrite": ["."]}}, "dev": {"watch": "src"}, "gallery": true}}}"#,
+        );
+        let entry = check(
+            &vscode,
+            &[
+                "\"envFile\" was left out: Satchel does not read the variables in ${workspaceFolder}/.env; write those it \
+                 needs into \"env\" of its entry, secrets as ${secret:NAME}",
+                "\"sandboxEnabled\", \"sandbox\" were left out, so it runs here without that sandbox; Satchel's own is \
+                 \"sandbox\": true in its entry",
+                "\"dev\" has no effect in Satchel",
+            ],
+        );
+        assert!(!entry.contains_key("envFile") && !entry.contains_key("sandbox"), "{entry:?}");
+        let claude = r#"{"mcpServers": {"a": {"type": "http", "url": "https://a.example", "headersHelper": "x.sh",
+            "oauth": {"clientSecret": "s3cr3t"}, "description": "d", "_x": 1, "off": false, "none": []}}}"#;
+        let entry = check(
+            &found("claude-code", claude),
+            &[
+                "\"oauth\" was left out, because a secret stands in it; store that with `satchel secrets set NAME`, and write \
+                 \"oauth\" with ${secret:NAME} into its entry",
+                "\"headersHelper\" has no effect in Satchel",
+            ],
+        );
+        assert!(
+            !Value::Object(entry).to_string().contains("s3cr3t"),
+            "no credential comes along in plain text"
+        );
+        check(&found("cursor", r#"{"mcpServers": {"a": {"command": "npx", "cwd": "/x"}}}"#), &[]);
+        let signs_in = r#"{"mcpServers": {"a": {"url": "https://a.example", "oauth": {"clientId": "app"}}}}"#;
+        assert!(check(&found("cursor", signs_in), &[]).contains_key("oauth"), "it means the same here");
+    }
+
+    #[test]
+    fn what_a_person_pastes_may_restrict_and_never_loosens() {
+        let text = r#"{"mcpServers": {"a": {"command": "x", "sandbox": true, "exactResults": true}}}"#;
+        let entry = check(
+            &read_pasted(text).unwrap()[0],
+            &["\"exactResults\" was left out; set it in the configuration if you want it here"],
+        );
+        assert!(entry.contains_key("sandbox") && !entry.contains_key("exactResults"), "{entry:?}");
+    }
+}

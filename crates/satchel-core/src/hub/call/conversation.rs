@@ -1,0 +1,252 @@
+//! What a server asks in the middle of a call, whichever family of revisions it speaks: who is asked, what was answered,
+//! and how long the server has waited for it. A legacy server's question is answered on its connection, a stateless
+//! server's by making the request again with all answers ([`Round`]).
+
+use std::{collections::HashMap, time::Duration};
+
+use satchel_mcp::{ErrorObject, Id, Raw, errors};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::attempt::Attempt;
+use crate::{
+    bridge::{Caller, Question, Round, caller},
+    hub::{
+        Hub, hygiene,
+        question::{self, Answered, AtFaces, Turn, Whose},
+    },
+    model::asks::ServerQuestion,
+    upstream::link,
+};
+
+/// How long a client may take to answer what a server asked.
+const ANSWER_TIME: Duration = Duration::from_secs(10 * 60);
+/// How often one request may ask for input.
+const ROUNDS: usize = 10;
+
+/// The questions of one call.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    rounds: usize,
+    /// The server's own ids of what it asked, by the keys we gave them.
+    asked: HashMap<String, Id>,
+    asked_in_all: usize,
+    /// What people are asked at our own faces.
+    pub(super) faces: AtFaces,
+    /// Since when an answer is waited for.
+    waiting_since: Option<Instant>,
+    /// What the server asked for and the caller cannot do.
+    lacking: Map<String, Value>,
+}
+
+/// What is next in a round of questions.
+pub(super) enum Next {
+    /// Its client is asked.
+    Ask(Question),
+    /// Something was answered; look again.
+    GoOn,
+    /// Everything is answered: the request is made again with this.
+    Retry,
+    /// It leads nowhere, for this reason.
+    Over(String),
+}
+
+impl Conversation {
+    /// An answer is waited for from now on, if none was before.
+    pub(super) fn wait(&mut self) {
+        self.waiting_since.get_or_insert_with(Instant::now);
+    }
+
+    /// For how long one was waited for, which is over now.
+    pub(super) fn waited(&mut self) -> Option<Duration> {
+        self.waiting_since.take().map(|since| since.elapsed())
+    }
+
+    /// Until when the next word is waited for: the server's, or while it waits for an answer, that one.
+    pub(super) fn patience(&self, attempt: &Attempt) -> (Duration, Instant) {
+        match self.waiting_since {
+            None => attempt.patience(),
+            Some(since) => (ANSWER_TIME, since + ANSWER_TIME),
+        }
+    }
+
+    /// A legacy server asks. The question where its client has to answer it; else it has its answer, or people are asked.
+    pub(super) fn questioned(
+        &mut self,
+        hub: &Hub,
+        caller: &Caller,
+        attempt: &Attempt,
+        call: &mut link::Call,
+        (id, method, params): (Id, String, Option<Box<Raw>>),
+    ) -> Asked {
+        let turn = question::turn(caller, &method, params.as_deref());
+        if let Turn::Lacks(lacks) = turn {
+            let message = format!("the client cannot answer {method}");
+            call.answer(id, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
+            self.lacking.extend(lacks.as_object().cloned().unwrap_or_default());
+            return Asked::Settled;
+        }
+        if let Some(why) = bears(hub, attempt, &method) {
+            call.answer(id, Err(ErrorObject::new(errors::INTERNAL_ERROR, why)));
+            return Asked::Settled;
+        }
+        self.asked_in_all += 1;
+        let key = format!("question_{}", self.asked_in_all);
+        self.asked.insert(key.clone(), id);
+        self.wait();
+        match turn {
+            Turn::Client | Turn::Lacks(_) => {
+                hub.calls().owned.page(&caller.client, &attempt.server, params.as_deref());
+                Asked::Client(hygiene::question(Question { key, method, params }))
+            }
+            Turn::People(question) => match self.pose(hub, caller, attempt, &key, *question) {
+                Some(answered) => Asked::Answered(key, answered.result),
+                None => Asked::Settled,
+            },
+            Turn::Nobody(why) => {
+                let result = self.faces.refused(&attempt.server, &why);
+                Asked::Answered(key, result)
+            }
+        }
+    }
+
+    /// Answers a legacy server on its connection. Is nothing waited for any more?
+    pub(super) fn answer(
+        &mut self,
+        call: &mut link::Call,
+        key: &str,
+        outcome: Result<Box<Raw>, ErrorObject>,
+    ) -> bool {
+        if let Some(id) = self.asked.remove(key) {
+            call.answer(id, outcome);
+        }
+        self.asked.is_empty()
+    }
+
+    /// A stateless server asks; `None` where that leads nowhere.
+    pub(super) fn begin_round(&mut self, result: &Raw) -> Option<Round> {
+        self.rounds += 1;
+        Round::read(result).filter(|_| self.rounds <= ROUNDS)
+    }
+
+    /// The next question of a round.
+    pub(super) async fn next_of_round(
+        &mut self,
+        hub: &Hub,
+        caller: &Caller,
+        attempt: &Attempt,
+        round: &mut Round,
+    ) -> Next {
+        if let Some(question) = round.ask() {
+            return self.ask_of_round(hub, caller, attempt, round, question);
+        }
+        if let Some(refusal) = round.refusal() {
+            let server = &attempt.server;
+            return Next::Over(format!(
+                "\"{server}\" needed an answer that it did not get: {}",
+                refusal.message
+            ));
+        }
+        if round.is_answered() {
+            return Next::Retry;
+        }
+        // Driven on by the answer, which gives this wait up.
+        let until = self.waiting_since.unwrap_or_else(Instant::now) + ANSWER_TIME;
+        match tokio::time::timeout_at(until, self.faces.next(&attempt.server)).await {
+            Ok(answered) => {
+                take_answer(round, answered);
+                Next::GoOn
+            }
+            Err(_) => {
+                Next::Over(format!("\"{}\" asked something that was not answered in time", attempt.server))
+            }
+        }
+    }
+
+    fn ask_of_round(
+        &mut self,
+        hub: &Hub,
+        caller: &Caller,
+        attempt: &Attempt,
+        round: &mut Round,
+        question: Question,
+    ) -> Next {
+        let turn = question::turn(caller, &question.method, question.params.as_deref());
+        let turn = match bears(hub, attempt, &question.method) {
+            Some(why) => Turn::Nobody(why.to_owned()),
+            None => turn,
+        };
+        match turn {
+            Turn::Client => {
+                self.wait();
+                return Next::Ask(hygiene::question(question));
+            }
+            Turn::People(asked) => {
+                self.wait();
+                if let Some(answered) = self.pose(hub, caller, attempt, &question.key, *asked) {
+                    take_answer(round, answered);
+                }
+            }
+            Turn::Nobody(why) => {
+                let result = self.faces.refused(&attempt.server, &why);
+                round.answer(&question.key, Ok(result));
+            }
+            Turn::Lacks(_) => {
+                let message = format!("the client cannot answer {}", question.method);
+                round.answer(&question.key, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
+            }
+        }
+        Next::GoOn
+    }
+
+    /// Puts a server's question to people at our own faces.
+    fn pose(
+        &mut self,
+        hub: &Hub,
+        caller: &Caller,
+        attempt: &Attempt,
+        key: &str,
+        question: ServerQuestion,
+    ) -> Option<Answered> {
+        let tool = attempt.tool.as_ref().map(|path| path.tool.as_str());
+        let whose = Whose { server: &attempt.server, tool };
+        self.faces.pose(hub, caller, whose, key, question)
+    }
+
+    /// The error that says what the caller would have to be able to do, where a server asked for it.
+    pub(super) fn lacking(&mut self) -> Option<ErrorObject> {
+        if self.lacking.is_empty() {
+            return None;
+        }
+        Some(caller::lacking(&Value::Object(std::mem::take(&mut self.lacking))))
+    }
+}
+
+/// What became of a legacy server's question.
+pub(super) enum Asked {
+    /// Its client has to answer it.
+    Client(Question),
+    /// It has this answer already.
+    Answered(String, Box<Raw>),
+    /// Nothing is left to do now.
+    Settled,
+}
+
+/// Why a server may not ask people anything more, where it may not.
+fn bears<'a>(hub: &'a Hub, attempt: &Attempt, method: &str) -> Option<&'a str> {
+    let of_people = method == "elicitation/create";
+    of_people.then(|| hub.inner.prompts.bear_question(&attempt.server)).flatten()
+}
+
+/// What became of a question of a round.
+fn take_answer(round: &mut Round, Answered { key, result, unseen_page }: Answered) {
+    let outcome = match unseen_page {
+        // Whoever called can be told where to go.
+        Some(page) => {
+            let message = format!("open {page} in a browser, then call it again");
+            Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message))
+        }
+        None => Ok(result),
+    };
+    round.answer(&key, outcome);
+}

@@ -1,0 +1,661 @@
+//! One call from its route to its result: permit, send, answer, record. Every call to a server goes through here.
+//!
+//! Theory of operation: whoever asked drives a [`Running`] call step by step through its [`Stage`]s. [`attempt`] sends it,
+//! and once more what provably did not run; [`conversation`] has answered what the server asks in the middle, which comes
+//! out as a [`Step::Question`] where its client has to answer.
+
+mod attempt;
+mod conversation;
+
+use satchel_mcp::{ErrorObject, Raw, RawObject, errors, meta};
+use serde::Serialize;
+
+use super::{
+    Hub,
+    execute::Finish,
+    hygiene,
+    permission::{Permission, Permitted, Word},
+    question,
+    registry::Registered,
+    route::Route,
+    visit::{Visit, Visited},
+};
+use crate::{
+    bridge::{Caller, Question, Round, pages},
+    calls::Calls,
+    catalog::ToolEntry,
+    model::{Code, ServerName, ToolPath, trail::DeedKind},
+    recorder::Observer,
+    upstream::{CallError, Event, Lease, Outcome, link},
+};
+use attempt::{Attempt, Task, Woken, patience};
+use conversation::{Asked, Conversation, Next};
+
+pub(super) use attempt::ask_for_logs;
+
+/// A failure that the hub has to explain. It says whether the call may have run.
+#[derive(Debug, Clone, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct CallFailure {
+    /// What the call did.
+    pub outcome: Outcome,
+    /// Which server, where it got so far.
+    pub server: Option<String>,
+    /// The class of the cause, where it has one.
+    pub code: Option<Code>,
+    /// What happened.
+    pub message: String,
+    /// What to do about it.
+    pub action: String,
+}
+
+impl CallFailure {
+    pub(super) fn not_sent(
+        server: Option<&ServerName>,
+        code: Option<Code>,
+        message: String,
+        action: String,
+    ) -> Self {
+        let server = server.map(ToString::to_string);
+        Self { outcome: Outcome::NotSent, server, code, message, action }
+    }
+}
+
+/// Why a call has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// The server answered with an error; it goes to the client as it came.
+    #[error("{0}")]
+    Upstream(ErrorObject),
+    /// Everything else.
+    #[error("{0}")]
+    Hub(CallFailure),
+}
+
+/// A call under way. Dropping it cancels it.
+#[derive(Debug)]
+pub struct Running {
+    hub: Hub,
+    caller: Caller,
+    attempt: Attempt,
+    conversation: Conversation,
+    stage: Stage,
+    /// What is done with its result; nothing where it goes on as it came.
+    finish: Option<Finish>,
+    /// A person was asked, and allowed it.
+    allowed: bool,
+    /// What its user was sent to a page for already, each once: who has signed in may have to allow more.
+    visited: Vec<Code>,
+}
+
+/// Where a running call stands.
+#[derive(Debug)]
+enum Stage {
+    /// To be sent.
+    Begin,
+    /// To be sent once a person has allowed it.
+    Permission(Box<Permission>),
+    /// To be sent once a person has signed in.
+    SignIn(Box<Visit>),
+    /// Sent.
+    Sent(link::Call, Lease),
+    /// A stateless server wants to know something first. The lease keeps it from being put to sleep meanwhile.
+    Asking { round: Round, _awake: Lease },
+    /// Refused without being run: what the tool wants repeated in headers is no longer what we know of it. To be sent
+    /// once more when its list was read again (`2026-07-28/basic/transports/streamable-http.mdx`).
+    Stale,
+    /// Ended.
+    Over,
+}
+
+/// What a running call yields.
+#[derive(Debug)]
+pub enum Step {
+    /// A note that belongs to it.
+    Note {
+        /// Its method.
+        method: String,
+        /// Its parameters, with the hub's progress token.
+        params: Option<Box<Raw>>,
+    },
+    /// The server wants to know something; it waits for [`Running::answer`].
+    Question(Question),
+    /// Its end.
+    End(Result<Box<Raw>, Failed>),
+}
+
+impl Hub {
+    /// Calls a tool by its path. `params` are those of the caller's request without the name; they travel on as they
+    /// are, but for what is between the caller and us alone.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where nothing was sent.
+    pub async fn call_tool_for(
+        &self,
+        caller: &Caller,
+        path: &str,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        let hub = self.seen_by(&caller.client);
+        let route = hub.route_tool(path).await.inspect_err(|failure| hub.tell_failure(failure))?;
+        hub.call_route(caller, route, params).await
+    }
+
+    /// The same for a tool that was looked up through this handle already.
+    ///
+    /// # Errors
+    /// As [`Self::call_tool_for`].
+    pub(super) async fn call_route(
+        &self,
+        caller: &Caller,
+        route: Route,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        self.begin_call(caller, route, params).await.inspect_err(|failure| self.tell_failure(failure))
+    }
+
+    async fn begin_call(
+        &self,
+        caller: &Caller,
+        route: Route,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        let (keep, log) = (route.server.config.keep_calls, route.server.upstream.log());
+        self.observer.routed(&route.path, params.get("arguments"), keep, log);
+        self.permit_tool(&route.path)?;
+        let permission = self.permission(caller, &route, &params)?;
+        let mut named = RawObject::new();
+        // Strings always serialize.
+        let _ = named.put("name", &route.tool().map_or(route.path.tool.as_str(), ToolEntry::name_there));
+        for (key, value) in params.iter().filter(|(key, _)| *key != "name") {
+            named.set(key, value.to_owned());
+        }
+        let whose = (route.path.server.clone(), Some(route.path));
+        self.run(caller, whose, route.server, "tools/call", named, permission).await
+    }
+
+    /// Makes any request to one server.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where nothing was sent.
+    pub async fn ask(
+        &self,
+        caller: &Caller,
+        server: &ServerName,
+        method: &str,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        if method == "tools/call" {
+            let tool = params.text("name").unwrap_or_default();
+            return self.call_tool_for(caller, &format!("{}:{tool}", server.in_path()), params).await;
+        }
+        let hub = self.seen_by(&caller.client);
+        let registered = hub.route_known_server(server)?;
+        hub.refuse_held_request(server, method, &params)?;
+        hub.run(caller, (server.clone(), None), registered, method, params, Permitted::Freely).await
+    }
+
+    /// Refuses a tool that timed out or lost its server several times in a row.
+    fn permit_tool(&self, path: &ToolPath) -> Result<(), CallFailure> {
+        self.calls().breakers.permit(path).map_err(|wait| {
+            let seconds = wait.as_secs_f64().ceil();
+            let message =
+                format!("{path} failed several times in a row and is not called for another {seconds} s");
+            let action = Code::ToolPaused.action().to_owned();
+            CallFailure::not_sent(Some(&path.server), Some(Code::ToolPaused), message, action)
+        })
+    }
+
+    /// What calls share.
+    pub fn calls(&self) -> &Calls {
+        &self.inner.calls
+    }
+
+    /// How many bytes of text a client takes of one result; 0 for any number.
+    pub fn result_cap(&self, client: &str) -> usize {
+        self.config().result_cap(client)
+    }
+
+    /// Reads a resource by its path; never from a cache. `params` are those of the caller's request without the URI.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where nothing was sent.
+    pub async fn read_resource(
+        &self,
+        caller: &Caller,
+        path: &str,
+        mut params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        let hub = self.seen_by(&caller.client);
+        let (registered, path) = hub.route_resource(path).inspect_err(|failure| hub.tell_failure(failure))?;
+        hub.observer.routed_to_resource(&path);
+        let _ = params.put("uri", &path.uri);
+        hub.run(caller, (path.server, None), registered, "resources/read", params, Permitted::Freely)
+            .await
+            .inspect_err(|failure| hub.tell_failure(failure))
+    }
+
+    async fn run(
+        &self,
+        caller: &Caller,
+        whose: (ServerName, Option<ToolPath>),
+        registered: Registered,
+        method: &str,
+        params: RawObject,
+        permission: Permitted,
+    ) -> Result<Running, CallFailure> {
+        self.refuse_while_paused(&whose.0)?;
+        let tool = whose.1.as_ref().map(|path| path.tool.as_str());
+        let quiet = patience(&params, &registered.config, tool);
+        let mut running = Running {
+            hub: self.clone(),
+            caller: caller.clone(),
+            attempt: Attempt::new(whose, registered, method, self.in_trace(params), quiet),
+            conversation: Conversation::default(),
+            stage: Stage::Begin,
+            finish: None,
+            allowed: !matches!(permission, Permitted::Freely),
+            visited: vec![],
+        };
+        match permission {
+            // Nothing is started, and nothing is sent, before a person has said yes.
+            Permitted::Asking(permission) => running.stage = Stage::Permission(permission),
+            // It is told how its start gets on.
+            Permitted::Freely | Permitted::Again if running.attempt.is_slow() => {}
+            Permitted::Freely | Permitted::Again => {
+                if let Err(failure) = running.begin().await {
+                    running.visit(failure)?;
+                }
+            }
+        }
+        Ok(running)
+    }
+}
+
+impl Running {
+    /// The next thing that happens. After [`Step::End`] there is no other. May be given up and called again.
+    pub async fn next(&mut self) -> Step {
+        let step = self.step().await;
+        self.hub.tell_step(&step);
+        step
+    }
+
+    async fn step(&mut self) -> Step {
+        loop {
+            let step = match &mut self.stage {
+                Stage::Permission(_) => self.ask_permission().await,
+                Stage::Begin => self.wake_and_send().await,
+                Stage::SignIn(_) => self.sign_in().await,
+                Stage::Stale => self.read_again().await,
+                Stage::Asking { .. } => self.next_of_round().await,
+                Stage::Sent(..) => self.listen().await,
+                Stage::Over => {
+                    let message = "the call is over".to_owned();
+                    let server = Some(&self.attempt.server);
+                    let failure = CallFailure::not_sent(server, None, message, String::new());
+                    return Step::End(Err(Failed::Hub(failure)));
+                }
+            };
+            if let Some(step) = step {
+                return step;
+            }
+        }
+    }
+
+    /// Waits for a person's word.
+    async fn ask_permission(&mut self) -> Option<Step> {
+        let Stage::Permission(permission) = &mut self.stage else { return None };
+        let (rule, waited) = match permission.next(&self.hub).await {
+            Word::Ask(question) => return Some(Step::Question(question)),
+            Word::No(failure) => return Some(self.fail(failure)),
+            Word::Yes(rule, waited) => (rule, waited),
+        };
+        self.hub.observer.decided(&rule, Some(waited));
+        let path = self.attempt.tool_called().map(|path| path.to_string()).unwrap_or_default();
+        self.hub.did(DeedKind::Consent, &self.caller.client, &path, &rule);
+        self.hub.recorder().written().await;
+        self.attempt.deadline += waited;
+        self.stage = Stage::Begin;
+        // Much may have happened while a person thought about it.
+        self.attempt.still_possible(&self.hub).err().map(|failure| self.fail(failure))
+    }
+
+    async fn wake_and_send(&mut self) -> Option<Step> {
+        let sent = match self.attempt.wake().await {
+            Woken::Told(step) => return Some(step),
+            Woken::Failed(failure) => Err(failure),
+            Woken::Ready => self.begin().await,
+        };
+        self.visit(sent.err()?).err().map(|failure| self.fail(failure))
+    }
+
+    async fn begin(&mut self) -> Result<(), CallFailure> {
+        let (call, lease) = self.attempt.send(&self.hub, &self.caller).await?;
+        self.stage = Stage::Sent(call, lease);
+        Ok(())
+    }
+
+    /// Has its user sign in, or allow more, where that is what is missing and the client can show a page.
+    ///
+    /// # Errors
+    /// The same failure otherwise.
+    fn visit(&mut self, failure: CallFailure) -> Result<(), CallFailure> {
+        let endpoint = self.hub.view().endpoint.clone();
+        let accounts = &self.hub.inner.around.accounts;
+        let visit = Visit::of(accounts, endpoint.as_deref(), &self.caller, &self.attempt.server, &failure);
+        let code = failure.code.filter(|code| !self.visited.contains(code));
+        match visit.zip(code) {
+            Some((visit, code)) => {
+                self.visited.push(code);
+                self.conversation.wait();
+                self.stage = Stage::SignIn(Box::new(visit));
+                Ok(())
+            }
+            None => Err(failure),
+        }
+    }
+
+    async fn sign_in(&mut self) -> Option<Step> {
+        let Stage::SignIn(visit) = &mut self.stage else { return None };
+        match visit.next().await {
+            Visited::Ask(question) => return Some(Step::Question(question)),
+            Visited::Over(failure) => return Some(self.fail(failure)),
+            Visited::SignedIn => {}
+        }
+        self.had_answer();
+        self.stage = Stage::Begin;
+        None
+    }
+
+    /// Reads the list of tools once more, for a call that was refused because of what it says.
+    async fn read_again(&mut self) -> Option<Step> {
+        let again = self.hub.read_tools_again(&self.attempt.server, &self.attempt.registered.upstream);
+        Box::pin(again).await;
+        // It may be another tool now, that nobody has approved.
+        if let Err(failure) = self.attempt.still_possible(&self.hub) {
+            return Some(self.fail(failure));
+        }
+        self.attempt.repeat_once();
+        self.stage = Stage::Begin;
+        None
+    }
+
+    /// The next question of a round, or the request once more when all are answered.
+    async fn next_of_round(&mut self) -> Option<Step> {
+        let Stage::Asking { round, .. } = &mut self.stage else { return None };
+        let next = self.conversation.next_of_round(&self.hub, &self.caller, &self.attempt, round).await;
+        let is_over = round.is_answered() || round.refusal().is_some();
+        match next {
+            Next::Ask(question) => return Some(Step::Question(question)),
+            Next::GoOn if is_over => self.had_answer(),
+            Next::GoOn => {}
+            Next::Retry => {
+                self.attempt.params = round.retry(&self.attempt.params);
+                self.stage = Stage::Begin;
+            }
+            Next::Over(why) => return Some(self.fail(self.attempt.failed(why))),
+        }
+        None
+    }
+
+    /// Waits for the server's next word, and for people's.
+    async fn listen(&mut self) -> Option<Step> {
+        let Stage::Sent(call, _) = &mut self.stage else { return None };
+        let (quiet, deadline) = self.conversation.patience(&self.attempt);
+        let event = tokio::select! {
+            event = call.next_before(quiet, deadline) => event,
+            answered = self.conversation.faces.next(&self.attempt.server) => {
+                self.answer(&answered.key, Ok(answered.result));
+                return None;
+            }
+        };
+        match event {
+            Event::Note { method, params } => {
+                let log = method == "notifications/message";
+                let is_wanted = !log || self.caller.wants_log(params.as_deref());
+                is_wanted.then(|| Step::Note { method, params: params.map(hygiene::said) })
+            }
+            Event::Question { id, method, params } => {
+                let asked = (id, method, params);
+                match self.conversation.questioned(&self.hub, &self.caller, &self.attempt, call, asked) {
+                    Asked::Client(question) => return Some(Step::Question(question)),
+                    Asked::Answered(key, result) => self.answer(&key, Ok(result)),
+                    Asked::Settled => {}
+                }
+                None
+            }
+            Event::Final(Ok(result)) => self.answered(result).await,
+            Event::Final(Err(error)) => self.not_answered(error),
+        }
+    }
+
+    /// The server answered with a result.
+    async fn answered(&mut self, result: Box<Raw>) -> Option<Step> {
+        let Stage::Sent(call, lease) = &self.stage else { return None };
+        lease.prove();
+        let modern = call.is_modern();
+        let for_client = || self.caller.modern && question::all_for_client(&self.caller, &result);
+        if modern && meta::asks_for_input(&result) && !for_client() {
+            return self.begin_round(&result);
+        }
+        if matches!(self.attempt.task, Some(Task::Asked)) {
+            return self.wait_for_task(&result).await;
+        }
+        self.attempt.task = None;
+        Some(self.ended(result, modern))
+    }
+
+    /// The server answered with an error, or did not.
+    fn not_answered(&mut self, error: CallError) -> Option<Step> {
+        let Stage::Sent(call, lease) = &self.stage else { return None };
+        let modern = call.is_modern();
+        let error = match error {
+            CallError::Answered(error)
+                if error.code == errors::HEADER_MISMATCH && modern && self.attempt.may_repeat() =>
+            {
+                self.stage = Stage::Stale;
+                return None;
+            }
+            CallError::Answered(error) => {
+                lease.prove();
+                self.record(true, None);
+                return Some(self.refused(error, modern));
+            }
+            error => error,
+        };
+        if matches!(error, CallError::TimedOut(_, Outcome::Unknown)) && self.attempt.is_patient() {
+            lease.timed_out();
+        }
+        let incident = lease.link().ended().map(|_| lease.generation());
+        if self.attempt.repeat(&error) {
+            self.stage = Stage::Begin;
+            return None;
+        }
+        // That nobody is signed in says nothing about the tool.
+        if !matches!(error, CallError::SignIn(_)) {
+            self.record(false, incident);
+        }
+        let failure = self.attempt.explain(&error);
+        self.visit(failure).err().map(|failure| self.fail(failure))
+    }
+
+    /// The server began the task: waits for its result.
+    async fn wait_for_task(&mut self, begun: &Raw) -> Option<Step> {
+        let Stage::Sent(_, lease) = std::mem::replace(&mut self.stage, Stage::Over) else { return None };
+        self.hub.calls().owned.begun(None, &self.attempt.server, begun);
+        match self.attempt.wait_for_task(&self.caller, begun, &lease).await {
+            Ok(call) => {
+                self.stage = Stage::Sent(call, lease);
+                None
+            }
+            Err(failure) => Some(self.fail(failure)),
+        }
+    }
+
+    fn begin_round(&mut self, result: &Raw) -> Option<Step> {
+        let round = self.conversation.begin_round(result);
+        match (round, std::mem::replace(&mut self.stage, Stage::Over)) {
+            (Some(round), Stage::Sent(_, lease)) => {
+                self.stage = Stage::Asking { round, _awake: lease };
+                None
+            }
+            _ => {
+                let message =
+                    format!("\"{}\" asked for input in a way that leads nowhere", self.attempt.server);
+                Some(self.fail(self.attempt.failed(message)))
+            }
+        }
+    }
+
+    fn ended(&mut self, result: Box<Raw>, modern: bool) -> Step {
+        self.record(true, None);
+        if !self.attempt.method.starts_with("tasks/") {
+            self.hub.calls().owned.begun(Some(&self.caller.client), &self.attempt.server, &result);
+        }
+        if let Some(tool) =
+            self.attempt.tool.as_ref().filter(|_| self.allowed && meta::asks_for_input(&result))
+        {
+            self.hub.remember_round(&self.caller, tool, &self.attempt.params);
+        }
+        let failed = || RawObject::parse(&result).is_ok_and(|fields| fields.read("isError") == Some(true));
+        if self.caller.modern
+            && failed()
+            && let Some(error) = self.conversation.lacking()
+        {
+            return self.end(Err(Failed::Upstream(error)));
+        }
+        let result = if modern && !self.caller.modern { meta::legacy_result(&result) } else { result };
+        let result =
+            if meta::asks_for_input(&result) { result } else { self.conversation.faces.told(result) };
+        self.end(Ok(result))
+    }
+
+    fn refused(&mut self, error: ErrorObject, modern: bool) -> Step {
+        self.hub.calls().owned.pages_of(&self.caller.client, &self.attempt.server, &error);
+        let page = Raw::from_string(r#"{"mode":"url"}"#.to_owned()).ok();
+        let shows_pages = self.caller.can_answer("elicitation/create", page.as_deref()).is_ok();
+        if !modern
+            && !shows_pages
+            && self.attempt.tool.is_some()
+            && let Some(result) = pages::in_words(&self.attempt.server, &error)
+        {
+            return self.end(Ok(result));
+        }
+        if self.caller.modern && !modern {
+            if let Some(error) = self.conversation.lacking() {
+                return self.end(Err(Failed::Upstream(error)));
+            }
+            if let Some(result) = pages::as_question(&error) {
+                return self.end(Ok(result));
+            }
+            return self.end(Err(Failed::Upstream(meta::modern_error(error))));
+        }
+        let error = if modern && !self.caller.modern {
+            meta::legacy_error(&self.attempt.method, error)
+        } else {
+            error
+        };
+        self.end(Err(Failed::Upstream(error)))
+    }
+
+    fn end(&mut self, end: Result<Box<Raw>, Failed>) -> Step {
+        self.stage = Stage::Over;
+        self.conversation.faces.forget();
+        let end = match end {
+            Ok(result) => Ok(hygiene::result(&self.attempt.registered, result)),
+            Err(Failed::Upstream(error)) => Err(Failed::Upstream(hygiene::error(error))),
+            Err(failed @ Failed::Hub(_)) => Err(failed),
+        };
+        Step::End(match &self.finish {
+            Some(finish) => finish.applied(&self.hub, &self.caller.client, end),
+            None => end,
+        })
+    }
+
+    fn fail(&mut self, failure: CallFailure) -> Step {
+        self.end(Err(Failed::Hub(failure)))
+    }
+
+    /// The same call, whose result is finished for its caller.
+    pub(super) fn finished(mut self, finish: Finish) -> Self {
+        self.finish = Some(finish);
+        self
+    }
+
+    /// Its client has gone to find an answer, or is back with it: what the server asks meanwhile is about other calls.
+    pub fn park(&self, parked: bool) {
+        if let Stage::Sent(call, _) = &self.stage {
+            call.park(parked);
+        }
+    }
+
+    /// Answers a [`Step::Question`]. An answer to anything else is dropped.
+    pub fn answer(&mut self, key: &str, outcome: Result<Box<Raw>, ErrorObject>) {
+        let is_all = match &mut self.stage {
+            Stage::Sent(call, _) => self.conversation.answer(call, key, outcome),
+            Stage::Asking { round, .. } => {
+                round.answer(key, outcome);
+                round.is_answered() || round.refusal().is_some()
+            }
+            Stage::Permission(permission) => {
+                permission.answered(&self.hub, outcome.ok().as_deref());
+                false
+            }
+            Stage::SignIn(visit) => {
+                visit.answered(outcome.ok().as_deref());
+                false
+            }
+            Stage::Begin | Stage::Stale | Stage::Over => false,
+        };
+        if is_all {
+            self.had_answer();
+        }
+    }
+
+    /// The time people take to answer is not the server's.
+    fn had_answer(&mut self) {
+        if let Some(waited) = self.conversation.waited() {
+            self.attempt.deadline += waited;
+            self.hub.observer.waited(waited);
+        }
+    }
+
+    fn record(&self, good: bool, incident: Option<u64>) {
+        if let Some(tool) = &self.attempt.tool {
+            self.hub.calls().breakers.record(tool, good, incident);
+        }
+    }
+
+    /// Waits for the end, passing over notes. Nobody is there to answer questions.
+    pub async fn finish(mut self) -> Result<Box<Raw>, Failed> {
+        loop {
+            match self.next().await {
+                Step::End(end) => return end,
+                Step::Question(question) => {
+                    let message = format!("nobody is there to answer {}", question.method);
+                    self.answer(&question.key, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
+                }
+                Step::Note { .. } => {}
+            }
+        }
+    }
+
+    /// Who observes it.
+    pub fn observer(&self) -> &Observer {
+        &self.hub.observer
+    }
+
+    /// The server it runs on.
+    pub fn server(&self) -> &ServerName {
+        &self.attempt.server
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A task goes on when the request that waits for it is taken back.
+        if let (Some(Task::Running(id)), Stage::Sent(call, _)) = (&self.attempt.task, &self.stage) {
+            call.cancel_task(id);
+        }
+    }
+}

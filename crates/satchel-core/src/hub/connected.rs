@@ -1,0 +1,63 @@
+//! Holds what the hub knows of clients: their tokens, our edits in their files, and what each of them may see.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::watch;
+
+use super::audience::Audiences;
+use crate::{
+    clients::{
+        ledger::{Choices, Ledger},
+        token::Tokens,
+    },
+    model::ServerName,
+};
+
+/// Who watches which resources, counted.
+type Watching = HashMap<(ServerName, String), usize>;
+
+/// What is known of clients.
+#[derive(Debug)]
+pub(super) struct Clients {
+    pub(super) tokens: Tokens,
+    /// What was written into other programs' files.
+    pub(super) edits: Ledger,
+    /// How many choices of what a client sees were made.
+    choices: watch::Sender<u64>,
+    /// What clients see that do not see everything.
+    pub(super) audiences: Audiences,
+    watching: Mutex<Watching>,
+}
+
+impl Clients {
+    pub(super) fn new(tokens: Tokens, edits: Ledger) -> Self {
+        let (choices, audiences, watching) = (watch::Sender::new(0), Audiences::default(), Mutex::default());
+        Self { tokens, edits, choices, audiences, watching }
+    }
+
+    /// A person chooses what a client sees; every client that is connected hears of it.
+    ///
+    /// # Errors
+    /// Why the choice could not be kept; it is not in force then.
+    pub(super) fn choose(&self, client: &str, change: impl FnOnce(&mut Choices)) -> std::io::Result<()> {
+        self.edits.choose(client, change)?;
+        self.chosen();
+        Ok(())
+    }
+
+    /// What some client may see is different from before.
+    pub(super) fn chosen(&self) {
+        self.choices.send_modify(|made| *made += 1);
+    }
+
+    pub(super) fn follow_choices(&self) -> watch::Receiver<u64> {
+        self.choices.subscribe()
+    }
+
+    pub(super) fn watching(&self) -> MutexGuard<'_, Watching> {
+        self.watching.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,64 @@
+//! A tag of an image can be moved to another image; a digest is the image. Asks the program that runs images which one it
+//! is, after a person's yes: it is fetched for that.
+
+use std::{path::PathBuf, process::Stdio, time::Duration};
+
+use tokio::{process::Command, time::timeout};
+
+use super::super::Hub;
+use crate::model::{Code, control::Refusal};
+
+/// An image may be large.
+const FETCHING: Duration = Duration::from_secs(600);
+const ENGINES: [&str; 2] = ["docker", "podman"];
+
+/// Where a program is.
+pub(super) async fn program(hub: &Hub, name: &str) -> Option<PathBuf> {
+    let around = &hub.inner.around;
+    let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd"] } else { &[""] };
+    let dirs = around.search_path.dirs(&around.environment).await;
+    dirs.iter()
+        .flat_map(|dir| endings.iter().map(move |end| dir.join(format!("{name}{end}"))))
+        .find(|path| path.is_file())
+}
+
+/// The program that runs images here.
+pub(super) async fn engine(hub: &Hub) -> Option<&'static str> {
+    for name in ENGINES {
+        if program(hub, name).await.is_some() {
+            return Some(name);
+        }
+    }
+    None
+}
+
+/// Fetches an image and returns its name with its digest.
+pub(super) async fn pinned(hub: &Hub, engine: &str, image: &str) -> Result<String, Refusal> {
+    let failed = |why: String| {
+        let message = format!("which image \"{image}\" is today cannot be told: {why}");
+        Refusal::new(
+            Code::NoDigest,
+            message,
+            "See whether it can be fetched, or choose another way with --way.",
+        )
+    };
+    let path = program(hub, engine).await.ok_or_else(|| failed(format!("{engine} is not installed")))?;
+    let run = async |words: &[&str]| -> Result<String, Refusal> {
+        let mut command = Command::new(&path);
+        command.args(words).envs(hub.inner.around.environment.iter()).stdin(Stdio::null()).kill_on_drop(true);
+        let output =
+            timeout(FETCHING, command.output()).await.map_err(|_| failed("it took too long".into()))?;
+        let output = output.map_err(|error| failed(error.to_string()))?;
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        match output.status.success() {
+            true => Ok(said(&output.stdout)),
+            false => Err(failed(said(&output.stderr).lines().last().unwrap_or_default().to_owned())),
+        }
+    };
+    run(&["pull", image]).await?;
+    let digests = run(&["image", "inspect", "--format", "{{join .RepoDigests \"\\n\"}}", image]).await?;
+    let bare = image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(image, |(bare, _)| bare);
+    let digest = digests.lines().find_map(|line| line.trim().rsplit_once('@').map(|(_, digest)| digest));
+    let digest = digest.filter(|digest| digest.len() == 71 && digest.starts_with("sha256:"));
+    digest.map(|digest| format!("{bare}@{digest}")).ok_or_else(|| failed("it has no digest".into()))
+}

@@ -1,0 +1,429 @@
+//! From what a registry lists to an entry here: planned, shown, and carried out exactly as it was shown. Nothing is fetched
+//! or started before that.
+
+use std::collections::BTreeMap;
+
+use satchel_mcp::Raw;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::{
+    super::{
+        Hub, apply,
+        clients::unwritable,
+        import::{described, rename_reference},
+    },
+    image, known, provenance, shelf, unknown_listing, update,
+};
+use crate::{
+    clients::{
+        import::{self, Found, Moved, Target, into_config},
+        machine::Machine,
+    },
+    config::expand::literal,
+    listings::{
+        door::{self, Url},
+        judge,
+        shelf::{Source, afterwards},
+        ways::{self, Reviewed},
+    },
+    model::{
+        Code,
+        control::{Change, Refusal},
+        listings::{Consent, InstallAsk, InstallPlan, Installed},
+        trail::DeedKind,
+    },
+    registry::{
+        bundle,
+        plan::{Choice, Way},
+        server_json::{Package, ServerDocument, Status},
+    },
+    trust::Fingerprint,
+};
+
+/// Everything that is needed to do what was shown.
+pub(super) struct Prepared {
+    pub(super) plan: InstallPlan,
+    source: Source,
+    package: Option<Package>,
+    reviewed: Option<Reviewed>,
+    entry: Map<String, Value>,
+    moved: Vec<Moved>,
+    provenance: provenance::Source,
+}
+
+/// What would be done.
+pub(super) async fn plan(hub: &Hub, ask: &InstallAsk) -> Result<InstallPlan, Refusal> {
+    Ok(prepare(hub, ask).await?.plan)
+}
+
+pub(super) fn refused(name: &str, why: &str) -> Refusal {
+    let action = "If you know its authors and want exactly that, add it by hand with `satchel add`.";
+    Refusal::new(Code::BadDescription, format!("\"{name}\" is not installed: it {why}"), action)
+}
+
+async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
+    let before = match &ask.server {
+        Some(server) => Some(update::before(hub, server)?),
+        None => None,
+    };
+    let source = match &before {
+        Some(before) => update::source(&shelf(hub), before, ask.version.as_deref())?,
+        None => {
+            let name = ask.name.as_str();
+            let version = ask.version.as_deref();
+            shelf(hub).source(name, version).map_err(|near| unknown_listing(name, version, &near))?
+        }
+    };
+    let document = source.release.read().ok_or_else(|| refused(&source.shown.name, "cannot be read"))?;
+    refuse_deleted(&source)?;
+    let mut plan = InstallPlan { server: source.shown.clone(), ..InstallPlan::default() };
+    plan.afterwards = afterwards(&source.release);
+    let wanted = before.as_ref().map(|before| before.source.way.clone()).or_else(|| ask.way.clone());
+    let Some((way, choice)) = choose(&source, &document, wanted.as_deref())? else {
+        plan.missing = vec!["way".to_owned()];
+        return Ok(Prepared {
+            plan,
+            source,
+            package: None,
+            reviewed: None,
+            entry: Map::new(),
+            moved: vec![],
+            provenance: provenance::Source::default(),
+        });
+    };
+    let engine = image::engine(hub).await;
+    let answers = match &before {
+        Some(before) => update::answers(before, &document, choice, &ask.answers),
+        None => ask.answers.clone(),
+    };
+    let mut reviewed =
+        ways::review(&document, choice, &answers, engine).map_err(|why| refused(&source.shown.name, &why))?;
+    plan.consents = consents(&source, &answers);
+    plan.consents.append(&mut reviewed.consents);
+    plan.server.remarks.append(&mut reviewed.remarks);
+    plan.inputs.clone_from(&reviewed.inputs);
+    plan.missing.clone_from(&reviewed.plan.missing);
+    plan.way = way;
+    let package = match choice {
+        Choice::Package(at) => document.packages.get(at).cloned(),
+        Choice::Remote(_) => None,
+    };
+    plan.runtime = runtime(hub, &reviewed.plan.precheck, engine).await;
+    let provenance = provenance::Source {
+        registry: source.registry.clone(),
+        name: source.release.name.clone(),
+        version: source.release.version.clone(),
+        way: plan.way.clone(),
+        package: update::package(&document, choice),
+        digest: provenance::digest(&source.release),
+        answers: given(&reviewed, &answers),
+        keep: false,
+    };
+    let mut prepared = Prepared {
+        plan,
+        source,
+        package,
+        reviewed: Some(reviewed),
+        entry: Map::new(),
+        moved: vec![],
+        provenance,
+    };
+    prepared.write(hub, before.as_ref())?;
+    prepared.plan.seen = prepared.fingerprint();
+    Ok(prepared)
+}
+
+impl Prepared {
+    /// The entry as it would be, and what of it is shown.
+    fn write(&mut self, hub: &Hub, before: Option<&update::Before>) -> Result<(), Refusal> {
+        let Some(reviewed) = &self.reviewed else { return Ok(()) };
+        let name = &self.source.release.name;
+        if let Way::Bundle { url, sha256 } = &reviewed.plan.way {
+            "stdio".clone_into(&mut self.plan.transport);
+            self.plan.runs = vec![url.clone()];
+            self.plan
+                .server
+                .remarks
+                .push(format!("its bundle is fetched and must have the SHA-256 {sha256}"));
+            self.plan.called = before.map_or_else(|| called(hub, name, None), |before| before.server.clone());
+            return Ok(());
+        }
+        let found =
+            described(name, &reviewed.plan).ok_or_else(|| refused(name, "names nothing that can be run"))?;
+        self.plan.called =
+            before.map_or_else(|| called(hub, name, Some(&found)), |before| before.server.clone());
+        let (mut entry, mut moved, _) = into_config(&found, &self.plan.called, literal);
+        // What is missing has to be given first; it does not come in switched off.
+        entry.shift_remove("enabled");
+        if let Some(before) = before {
+            update::carry_over(before, &mut entry, &mut moved, &mut self.plan)?;
+        }
+        show(&entry, &found, &mut self.plan);
+        if let Some(image) = self.image() {
+            let says = format!(
+                "\"{image}\" is fetched when it is installed, and the digest that it has then is pinned"
+            );
+            self.plan.server.remarks.push(says);
+        }
+        (self.entry, self.moved) = (entry, moved);
+        Ok(())
+    }
+
+    /// The image that is named by a tag, which can be moved.
+    fn image(&self) -> Option<String> {
+        let package = self.package.as_ref().filter(|package| package.registry_type == "oci")?;
+        let args = self.plan.runs.get(1..)?;
+        let at = ways::package_at(args, package)?;
+        Some(args[at].clone()).filter(|image| !image.contains("@sha256:"))
+    }
+
+    /// Stands for everything that a person sees.
+    fn fingerprint(&self) -> String {
+        let secrets: Vec<&str> = self.moved.iter().map(|moved| moved.name.as_str()).collect();
+        let seen = json!([
+            self.provenance,
+            self.plan.called,
+            self.entry,
+            secrets,
+            self.plan.runs,
+            self.plan.changes
+        ]);
+        let raw: Box<Raw> = serde_json::value::to_raw_value(&seen).expect("a JSON value always serializes");
+        Fingerprint::of("installation", &raw).to_string()
+    }
+}
+
+fn refuse_deleted(source: &Source) -> Result<(), Refusal> {
+    if source.release.status != Status::Deleted {
+        return Ok(());
+    }
+    let said = source.shown.status_message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    let message = format!("\"{}\" is not installed: its registry has deleted it{said}", source.shown.name);
+    Err(Refusal::new(Code::Deleted, message, ""))
+}
+
+/// Which way; `None` where several can be gone and nobody has said which.
+fn choose(
+    source: &Source,
+    document: &ServerDocument,
+    wanted: Option<&str>,
+) -> Result<Option<(String, Choice)>, Refusal> {
+    let all = ways::ways(document);
+    if let Some(wanted) = wanted {
+        let found = all.iter().find(|(id, _)| id == wanted).cloned();
+        let ids = || all.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>().join(", ");
+        let message = || format!("\"{}\" has no way \"{wanted}\"; it has {}", source.shown.name, ids());
+        return found.map(Some).ok_or_else(|| Refusal::new(Code::UnknownWay, message(), ""));
+    }
+    if let [only] = all.as_slice() {
+        return Ok(Some(only.clone()));
+    }
+    let good = |(id, _): &&(String, Choice)| {
+        source.shown.ways.iter().any(|way| way.id == *id && way.refused.is_none())
+    };
+    let mut good = all.iter().filter(good);
+    match (good.next(), good.next()) {
+        (Some(only), None) => Ok(Some(only.clone())),
+        (Some(_), Some(_)) => Ok(None),
+        (None, _) => {
+            let why = source
+                .shown
+                .ways
+                .iter()
+                .filter_map(|way| Some(format!("{}: {}", way.id, way.refused.as_ref()?)));
+            let message = format!(
+                "\"{}\" is not installed, none of its ways can be gone: {}",
+                source.shown.name,
+                why.collect::<Vec<_>>().join("; ")
+            );
+            Err(Refusal::new(Code::BadDescription, message, ""))
+        }
+    }
+}
+
+/// What the registry says against it, and what may be mistaken.
+fn consents(source: &Source, answers: &BTreeMap<String, Value>) -> Vec<Consent> {
+    let mut consents = Vec::new();
+    if source.release.status == Status::Deprecated {
+        let said = source.shown.status_message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        consents.push(Consent { id: "accept.deprecated".into(), says: format!("it is deprecated{said}") });
+    }
+    let twin = source.shown.remarks.iter().find(|remark| remark.contains("only in the case of its letters"));
+    if let Some(twin) = twin {
+        consents.push(Consent { id: "accept.name".into(), says: twin.clone() });
+    }
+    consents.retain(|consent| answers.get(&consent.id).and_then(Value::as_str) != Some("yes"));
+    consents
+}
+
+/// What is to be installed first, in a sentence.
+async fn runtime(hub: &Hub, needed: &[String], engine: Option<&str>) -> Option<String> {
+    for name in needed {
+        let is_here = match name.as_str() {
+            "docker" => engine.is_some(),
+            other => image::program(hub, other).await.is_some(),
+        };
+        if !is_here {
+            let get = match name.as_str() {
+                "npx" => "it comes with Node.js: https://nodejs.org/en/download",
+                "uvx" => "it comes with uv: https://docs.astral.sh/uv/getting-started/installation/",
+                "dnx" => "it comes with .NET 10: https://dotnet.microsoft.com/download",
+                _ => "podman or docker runs images: https://podman.io/docs/installation",
+            };
+            return Some(format!("{name} is not installed here; {get}"));
+        }
+    }
+    None
+}
+
+/// What was given and is no credential, to be given again for an update.
+fn given(reviewed: &Reviewed, answers: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    let plain = reviewed.inputs.iter().filter(|input| !input.secret);
+    let answer = |id: &str| {
+        let last = id.rsplit('.').next().unwrap_or(id).trim_start_matches('-');
+        answers.get(id).or_else(|| {
+            answers.iter().find(|(given, _)| given.trim_start_matches('-') == last).map(|(_, value)| value)
+        })
+    };
+    plain.filter_map(|input| Some((input.id.clone(), answer(&input.id)?.clone()))).collect()
+}
+
+/// The name of a new entry.
+fn called(hub: &Hub, name: &str, found: Option<&Found>) -> String {
+    let config = hub.config();
+    let taken = |name: &str| config.servers().keys().any(|known| import::is_same(known.as_str(), name));
+    let found = found.cloned().unwrap_or_else(|| super::super::import::described_nothing(name));
+    let origin = import::Origin {
+        client: "registry".into(),
+        path: std::path::PathBuf::new(),
+        scope: "registry".into(),
+        name: name.to_owned(),
+    };
+    let mut all = import::candidates(vec![(origin, found)], &BTreeMap::new(), taken);
+    all.pop().map(|candidate| candidate.name).unwrap_or_default()
+}
+
+/// What a person sees of an entry: everything but credentials.
+fn show(entry: &Map<String, Value>, found: &Found, plan: &mut InstallPlan) {
+    let plain = |value: &Value| value.as_str().unwrap_or_default().replace("$${", "${");
+    let map = |key: &str| -> BTreeMap<String, String> {
+        let fields = entry.get(key).and_then(Value::as_object).into_iter().flatten();
+        fields.map(|(name, value)| (name.clone(), plain(value))).collect()
+    };
+    plan.env = map("env");
+    plan.headers = map("headers");
+    let list = entry.get("args").and_then(Value::as_array).into_iter().flatten().map(plain);
+    plan.runs = match &found.target {
+        Target::Program { .. } => entry.get("command").map(plain).into_iter().chain(list).collect(),
+        Target::Address { .. } => entry.get("url").map(plain).into_iter().collect(),
+    };
+    plan.transport = match found.transport {
+        import::Kind::Stdio => "stdio",
+        import::Kind::Http => "http",
+        import::Kind::Sse => "sse",
+    }
+    .to_owned();
+}
+
+/// Does what was shown, and nothing else.
+pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result<Installed, Refusal> {
+    let mut prepared = prepare(hub, ask).await?;
+    let name = prepared.source.shown.name.clone();
+    if !prepared.plan.missing.is_empty() {
+        let message = format!("\"{name}\" needs {}", prepared.plan.missing.join(", "));
+        return Err(Refusal::new(Code::Needs, message, "Say them with --set ID=VALUE, or a way with --way."));
+    }
+    if let Some(Consent { id, says }) = prepared.plan.consents.first() {
+        let message = format!("\"{name}\" is not installed without a yes to this: {says}");
+        return Err(Refusal::new(Code::NeedsConsent, message, format!("`--set {id}=yes` says so.")));
+    }
+    if prepared.plan.seen != seen {
+        let message = format!("what \"{name}\" would run is not what was shown any more");
+        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Look at it again."));
+    }
+    let mut stored = Vec::new();
+    fetch(hub, &mut prepared, ask).await?;
+    let mut entry = std::mem::take(&mut prepared.entry);
+    for secret in std::mem::take(&mut prepared.moved) {
+        let name = hub.store(&secret.name, &secret.value).await?;
+        if name != secret.name {
+            rename_reference(&mut entry, &secret.name, &name);
+        }
+        stored.push(name);
+    }
+    entry.insert(provenance::KEY.into(), json!(prepared.provenance));
+    put(hub, ask, &prepared.plan, entry, stored).await
+}
+
+/// What has to be fetched before the entry is whole: a bundle, or an image of which only a tag is known.
+async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(), Refusal> {
+    if let Some(image) = prepared.image() {
+        let engine = prepared.plan.runs.first().cloned().unwrap_or_default();
+        let pinned = image::pinned(hub, &engine, &image).await?;
+        let args = prepared.entry.get_mut("args").and_then(Value::as_array_mut);
+        if let Some(arg) = args.into_iter().flatten().find(|arg| arg.as_str() == Some(&image)) {
+            *arg = pinned.into();
+        }
+    }
+    let Some(Way::Bundle { url, sha256 }) = prepared.reviewed.as_ref().map(|reviewed| &reviewed.plan.way)
+    else {
+        return Ok(());
+    };
+    let bad = |why: String| Refusal::new(Code::BadBundle, format!("{url}: {why}"), "");
+    let parsed = Url::parse(url).map_err(|error| bad(error.to_string()))?;
+    let largest = usize::try_from(bundle::PACKED).unwrap_or(usize::MAX);
+    let bytes = door::bundle(&parsed, largest).await.map_err(|fault| bad(fault.to_string()))?;
+    let is: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    if !is.eq_ignore_ascii_case(sha256) {
+        return Err(bad(format!("what came is not what its description names (SHA-256 {is}, not {sha256})")));
+    }
+    let machine = Machine::here(&hub.inner.around.environment.clone().into_variables());
+    let (found, directory, needs) = hub.bundle_found(&bytes, &ask.answers, &machine)?;
+    if !needs.is_empty() {
+        let message = format!("\"{}\" needs {}", prepared.source.shown.name, needs.join(", "));
+        return Err(Refusal::new(Code::Needs, message, "Say them with --set ID=VALUE."));
+    }
+    if !directory.exists() {
+        bundle::unpack(&bytes, &directory).map_err(|error| bad(error.to_string()))?;
+    }
+    let (entry, moved, _) = into_config(&found, &prepared.plan.called, literal);
+    (prepared.entry, prepared.moved) = (entry, moved);
+    Ok(())
+}
+
+async fn put(
+    hub: &Hub,
+    ask: &InstallAsk,
+    plan: &InstallPlan,
+    entry: Map<String, Value>,
+    stored: Vec<String>,
+) -> Result<Installed, Refusal> {
+    let server = plan.called.clone();
+    let secrets = stored.len();
+    let config = hub.config();
+    let edits = &hub.inner.clients.edits;
+    // Written down before it is done: whatever happens in between, it can be taken back.
+    match (&ask.server, config.entry(&server)) {
+        (Some(_), Some(before)) => edits.updated(server.clone(), before.clone(), stored),
+        _ => edits.imported(vec![server.clone()], stored, vec![]),
+    }
+    .map_err(unwritable)?;
+    let mut entry = Value::Object(entry);
+    if let (Some(_), Some(before)) = (&ask.server, config.entry(&server)) {
+        update::keep_settings(before, &mut entry);
+    }
+    let change = Change::Put { name: server.clone(), entry, replace: ask.server.is_some(), rules: vec![] };
+    apply::ask(hub, change, hub.is_for_a_person()).await?;
+    let version = plan.server.version.clone();
+    let (name, _) = judge::plain(&plan.server.name);
+    hub.did_here(
+        DeedKind::Policy,
+        &server,
+        format!("{name} {version} was installed from {}", plan.server.registry),
+    );
+    super::follow(hub)?;
+    let held = hub.servers().get(server.as_str()).is_some_and(|known| known.held)
+        || known(hub).withdrawn(&server).is_some();
+    Ok(Installed { server, version, secrets, held })
+}

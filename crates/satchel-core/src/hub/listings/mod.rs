@@ -1,0 +1,242 @@
+//! Registries as faces ask about them: who is asked and when, what is found, what of it is installed here.
+
+mod image;
+mod install;
+mod provenance;
+mod update;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::Value;
+
+use super::{Hub, apply, requests::unknown_server};
+use crate::{
+    clock::now_ms,
+    config::expand::Template,
+    listings::{Listings, Registry, door::Url, shelf::Shelf},
+    model::{
+        Code, ServerName,
+        control::{Change, Refusal},
+        listings::{
+            AskRegistries, InstallAsk, InstallPlan, Installed, InstalledServer, ListedServers, RegistryState,
+            ServerDetails,
+        },
+        request::{GetListed, InstallListed, ListInstalled, SearchListed},
+        trail::DeedKind,
+    },
+    secrets::Secret,
+};
+
+/// Servers of one answer.
+const MOST: usize = 500;
+
+pub(super) async fn search_listed(hub: &Hub, wanted: SearchListed) -> Result<ListedServers, Refusal> {
+    ask(hub, wanted.ask).await?;
+    search(hub, &wanted.query, wanted.all, wanted.offset, wanted.limit.min(MOST))
+}
+
+pub(super) async fn listed_server(hub: &Hub, wanted: GetListed) -> Result<ServerDetails, Refusal> {
+    ask(hub, AskRegistries::IfDue).await?;
+    details(hub, &wanted.name, wanted.version.as_deref())
+}
+
+pub(super) async fn plan(hub: &Hub, wanted: InstallAsk) -> Result<InstallPlan, Refusal> {
+    ask(hub, AskRegistries::IfDue).await?;
+    install::plan(hub, &wanted).await
+}
+
+pub(super) async fn install(hub: &Hub, wanted: InstallListed) -> Result<Installed, Refusal> {
+    Box::pin(install::carry_out(hub, &wanted.ask, &wanted.seen)).await
+}
+
+pub(super) async fn list_installed(
+    hub: &Hub,
+    wanted: ListInstalled,
+) -> Result<Vec<InstalledServer>, Refusal> {
+    ask(hub, wanted.ask).await?;
+    installed(hub)
+}
+
+fn known(hub: &Hub) -> &Listings {
+    &hub.inner.configured.entries.listings
+}
+
+/// The registries of the configuration; their tokens are read only where they are about to be asked.
+fn registries(hub: &Hub) -> Vec<Registry> {
+    let config = hub.config();
+    let parsed = |source: &crate::config::file::RegistrySource| Url::parse(&source.url).ok();
+    config.registries().iter().filter_map(parsed).map(|url| Registry { url, token: None }).collect()
+}
+
+async fn with_tokens(hub: &Hub) -> Result<Vec<Registry>, Refusal> {
+    let config = hub.config();
+    let mut all = Vec::new();
+    for source in config.registries() {
+        let Ok(url) = Url::parse(&source.url) else { continue };
+        let mut token = None;
+        if let Some(written) = &source.token {
+            let name = Template::parse(written).secrets().next().map(ToOwned::to_owned);
+            token = match name {
+                Some(name) => {
+                    let read = hub.inner.around.secrets.get(&name).await?;
+                    hub.did(
+                        DeedKind::SecretRead,
+                        "satchel",
+                        &name,
+                        format!("for the registry {}", source.url),
+                    );
+                    read
+                }
+                None => Some(Secret::new(written.clone())),
+            };
+        }
+        all.push(Registry { url, token });
+    }
+    Ok(all)
+}
+
+async fn ask(hub: &Hub, when: AskRegistries) -> Result<(), Refusal> {
+    let due = |waits| known(hub).is_due(&registries(hub), now_ms(), waits);
+    match when {
+        AskRegistries::Never => {}
+        AskRegistries::Now => refresh(hub, true, true).await?,
+        AskRegistries::IfDue if due(true) => refresh(hub, true, false).await?,
+        AskRegistries::Meanwhile if due(false) && !hub.inner.options.passive => {
+            let asking = hub.clone();
+            hub.inner.life.spawn(async move { refresh(&asking, false, false).await });
+        }
+        AskRegistries::IfDue | AskRegistries::Meanwhile => {}
+    }
+    Ok(())
+}
+
+async fn refresh(hub: &Hub, waits: bool, always: bool) -> Result<(), Refusal> {
+    let registries = with_tokens(hub).await?;
+    let reading = known(hub).refresh(&registries, now_ms, waits, always);
+    // Nobody waits for a registry when the hub ends.
+    let news = tokio::select! {
+        news = reading => news,
+        () = hub.inner.life.end().cancelled() => false,
+    };
+    if news {
+        follow(hub)?;
+    }
+    Ok(())
+}
+
+/// What a registry has deleted since is not started anew.
+fn follow(hub: &Hub) -> Result<(), Refusal> {
+    let config = hub.config();
+    let keeps = |server: &str| provenance::of(&config, server).is_some_and(|source| source.keep);
+    let deleted = installed(hub)?.into_iter().filter(|one| one.status == "deleted" && !keeps(&one.server));
+    let why = |one: InstalledServer| {
+        let said = one.status_message.map(|text| format!(": {text}")).unwrap_or_default();
+        let why = format!("its registry has deleted {} {}{said}", one.name, one.version);
+        (one.server, why)
+    };
+    let withdrawn: BTreeMap<String, String> = deleted.map(why).collect();
+    for server in known(hub).set_withdrawn(withdrawn.clone()) {
+        hub.did(DeedKind::Held, "satchel", &server, withdrawn.get(&server).cloned().unwrap_or_default());
+        let upstream = hub.servers().get(server.as_str()).map(|known| known.upstream.clone());
+        if let Some(upstream) = upstream {
+            upstream.log().hub(&withdrawn[&server]);
+            upstream.rest();
+        }
+    }
+    Ok(())
+}
+
+/// Why a server is not started any more; `None` where its registry has nothing against it.
+pub(super) fn withdrawn(hub: &Hub, server: &ServerName) -> Option<String> {
+    let why = known(hub).withdrawn(server.as_str())?;
+    Some(format!(
+        "{why}; `satchel uninstall {server}` removes it, `satchel update {server} --keep` lets it go on"
+    ))
+}
+
+pub(super) async fn keep_deleted(hub: &Hub, server: &str) -> Result<(), Refusal> {
+    let config = hub.config();
+    let mut entry = config.entry(server).cloned().ok_or_else(|| unknown_server(server))?;
+    let Some(source) = entry.get_mut(provenance::KEY).and_then(Value::as_object_mut) else {
+        let message = format!("\"{server}\" was not installed from a registry");
+        return Err(Refusal::new(Code::NotFromARegistry, message, ""));
+    };
+    source.insert("keep".into(), true.into());
+    let change = Change::Put { name: server.to_owned(), entry, replace: true, rules: vec![] };
+    apply::ask(hub, change, hub.is_for_a_person()).await?;
+    follow(hub)?;
+    hub.did_here(DeedKind::Consent, server, "goes on although its registry has deleted it");
+    Ok(())
+}
+
+fn shelf(hub: &Hub) -> Arc<Shelf> {
+    known(hub).shelf(&registries(hub))
+}
+
+fn search(hub: &Hub, query: &str, all: bool, offset: usize, limit: usize) -> Result<ListedServers, Refusal> {
+    let shelf = shelf(hub);
+    let (mut servers, total) = shelf.find(query, all, offset, limit);
+    let here = provenance::all(&hub.config());
+    for server in &mut servers {
+        let same = |(_, source): &&(String, provenance::Source)| {
+            source.name == server.name && source.registry == server.registry
+        };
+        server.installed = here.iter().find(same).map(|(name, _)| name.clone());
+    }
+    let registries = states(hub);
+    let refused = registries.iter().map(|one| one.refused.len()).sum();
+    Ok(ListedServers { servers, total, known: shelf.offered(), refused, registries })
+}
+
+fn states(hub: &Hub) -> Vec<RegistryState> {
+    let state = |registry: &Registry| {
+        let kept = known(hub).of(&registry.url);
+        RegistryState {
+            url: registry.url.to_string().trim_end_matches('/').to_owned(),
+            read_ms: kept.known.complete_ms,
+            reading: kept.reading,
+            trouble: kept.trouble.as_ref().map(ToString::to_string),
+            refused: kept.known.refused.clone(),
+        }
+    };
+    let mut states: Vec<RegistryState> = registries(hub).iter().map(state).collect();
+    let config = hub.config();
+    let in_force = config.registries();
+    let written = config.as_written();
+    let waits = written.registries().iter().filter(|source| !in_force.contains(source));
+    states.extend(waits.map(|source| RegistryState {
+        url: source.url.clone(),
+        trouble: Some("nobody has accepted it yet: `satchel approve --settings` does".into()),
+        ..RegistryState::default()
+    }));
+    states
+}
+
+fn details(hub: &Hub, name: &str, version: Option<&str>) -> Result<ServerDetails, Refusal> {
+    let shelf = shelf(hub);
+    let source = shelf.source(name, version).map_err(|near| unknown_listing(name, version, &near))?;
+    let mut details = shelf.details(&source);
+    let here = provenance::all(&hub.config());
+    let same = |(_, one): &&(String, provenance::Source)| one.name == name && one.registry == source.registry;
+    details.server.installed = here.iter().find(same).map(|(server, _)| server.clone());
+    Ok(details)
+}
+
+fn unknown_listing(name: &str, version: Option<&str>, near: &[String]) -> Refusal {
+    let version = version.map(|version| format!(" in version {version}")).unwrap_or_default();
+    let action = match near {
+        [] => "`satchel search` finds servers by what they are about.".to_owned(),
+        names => format!("Did you mean {}?", names.join(" or ")),
+    };
+    Refusal::new(Code::UnknownListing, format!("no registry lists \"{name}\"{version}"), action)
+}
+
+/// Installed servers, and what their registries say of them by now.
+fn installed(hub: &Hub) -> Result<Vec<InstalledServer>, Refusal> {
+    let shelf = shelf(hub);
+    let config = hub.config();
+    Ok(provenance::all(&config)
+        .into_iter()
+        .map(|(server, source)| update::state(&shelf, server, &source))
+        .collect())
+}

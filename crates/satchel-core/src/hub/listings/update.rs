@@ -1,0 +1,296 @@
+//! Updates: what a newer release would change, and what stays. An update that names another package is none.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{
+    super::{Hub, requests::unknown_server},
+    provenance,
+};
+use crate::{
+    clients::import::Moved,
+    listings::{
+        door::Url,
+        shelf::{self, Shelf},
+        versions,
+    },
+    model::{
+        Code,
+        control::Refusal,
+        listings::{InstallPlan, InstalledServer},
+    },
+    registry::{
+        plan::{self, Choice},
+        server_json::{Answers, ServerDocument, Status},
+    },
+};
+
+/// Stands where a credential is that was given before.
+const KEPT: &str = "satchel-keeps-this-credential";
+/// What an update writes anew; everything else of an entry is its user's.
+const WRITTEN: [&str; 6] = ["command", "args", "env", "url", "headers", "type"];
+
+/// An installed server as it is.
+pub(super) struct Before {
+    pub(super) server: String,
+    pub(super) source: provenance::Source,
+    entry: Value,
+}
+
+/// The server, where it came from a registry.
+pub(super) fn before(hub: &Hub, server: &str) -> Result<Before, Refusal> {
+    let config = hub.config();
+    let all = provenance::all(&config);
+    // People know it by either name.
+    let named = all.iter().find(|(name, _)| name == server).or_else(|| {
+        let mut same = all.iter().filter(|(_, source)| source.name == server);
+        same.next().filter(|_| same.next().is_none())
+    });
+    let Some((name, source)) = named else {
+        if !config.servers().contains_key(server) {
+            return Err(unknown_server(server));
+        }
+        let message = format!("\"{server}\" was not installed from a registry, so no update of it is known");
+        return Err(Refusal::new(Code::NotFromARegistry, message, "`satchel pin` has it run one version."));
+    };
+    let entry = config.entry(name).cloned().ok_or_else(|| unknown_server(server))?;
+    Ok(Before { server: name.clone(), source: source.clone(), entry })
+}
+
+/// The release that it is updated to.
+pub(super) fn source(
+    shelf: &Shelf,
+    before: &Before,
+    version: Option<&str>,
+) -> Result<shelf::Source, Refusal> {
+    let Before { server, source, .. } = before;
+    let found = shelf.source_at(&source.registry, &source.name, version).ok_or_else(|| {
+        let message =
+            format!("{} does not list {} any more, or not in that version", source.registry, source.name);
+        Refusal::new(Code::UnknownListing, message, "")
+    })?;
+    let is_newer = versions::compare(&found.release.version, &source.version).is_gt();
+    if version.is_none() && !is_newer {
+        let message =
+            format!("\"{server}\" runs {} already, and no newer version is offered", source.version);
+        return Err(Refusal::new(Code::UpToDate, message, ""));
+    }
+    let document = found.release.read();
+    let runs = |document: &ServerDocument| {
+        let ways = crate::listings::ways::ways(document);
+        ways.into_iter().find(|(id, _)| *id == source.way).map(|(_, choice)| package(document, choice))
+    };
+    match document.as_ref().and_then(runs) {
+        Some(package) if package == source.package => {}
+        Some(other) => {
+            let message = format!(
+                "the update of \"{server}\" to {} is held back: it names another package than the installed one ({other}, not {})",
+                found.release.version, source.package
+            );
+            let action = format!("If you trust it, `satchel uninstall {server}` and install it anew.");
+            return Err(Refusal::new(Code::PackageSwapped, message, action));
+        }
+        None => {
+            let message =
+                format!("{} of \"{server}\" cannot be run as {} any more", found.release.version, source.way);
+            return Err(Refusal::new(Code::WayGone, message, "Uninstall it, and install it anew."));
+        }
+    }
+    if found.release.version == source.version && provenance::digest(&found.release) != source.digest {
+        let message = format!(
+            "the registry's {} of {} is not what was installed any more; it is not taken over",
+            source.version, source.name
+        );
+        return Err(Refusal::new(Code::ChangedInPlace, message, "A newer version would be."));
+    }
+    Ok(found)
+}
+
+/// What is run or reached, without its version.
+pub(super) fn package(document: &ServerDocument, choice: Choice) -> String {
+    match choice {
+        Choice::Package(at) => document.packages.get(at).map_or_else(String::new, |package| {
+            let name = package
+                .identifier
+                .split('@')
+                .next()
+                .filter(|name| !name.is_empty() && package.registry_type == "oci");
+            let name = name.map(|name| {
+                name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(name, |(name, _)| name)
+            });
+            match package.registry_type.as_str() {
+                // Every version of a bundle has an address of its own, below the same owner.
+                "mcpb" => format!("mcpb {}", owner(&package.identifier)),
+                kind => format!("{kind} {}", name.unwrap_or(&package.identifier)),
+            }
+        }),
+        Choice::Remote(at) => {
+            let url = document.remotes.get(at).map(|remote| remote.url.as_str()).unwrap_or_default();
+            let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+            rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned()
+        }
+    }
+}
+
+fn owner(address: &str) -> String {
+    let Ok(url) = Url::parse(address) else { return address.to_owned() };
+    let path: Vec<&str> = url.path().split('/').filter(|part| !part.is_empty()).take(2).collect();
+    format!("{}/{}", url.host_str().unwrap_or_default(), path.join("/"))
+}
+
+/// What was given before, what is given now, and a mark where a credential is kept.
+pub(super) fn answers(
+    before: &Before,
+    document: &ServerDocument,
+    choice: Choice,
+    given: &BTreeMap<String, Value>,
+) -> BTreeMap<String, Value> {
+    let prompts = plan::plan(document, choice, &Answers::new()).map(|plan| plan.prompts).unwrap_or_default();
+    let known = |id: &str| prompts.iter().any(|prompt| prompt.id == id);
+    let mut answers: BTreeMap<String, Value> = before
+        .source
+        .answers
+        .iter()
+        .filter(|(id, _)| known(id))
+        .map(|(id, value)| (id.clone(), value.clone()))
+        .collect();
+    let is_given = |id: &str| {
+        let last = id.rsplit('.').next().unwrap_or(id).trim_start_matches('-');
+        given.keys().any(|key| key == id || key.trim_start_matches('-') == last)
+    };
+    for prompt in prompts.iter().filter(|prompt| prompt.secret && !is_given(&prompt.id)) {
+        answers.insert(prompt.id.clone(), KEPT.into());
+    }
+    answers.retain(|id, _| !is_given(id));
+    answers.extend(given.clone());
+    answers
+}
+
+/// Puts credentials where they were, and says what else changes.
+pub(super) fn carry_over(
+    before: &Before,
+    entry: &mut Map<String, Value>,
+    moved: &mut Vec<Moved>,
+    plan: &mut InstallPlan,
+) -> Result<(), Refusal> {
+    for kept in moved.extract_if(.., |moved| moved.value.contains(KEPT)).collect::<Vec<_>>() {
+        if !keep(&before.entry, entry, &format!("${{secret:{}}}", kept.name)) {
+            let unanswered = plan.inputs.iter().filter(|input| input.secret).map(|input| input.id.clone());
+            plan.missing.extend(unanswered.filter(|id| !plan.missing.contains(id)).collect::<Vec<_>>());
+        }
+    }
+    plan.from = Some(before.source.version.clone());
+    plan.changes = changes(&before.entry, entry);
+    Ok(())
+}
+
+/// Where this reference stands in the new entry, what stood there before is put; `false` where nothing did.
+fn keep(before: &Value, entry: &mut Map<String, Value>, reference: &str) -> bool {
+    let mut all = true;
+    for block in ["env", "headers"] {
+        let fields = entry.get_mut(block).and_then(Value::as_object_mut).into_iter().flatten();
+        for (name, value) in
+            fields.filter(|(_, value)| value.as_str().is_some_and(|text| text.contains(reference)))
+        {
+            match before.get(block).and_then(|fields| fields.get(name)) {
+                Some(old) => *value = old.clone(),
+                None => all = false,
+            }
+        }
+    }
+    let old: Vec<&str> = before
+        .get("args")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    if let Some(args) = entry.get_mut("args").and_then(Value::as_array_mut) {
+        for at in 0..args.len() {
+            if !args[at].as_str().is_some_and(|text| text.contains(reference)) {
+                continue;
+            }
+            let flag = at
+                .checked_sub(1)
+                .and_then(|before| args[before].as_str())
+                .filter(|flag| flag.starts_with('-'));
+            let there =
+                flag.and_then(|flag| old.iter().position(|arg| *arg == flag)).and_then(|at| old.get(at + 1));
+            match there {
+                Some(value) => args[at] = (*value).into(),
+                None => all = false,
+            }
+        }
+    }
+    all && entry.get("url").and_then(Value::as_str) != Some(reference)
+}
+
+/// What is different afterwards, one line each.
+fn changes(before: &Value, after: &Map<String, Value>) -> Vec<String> {
+    let words = |entry: &dyn Fn(&str) -> Option<Value>| -> Vec<String> {
+        let text = |value: Value| value.as_str().unwrap_or_default().replace("$${", "${");
+        let mut words: Vec<String> =
+            ["url", "command"].iter().filter_map(|key| entry(key)).map(text).collect();
+        if let Some(Value::Array(args)) = entry("args") {
+            words.extend(args.into_iter().map(text));
+        }
+        for block in ["env", "headers"] {
+            if let Some(Value::Object(fields)) = entry(block) {
+                words.extend(fields.into_iter().map(|(name, value)| format!("{name}={}", text(value))));
+            }
+        }
+        words
+    };
+    let (old, new) = (words(&|key| before.get(key).cloned()), words(&|key| after.get(key).cloned()));
+    let gone = old.iter().filter(|word| !new.contains(word)).map(|word| format!("no longer {word}"));
+    let came = new.iter().filter(|word| !old.contains(word)).map(|word| format!("now {word}"));
+    gone.chain(came).collect()
+}
+
+/// What its user has set for it stays.
+pub(super) fn keep_settings(before: &Value, entry: &mut Value) {
+    let (Some(before), Some(entry)) = (before.as_object(), entry.as_object_mut()) else { return };
+    let own = before.iter().filter(|(key, _)| !WRITTEN.contains(&key.as_str()) && *key != provenance::KEY);
+    for (key, value) in own {
+        entry.insert(key.clone(), value.clone());
+    }
+}
+
+/// What a registry says by now of what is installed.
+pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Source) -> InstalledServer {
+    let here = shelf.source_at(&source.registry, &source.name, Some(&source.version));
+    let offered = shelf.source_at(&source.registry, &source.name, None);
+    let newer = offered.filter(|offered| {
+        offered.release.status != Status::Deleted
+            && versions::compare(&offered.release.version, &source.version).is_gt()
+    });
+    let mut remarks = Vec::new();
+    if let Some(here) = &here
+        && provenance::digest(&here.release) != source.digest
+    {
+        remarks.push(format!(
+            "the registry's {} is not what was installed any more: it was changed in place, and is not taken over",
+            source.version
+        ));
+    }
+    if let Some(newer) = &newer {
+        let runs = newer.release.read().and_then(|document| {
+            let ways = crate::listings::ways::ways(&document);
+            let (_, choice) = ways.into_iter().find(|(id, _)| *id == source.way)?;
+            Some(package(&document, choice))
+        });
+        if runs.as_ref() != Some(&source.package) {
+            remarks.push(format!("{} names another package, and is held back", newer.release.version));
+        }
+    }
+    InstalledServer {
+        server,
+        name: source.name.clone(),
+        version: source.version.clone(),
+        newer: newer.map(|newer| newer.release.version),
+        status: here.as_ref().map_or("unknown", |here| shelf::status_word(here.release.status)).to_owned(),
+        status_message: here.and_then(|here| here.shown.status_message),
+        remarks,
+    }
+}

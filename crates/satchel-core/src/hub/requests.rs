@@ -1,0 +1,553 @@
+//! The table of requests: which method of a face is handled by what, may a page of the window ask for it, and what it
+//! loosens. The one door from the control channel, the tray and the window into the hub.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use satchel_mcp::Raw;
+use serde_json::Value;
+
+use super::{
+    ApplyError, CallFailure, Failed, Hub, USUAL_PORT,
+    authorize::{self, nothing},
+    listings, sign_in,
+};
+use crate::{
+    catalog::Aids,
+    config::change::ChangeError,
+    model::{
+        Code, Origin, ServerName,
+        audit::AuditAsk,
+        control::{Change, Connection, Refusal, ToolLine, ToolList},
+        ledger::{ActivityAsk, ReportAsk},
+        listings::InstallAsk,
+        oauth::SignInPage,
+        request::*,
+        trail::{DeedKind, TrailAsk},
+    },
+    secrets::{Cleared, Secret, SecretError},
+    upstream::log,
+};
+
+/// A description in a list of tools.
+const DESCRIPTION: usize = 200;
+/// The most lines of a log that are read.
+const LOG_LINES: usize = 10_000;
+
+type Handling<'a, Answer> = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send + 'a>>;
+
+/// A request that the hub handles.
+pub trait Handle: Request {
+    /// May a page of the window ask for it? It shows what strangers wrote, and gets no more than it needs: it can make
+    /// no token, and call no tool but one that a client called before.
+    const FOR_WINDOWS: bool;
+
+    /// May whoever this handle acts for have it done?
+    ///
+    /// # Errors
+    /// A [`Refusal`] where it loosens a protection and no person asks for it.
+    fn authorize(&self, hub: &Hub) -> Result<(), Refusal>;
+
+    /// Does it.
+    fn handle(self, hub: &Hub) -> Handling<'_, Self::Answer>;
+}
+
+/// One row of the table.
+pub struct Method {
+    name: &'static str,
+    /// May a page of the window ask for it?
+    pub for_windows: bool,
+    answer: for<'a> fn(&'a Hub, &'a Value) -> Handling<'a, Value>,
+}
+
+impl Method {
+    const fn of<R: Handle>() -> Self {
+        Self { name: R::METHOD, for_windows: R::FOR_WINDOWS, answer: answer_message::<R> }
+    }
+
+    /// The method of a message.
+    ///
+    /// # Errors
+    /// A [`Refusal`] where the message says none that is known.
+    pub fn of_message(message: &Value) -> Result<&'static Self, Refusal> {
+        let name = method_of(message).ok_or_else(|| unreadable_request("it names no method under \"do\""))?;
+        let known = METHODS.iter().find(|method| method.name == name);
+        known.ok_or_else(|| unreadable_request(format!("there is no method \"{name}\"")))
+    }
+}
+
+fn answer_message<'a, R: Handle>(hub: &'a Hub, message: &'a Value) -> Handling<'a, Value> {
+    Box::pin(async move {
+        let request = R::deserialize(message).map_err(unreadable_request)?;
+        let answer = hub.answer(request).await?;
+        serde_json::to_value(answer).map_err(|error| {
+            Refusal::new(Code::Unreadable, format!("the answer cannot be written: {error}"), "")
+        })
+    })
+}
+
+fn unreadable_request(why: impl std::fmt::Display) -> Refusal {
+    let message = format!("the request cannot be read: {why}; the other side may be of another version");
+    Refusal::new(Code::BadRequest, message, "")
+}
+
+/// `Request { fields }, for windows or not, what it loosens, how it is handled`.
+macro_rules! methods {
+    ($($request:ident, $for_windows:expr, $loosening:path, |$hub:ident, $fields:pat_param| $handling:expr;)*) => {
+        $(impl Handle for $request {
+            const FOR_WINDOWS: bool = $for_windows;
+
+            fn authorize(&self, hub: &Hub) -> Result<(), Refusal> {
+                hub.refuse_to_loosen($loosening(hub, self))
+            }
+
+            fn handle(self, $hub: &Hub) -> Handling<'_, Self::Answer> {
+                let $fields = self;
+                Box::pin(async move { $handling })
+            }
+        })*
+
+        const METHODS: &[Method] = &[$(Method::of::<$request>()),*];
+
+        #[cfg(test)]
+        pub(super) fn describe(to: &mut super::typescript::Contract) {
+            $(to.add::<$request>();)*
+        }
+    };
+}
+
+const WINDOWS: bool = true;
+const CHANNEL: bool = false;
+
+methods! {
+    // Reads.
+    GetStatus, WINDOWS, nothing, |hub, _| {
+        hub.measure().await;
+        Ok(hub.compose())
+    };
+    ListTools, WINDOWS, nothing, |hub, ListTools { query, server, limit }| {
+        if hub.inner.options.passive {
+            hub.learn_all().await;
+        }
+        hub.tool_list(&query, server.as_deref(), limit).await
+    };
+    GetEntry, WINDOWS, nothing, |hub, GetEntry { server }| hub.entry_to_edit(&server).map(Entry);
+    ListOwnSecrets, WINDOWS, nothing, |hub, ListOwnSecrets { server }| hub.own_secrets(&server);
+    GetPackage, WINDOWS, nothing, |hub, GetPackage { server }| hub.package(&server).await;
+    SearchListing, WINDOWS, nothing, |_hub, SearchListing { query }| Ok(crate::registry::find(&query));
+    ListSecrets, WINDOWS, nothing, |hub, _| hub.stored_secrets().await;
+    ReadLog, WINDOWS, nothing, |hub, ReadLog { server, lines }| hub.server_log(&server, lines);
+    ReportAsk, WINDOWS, nothing, |hub, ask| hub.recorder().report(ask).await;
+    ActivityAsk, WINDOWS, nothing, |hub, ask| hub.recorder().activity(ask).await;
+    GetLastDay, WINDOWS, nothing, |hub, _| hub.recorder().last_day().await;
+    AuditAsk, CHANNEL, nothing, |hub, ask| hub.recorder().audit(ask).await;
+    TrailAsk, CHANNEL, nothing, |hub, ask| hub.recorder().trail_page(ask).await;
+    VerifyTrail, CHANNEL, nothing, |hub, VerifyTrail { noted }| hub.recorder().verify_trail(noted).await;
+    GetCall, WINDOWS, nothing, |hub, GetCall { id }| hub.recorder().call_detail(id).await;
+    ListApprovals, WINDOWS, nothing, |hub, ListApprovals { server }| hub.approvals(server).await;
+    ListAsks, WINDOWS, nothing, |hub, ListAsks { wait }| Ok(hub.inner.prompts.asks(wait).await);
+    ReadingAsk, WINDOWS, nothing, |hub, ReadingAsk { id }| {
+        hub.inner.prompts.reading_ask(id);
+        done(())
+    };
+    GetDebugStatus, CHANNEL, nothing, |hub, _| hub.debug_status();
+    ListClients, WINDOWS, nothing, |hub, ListClients { environment }| Ok(hub.list_clients(&environment));
+    FindServers, WINDOWS, nothing, |hub, FindServers { from, environment }| hub.find_servers(&from, &environment);
+    ListAccounts, WINDOWS, nothing, |hub, _| Ok(sign_in::accounts(hub));
+
+    // What registries list. What a program installs is new; what it updates is held back (`apply`).
+    SearchListed, WINDOWS, nothing, |hub, wanted| listings::search_listed(hub, wanted).await;
+    GetListed, WINDOWS, nothing, |hub, wanted| listings::listed_server(hub, wanted).await;
+    InstallAsk, WINDOWS, nothing, |hub, wanted| listings::plan(hub, wanted).await;
+    InstallListed, WINDOWS, nothing, |hub, wanted| listings::install(hub, wanted).await;
+    ListInstalled, WINDOWS, nothing, |hub, wanted| listings::list_installed(hub, wanted).await;
+    KeepDeleted, WINDOWS, authorize::of_kept, |hub, KeepDeleted { server }| {
+        listings::keep_deleted(hub, &server).await.and_then(done)
+    };
+
+    // Calls, as scripts make them.
+    CallTool, CHANNEL, nothing, |hub, CallTool { tool_path, arguments }| hub.call_as_given(&tool_path, &arguments).await;
+    RunAgain, WINDOWS, nothing, |hub, RunAgain { id, arguments }| hub.run_again(id, arguments).await;
+
+    // What runs goes on, or ends. A person paused it, and knows why.
+    Restart, WINDOWS, nothing, |hub, Restart { server }| hub.restart(&server).await.and_then(done);
+    Rest, WINDOWS, nothing, |hub, Rest { server }| hub.rest(&server).and_then(done);
+    DismissFailure, WINDOWS, nothing, |hub, DismissFailure { server }| hub.dismiss_failure(&server).and_then(done);
+    Pause, WINDOWS, nothing, |hub, Pause { until_ms }| {
+        hub.pause(until_ms);
+        done(())
+    };
+    Resume, WINDOWS, authorize::of_resume, |hub, _| {
+        hub.resume();
+        done(())
+    };
+    Quit, CHANNEL, nothing, |hub, _| {
+        hub.inner.life.quit().cancel();
+        done(())
+    };
+
+    // What a program changes of a server that a person accepted is held back (`apply`).
+    Change, WINDOWS, authorize::of_change, |hub, change| hub.change(change).await.and_then(done);
+    PinPackage, WINDOWS, nothing, |hub, PinPackage { server, version }| hub.pin(&server, version).await;
+    PutBack, WINDOWS, nothing, |hub, PutBack { server }| hub.put_back(&server).await.and_then(done);
+
+    // Credentials come in, and none goes out. Which server is given one is decided elsewhere.
+    SetSecret, WINDOWS, nothing, |hub, SetSecret { name, value }| {
+        hub.store_secret(&name, Secret::new(value)).await?;
+        done(())
+    };
+    RemoveSecret, WINDOWS, nothing, |hub, RemoveSecret { name }| hub.remove_secret(&name).await.and_then(done);
+    UseVault, WINDOWS, nothing, |hub, UseVault { passphrase }| hub.use_vault(passphrase).await.and_then(done);
+    UnlockVault, WINDOWS, nothing, |hub, UnlockVault { passphrase }| hub.unlock_vault(passphrase).await.and_then(done);
+    AnswerSecret, CHANNEL, nothing, |hub, AnswerSecret { id, value }| {
+        hub.answer_secret(id, Secret::new(value)).await?;
+        done(())
+    };
+
+    // What a person decides.
+    Approve, WINDOWS, authorize::of_approval, |hub, Approve { server, items }| {
+        hub.decide(&server, items, true).await.and_then(done)
+    };
+    KeepHeld, WINDOWS, nothing, |hub, KeepHeld { server, items }| hub.decide(&server, items, false).await.and_then(done);
+    LookedAt, WINDOWS, authorize::of_look, |hub, LookedAt { server }| hub.looked_at(&server).await.and_then(done);
+    ApproveSettings, WINDOWS, authorize::of_settings, |hub, ApproveSettings { fingerprint }| {
+        hub.approve_settings(&fingerprint).await.and_then(done)
+    };
+    AnswerAsk, WINDOWS, authorize::of_answer, |hub, AnswerAsk { id, answer }| {
+        hub.answer_ask(id, answer).await.and_then(done)
+    };
+    AnswerQuestion, WINDOWS, authorize::of_question, |hub, AnswerQuestion { id, answer }| {
+        hub.inner.prompts.answer_question(id, answer).and_then(done)
+    };
+    // It says what was done, and by whom.
+    DeleteHistory, WINDOWS, authorize::of_history, |hub, DeleteHistory { sums }| hub.recorder().forget(sums).await.and_then(done);
+    ForgetHabits, WINDOWS, nothing, |hub, _| hub.recorder().forget_habits().await.and_then(done);
+
+    // Access, as scripts and the bridge make it.
+    MakeToken, CHANNEL, nothing, |hub, MakeToken { client, ephemeral }| hub.connect(&client, ephemeral);
+    ConnectClient, WINDOWS, nothing, |hub, ConnectClient { client, dry_run, over, environment }| {
+        hub.connect_client(&client, dry_run, over, &environment).await
+    };
+    DisconnectClient, WINDOWS, nothing, |hub, DisconnectClient { client, dry_run, environment }| {
+        hub.disconnect_client(&client, dry_run, &environment)
+    };
+    Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| hub.undo(&environment).await;
+    ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, take_out, environment }| {
+        let wanted = super::import::Wanted { from, names, answers, take_out };
+        hub.import_servers(wanted, &environment).await
+    };
+    SetSurface, WINDOWS, nothing, |hub, SetSurface { client, surface }| {
+        hub.set_surface(&client, surface).and_then(done)
+    };
+    SetHidden, WINDOWS, authorize::of_hidden, |hub, SetHidden { client, path, hidden }| {
+        hub.set_hidden(&client, path, hidden).and_then(done)
+    };
+
+    // A person agrees in the browser, or does not.
+    BeginSignIn, WINDOWS, nothing, |hub, BeginSignIn { server, again }| sign_in::begin(hub, &server, again).await;
+    WaitForSignIn, WINDOWS, nothing, |hub, WaitForSignIn { server }| sign_in::wait(hub, &server).await;
+    PasteSignIn, WINDOWS, nothing, |hub, PasteSignIn { server, text }| {
+        sign_in::paste(hub, &server, &text).await.and_then(done)
+    };
+    CancelSignIn, WINDOWS, nothing, |hub, CancelSignIn { server }| sign_in::cancel(hub, &server).and_then(done);
+    SignOut, WINDOWS, nothing, |hub, SignOut { server, keep_registration }| {
+        sign_in::sign_out(hub, &server, keep_registration).await
+    };
+    EnterClient, WINDOWS, nothing, |hub, EnterClient { server, client_id, client_secret }| {
+        sign_in::enter_client(hub, &server, &client_id, client_secret).await.and_then(done)
+    };
+}
+
+fn done((): ()) -> Result<Done, Refusal> {
+    Ok(Done {})
+}
+
+impl Hub {
+    /// Handles a request of whoever is at its origin.
+    ///
+    /// # Errors
+    /// A [`Refusal`] with a stable code, what happened, and what to do about it.
+    pub async fn request<R: Handle>(&self, request: R, origin: &Origin) -> Result<R::Answer, Refusal> {
+        self.on_record(origin, async |hub| hub.answer(request).await).await
+    }
+
+    /// Handles a request as it came over a channel: its fields, and its method under `"do"`.
+    ///
+    /// # Errors
+    /// As [`Self::request`]; and where the message is no request.
+    pub async fn handle(&self, message: Value, origin: &Origin) -> Result<Value, Refusal> {
+        let message = Cleared::new(message);
+        let method = Method::of_message(&message)?;
+        self.on_record(origin, async |hub| (method.answer)(hub, &message).await).await
+    }
+
+    async fn answer<R: Handle>(&self, request: R) -> Result<R::Answer, Refusal> {
+        request.authorize(self)?;
+        request.handle(self).await
+    }
+
+    /// Whoever is told that something was done finds it in the trail, whatever happens next.
+    async fn on_record<T>(
+        &self,
+        origin: &Origin,
+        handle: impl AsyncFnOnce(&Hub) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let recorded = Arc::<AtomicUsize>::default();
+        let hub = Self { recorded: Some(recorded.clone()), ..self.on_behalf_of(origin) };
+        let answer = handle(&hub).await;
+        if recorded.load(Ordering::Relaxed) > 0 {
+            self.recorder().written().await;
+        }
+        answer
+    }
+
+    /// A person visits a page of ours on which a sign-in begins: the server, and the provider's page.
+    ///
+    /// # Errors
+    /// A [`Refusal`] where nothing is known of that page any more, or no sign-in can begin.
+    pub async fn sign_in_page(&self, ticket: &str) -> Result<(ServerName, SignInPage), Refusal> {
+        Box::pin(sign_in::visit(self, ticket)).await
+    }
+
+    async fn change(&self, change: Change) -> Result<(), Refusal> {
+        let change = self.by_own_name(change);
+        let removed = match &change {
+            Change::Remove { name } => name.parse().ok(),
+            _ => None,
+        };
+        self.apply(change).await?;
+        if let Some(name) = removed {
+            sign_in::forget(self, name);
+        }
+        Ok(())
+    }
+
+    async fn restart(&self, server: &str) -> Result<(), Refusal> {
+        let known = self.servers().get_key_value(server).map(|(name, known)| (name.clone(), known.clone()));
+        let (name, known) = known.ok_or_else(|| unknown_server(server))?;
+        if self.inner.review.holds_packages(&name) {
+            self.look_again(&name, &known.config.transport).await;
+        }
+        self.refuse_held_launch(&name)?;
+        known.upstream.restart();
+        Ok(())
+    }
+
+    fn rest(&self, server: &str) -> Result<(), Refusal> {
+        let upstream = self.servers().get(server).map(|known| known.upstream.clone());
+        upstream.ok_or_else(|| unknown_server(server))?.rest();
+        Ok(())
+    }
+
+    async fn stored_secrets(&self) -> Result<StoredSecrets, Refusal> {
+        let (store, names) = self.inner.around.secrets.names().await?;
+        let locked = self.inner.around.secrets.is_locked().await?;
+        Ok(StoredSecrets { names: names.into_iter().collect(), store, locked })
+    }
+
+    async fn remove_secret(&self, name: &str) -> Result<(), Refusal> {
+        match self.inner.around.secrets.remove(name).await? {
+            true => {
+                self.did_here(DeedKind::SecretChanged, name, "removed");
+                Ok(())
+            }
+            false => Err(Refusal::new(Code::UnknownSecret, format!("there is no secret \"{name}\""), "")),
+        }
+    }
+
+    async fn use_vault(&self, passphrase: String) -> Result<(), Refusal> {
+        self.inner.around.secrets.use_vault(Secret::new(passphrase)).await?;
+        self.did_here(DeedKind::SecretChanged, "", "the encrypted file was chosen");
+        self.renew();
+        Ok(())
+    }
+
+    async fn unlock_vault(&self, passphrase: String) -> Result<(), Refusal> {
+        self.inner.around.secrets.unlock(Secret::new(passphrase)).await?;
+        self.did_here(DeedKind::SecretChanged, "", "the encrypted file was opened");
+        self.clear_notice(Code::VaultLocked);
+        self.renew();
+        Ok(())
+    }
+
+    fn server_log(&self, server: &str, lines: usize) -> Result<ServerLog, Refusal> {
+        if !self.servers().contains_key(server) {
+            return Err(unknown_server(server));
+        }
+        let path = self.places().server_log(server);
+        let lines = log::read_tail(&path, lines.min(LOG_LINES))
+            .map_err(|error| Refusal::new(Code::Unreadable, error.to_string(), ""))?;
+        Ok(ServerLog { path: path.display().to_string(), lines })
+    }
+
+    async fn tool_list(&self, query: &str, server: Option<&str>, limit: usize) -> Result<ToolList, Refusal> {
+        if let Some(server) = server
+            && !self.servers().contains_key(server)
+        {
+            return Err(unknown_server(server));
+        }
+        let catalog = self.catalog();
+        let (habits, meaning) = (self.recorder().habits(), self.meaning(query).await);
+        let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref() };
+        let found = catalog.found(query, server, &aids);
+        let why = |found: &crate::catalog::Found<'_>| {
+            let explained =
+                catalog.explain(query, found, habits.as_deref()).filter(|_| !query.trim().is_empty());
+            explained.map(|explanation| explanation.to_string())
+        };
+        let line = |found: &crate::catalog::Found<'_>| {
+            let crate::catalog::Found { server, tool, .. } = *found;
+            let version = catalog.offer(server.as_str()).and_then(|offer| offer.version(tool));
+            let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
+            let crate::trust::rules::Decision { permit, rule } = self.decision(&path);
+            ToolLine {
+                tool_path: format!("{}:{}", server.in_path(), tool.name),
+                description: tool.summary(DESCRIPTION),
+                signature: tool.signature().to_owned(),
+                tokens: tool.tokens.get().copied(),
+                category: tool.category(),
+                complexity: tool.complexity(),
+                version: version.map_or(0, |version| version.number),
+                first_seen_ms: version.map(|version| version.first_ms),
+                changed_ms: version.and_then(|version| version.changed_ms),
+                why: why(found),
+                nature: tool.nature().clone(),
+                permit,
+                rule,
+            }
+        };
+        Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
+    }
+
+    /// Arguments that come as a text of JSON keep every digit, and so does the result, which is a text then.
+    async fn call_as_given(&self, path: &str, arguments: &Value) -> Result<ToolResult, Refusal> {
+        let bad = |error: String| Refusal::new(Code::BadArguments, error, "");
+        let written = arguments.as_str().map_or_else(|| arguments.to_string(), ToOwned::to_owned);
+        let raw = Raw::from_string(written).map_err(|error| bad(error.to_string()))?;
+        let result = self.call_for_face(path, raw).await?;
+        tool_result(&result, arguments.is_string())
+    }
+
+    pub(super) async fn call_for_face(&self, path: &str, raw: Box<Raw>) -> Result<Box<Raw>, Refusal> {
+        if !raw.get().starts_with('{') {
+            return Err(Refusal::new(Code::BadArguments, "the arguments must be a JSON object", ""));
+        }
+        let observed = self.observed(&self.observe_face(path, &raw));
+        let running = observed.execute_for_face(path, raw).await?;
+        match running.finish().await {
+            Ok(result) => Ok(result),
+            Err(Failed::Upstream(error)) => Err(Refusal::new(Code::UpstreamError, error.to_string(), "")),
+            Err(Failed::Hub(failure)) => Err(failure.into()),
+        }
+    }
+
+    fn connect(&self, client: &str, ephemeral: bool) -> Result<Connection, Refusal> {
+        let token = self
+            .inner
+            .clients
+            .tokens
+            .make(client, ephemeral)
+            .map_err(|error| Refusal::new(Code::BadClient, error.to_string(), ""))?;
+        let what = if ephemeral { "a token until the hub ends" } else { "a token" };
+        self.did_here(DeedKind::Access, client, what);
+        // Where nothing listens yet it will be here, unless something else takes the port first.
+        let usual = || format!("http://127.0.0.1:{USUAL_PORT}/mcp");
+        let url = self.view().endpoint.clone().unwrap_or_else(usual);
+        let headers = [("Authorization".to_owned(), format!("Bearer {token}"))].into();
+        Ok(Connection { url, headers })
+    }
+
+    /// Credentials changed: servers that wait for some look again.
+    pub(super) fn renew(&self) {
+        let servers: Vec<_> =
+            self.servers().iter().map(|(name, known)| (name.clone(), known.upstream.clone())).collect();
+        for (name, upstream) in servers {
+            upstream.renew();
+            self.learn(&name);
+        }
+    }
+}
+
+pub(super) fn unknown_server(name: &str) -> Refusal {
+    Refusal::new(Code::UnknownServer, format!("there is no server \"{name}\""), "See `satchel list`.")
+}
+
+impl From<ApplyError> for Refusal {
+    fn from(error: ApplyError) -> Self {
+        let (code, action) = match &error {
+            ApplyError::Change(ChangeError::Unknown(_)) => (Code::UnknownServer, "See `satchel list`."),
+            ApplyError::Change(ChangeError::Exists(_)) => (Code::ServerExists, ""),
+            ApplyError::Change(ChangeError::Name(_)) => (Code::BadName, ""),
+            ApplyError::Change(ChangeError::Invalid(_)) => (Code::BadServer, ""),
+            ApplyError::Broken { .. } => {
+                (Code::ConfigInvalid, "Correct the file at the place named, then try again.")
+            }
+            ApplyError::Files(_) => (Code::Unwritable, ""),
+            ApplyError::Closing => (Code::Closing, ""),
+            ApplyError::Panicked(_) => (Code::Panicked, "Report it with what the log says."),
+        };
+        Refusal::new(code, error.to_string(), action)
+    }
+}
+
+impl From<SecretError> for Refusal {
+    fn from(error: SecretError) -> Self {
+        let code = match &error {
+            SecretError::WrongPassphrase => Code::WrongPassphrase,
+            SecretError::Name(_) => Code::BadName,
+            SecretError::Empty(_) => Code::Empty,
+            SecretError::Absent(_)
+            | SecretError::Locked(_)
+            | SecretError::VaultLocked
+            | SecretError::Failed(_) => error.code().unwrap_or(Code::SecretStore),
+        };
+        Refusal::new(code, error.to_string(), error.code().map_or("", |code| code.action()))
+    }
+}
+
+impl From<CallFailure> for Refusal {
+    fn from(failure: CallFailure) -> Self {
+        let code = failure.code.unwrap_or(Code::CallFailed);
+        Refusal::new(code, failure.message, failure.action)
+    }
+}
+
+/// A result for faces: as a text, or read as the language of the face reads numbers.
+pub(super) fn tool_result(result: &Raw, as_text: bool) -> Result<ToolResult, Refusal> {
+    if as_text {
+        return Ok(ToolResult(Value::from(result.get())));
+    }
+    let read = serde_json::from_str(result.get());
+    read.map(ToolResult)
+        .map_err(|error| Refusal::new(Code::Unreadable, format!("cannot read the result: {error}"), ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn no_two_requests_have_the_same_method() {
+        let names: BTreeSet<&str> = METHODS.iter().map(|method| method.name).collect();
+        assert_eq!(names.len(), METHODS.len());
+    }
+
+    #[test]
+    fn a_message_without_a_known_method_is_refused() {
+        for message in [json!({}), json!({ "do": 1 }), json!({ "do": "cook" }), json!(null), json!([])] {
+            let refusal = Method::of_message(&message).err().unwrap();
+            assert_eq!(refusal.code, Code::BadRequest, "{message}");
+        }
+        assert_eq!(Method::of_message(&json!({ "do": "quit" })).unwrap().name, "quit");
+    }
+}

@@ -1,0 +1,100 @@
+//! Holds the configured servers, what they offer, and the published catalog. Anybody reads; only `registry` adds and
+//! removes servers, only `refresh` changes offers, only `publish` replaces the catalog.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use tokio::sync::{Semaphore, watch};
+
+use super::{publish::Publisher, registry::Registered};
+use crate::{
+    catalog::{Catalog, Offer},
+    model::ServerName,
+};
+
+/// Servers that are started at the same time only to learn what they offer.
+const LEARNING: usize = 4;
+
+/// The servers. Its locks are taken one at a time and for a moment.
+#[derive(Debug)]
+pub(super) struct Servers {
+    all: RwLock<BTreeMap<ServerName, Registered>>,
+    /// Everything ever read, of servers that are off too.
+    offers: Mutex<BTreeMap<ServerName, Arc<Offer>>>,
+    catalog: watch::Sender<Catalog>,
+    pub(super) publisher: Publisher,
+    /// Taken while a server is started only to learn what it offers.
+    pub(super) learning: Semaphore,
+    /// Taken while what launchers fetched is looked at.
+    pub(super) looking: Semaphore,
+    /// Taken while tokens are counted: each counting process loads the whole encoding.
+    pub(super) counting: Arc<Semaphore>,
+    numbers: AtomicU64,
+}
+
+impl Default for Servers {
+    fn default() -> Self {
+        Self {
+            all: RwLock::default(),
+            offers: Mutex::default(),
+            catalog: watch::Sender::default(),
+            publisher: Publisher::default(),
+            learning: Semaphore::new(LEARNING),
+            looking: Semaphore::new(1),
+            counting: Arc::new(Semaphore::new(1)),
+            numbers: AtomicU64::default(),
+        }
+    }
+}
+
+impl Servers {
+    pub(super) fn all(&self) -> RwLockReadGuard<'_, BTreeMap<ServerName, Registered>> {
+        self.all.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn insert(&self, name: ServerName, server: Registered) {
+        self.all.write().unwrap_or_else(PoisonError::into_inner).insert(name, server);
+    }
+
+    pub(super) fn remove(&self, name: &ServerName) -> Option<Registered> {
+        self.all.write().unwrap_or_else(PoisonError::into_inner).remove(name)
+    }
+
+    /// Changes a server that is there; `None` where there is none of that name.
+    pub(super) fn change<T>(
+        &self,
+        name: &ServerName,
+        change: impl FnOnce(&mut Registered) -> T,
+    ) -> Option<T> {
+        self.all.write().unwrap_or_else(PoisonError::into_inner).get_mut(name).map(change)
+    }
+
+    pub(super) fn offers(&self) -> MutexGuard<'_, BTreeMap<ServerName, Arc<Offer>>> {
+        self.offers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the enabled servers offer, as far as it was approved: the whole of it, whoever asks.
+    pub(super) fn catalog(&self) -> Catalog {
+        self.catalog.borrow().clone()
+    }
+
+    pub(super) fn follow_catalog(&self) -> watch::Receiver<Catalog> {
+        self.catalog.subscribe()
+    }
+
+    /// For `publish` alone: the catalog followed by these offers is what clients see from now on.
+    pub(super) fn publish(&self, offers: BTreeMap<ServerName, Arc<Offer>>) {
+        let next = self.catalog().followed_by(offers);
+        self.catalog.send_replace(next);
+    }
+
+    /// A number that no other server of this run had.
+    pub(super) fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,122 @@
+//! The one way to a registry, and to a bundle that one names. What is named is asked, and nobody it points to; every answer
+//! is bounded in time and size; no header says more than our name, our version and a token that was configured.
+
+use std::time::Duration;
+
+pub use reqwest::Url;
+use reqwest::{Client, Response, StatusCode, header, redirect};
+use tokio::time::{Instant, timeout_at};
+
+use super::reading::{Fault, PATIENCE, Reading, TRIES};
+use crate::secrets::Secret;
+
+const CONNECTING: Duration = Duration::from_secs(5);
+/// One reading, from its first connection to its last byte.
+const TIME: Duration = Duration::from_secs(30);
+/// A bundle may take longer.
+const BUNDLE_TIME: Duration = Duration::from_secs(300);
+/// Where releases lie is told by redirects; no more than these are followed, and only to https.
+const REDIRECTS: usize = 4;
+
+/// Reads a registry's list as far as it has to be read. `reading` is complete afterwards.
+///
+/// # Errors
+/// [`Fault`]
+pub async fn read(url: &Url, token: Option<&Secret>, reading: &mut Reading) -> Result<(), Fault> {
+    let client = client(url, redirect::Policy::none())?;
+    let end = Instant::now() + TIME;
+    loop {
+        let mut page = url.clone();
+        let path = format!("{}/v0.1/servers", url.path().trim_end_matches('/'));
+        page.set_path(&path);
+        page.query_pairs_mut().clear().extend_pairs(reading.query());
+        let body = timeout_at(end, fetch(&client, &page, token, reading.room()));
+        if reading.take(&body.await.map_err(|_| Fault::TooSlow)??)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Fetches a bundle of at most `largest` bytes.
+///
+/// # Errors
+/// [`Fault`]
+pub async fn bundle(url: &Url, largest: usize) -> Result<Vec<u8>, Fault> {
+    let https = redirect::Policy::custom(|attempt| {
+        let far = attempt.previous().len() > REDIRECTS || attempt.url().scheme() != "https";
+        if far { attempt.stop() } else { attempt.follow() }
+    });
+    let client = client(url, https)?;
+    let end = Instant::now() + BUNDLE_TIME;
+    timeout_at(end, fetch(&client, url, None, largest)).await.map_err(|_| Fault::TooSlow)?
+}
+
+fn client(url: &Url, redirects: redirect::Policy) -> Result<Client, Fault> {
+    // Fails only where one is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = Client::builder()
+        .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECTING)
+        .referer(false)
+        .redirect(redirects);
+    // A proxy for the world would look for this computer at its own.
+    let client = if is_this_computer(url) { client.no_proxy() } else { client };
+    client.build().map_err(|error| unreached(&error))
+}
+
+/// Is it this computer's own address?
+pub fn is_this_computer(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    host == "localhost"
+        || host == "[::1]"
+        || host.parse().is_ok_and(|ip: std::net::Ipv4Addr| ip.is_loopback())
+}
+
+async fn fetch(client: &Client, url: &Url, token: Option<&Secret>, room: usize) -> Result<Vec<u8>, Fault> {
+    let mut tries = 0;
+    let mut response = loop {
+        let mut request = client.get(url.clone()).header(header::ACCEPT, "application/json");
+        if let Some(token) = token
+            && let Ok(mut value) = header::HeaderValue::try_from(format!("Bearer {}", token.reveal()))
+        {
+            value.set_sensitive(true);
+            request = request.header(header::AUTHORIZATION, value);
+        }
+        let response = request.send().await.map_err(|error| unreached(&error))?;
+        tries += 1;
+        match response.status() {
+            StatusCode::OK => break response,
+            StatusCode::TOO_MANY_REQUESTS => {
+                let seconds = seconds_to_wait(&response);
+                if tries >= TRIES || seconds > PATIENCE {
+                    return Err(Fault::Busy(seconds));
+                }
+                tokio::time::sleep(Duration::from_secs(seconds)).await;
+            }
+            status if status.is_redirection() => return Err(Fault::Moved),
+            status => return Err(Fault::Status(status.as_u16())),
+        }
+    };
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| unreached(&error))? {
+        if body.len() + chunk.len() > room {
+            return Err(Fault::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+fn seconds_to_wait(response: &Response) -> u64 {
+    let said = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+    said.and_then(|value| value.trim().parse().ok()).unwrap_or(1).max(1)
+}
+
+/// The innermost cause: the rest repeats the address.
+fn unreached(error: &reqwest::Error) -> Fault {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    Fault::Unreached(cause.to_string().split(" for url").next().unwrap_or_default().to_owned())
+}

@@ -1,0 +1,262 @@
+//! What registries list: read, kept, searched and judged before anything of it runs. Nobody is asked before somebody looks
+//! for something, and what they look for stays here.
+//!
+//! # Theory of operation
+//! [`Listings`] is a handle; what it knows of a registry is an immutable [`known::Known`], replaced whole after a reading
+//! that came to its end, and written to one file each. A reading runs in whoever asks for it, one at a time. Dropping the
+//! handle ends nothing and loses nothing.
+
+pub mod door;
+pub mod judge;
+pub mod known;
+pub mod page;
+pub mod reading;
+pub mod search;
+pub mod shelf;
+pub mod stamp;
+pub mod versions;
+pub mod ways;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use self::{
+    door::Url,
+    known::Known,
+    reading::{Fault, Reading},
+    shelf::Shelf,
+};
+use crate::{files, secrets::Secret};
+
+/// A registry is asked no sooner again by itself.
+pub const EVERY_MS: u64 = 60 * 60 * 1000;
+/// The same after a reading that was in vain, where nobody waits for it.
+const AGAIN_MS: u64 = 5 * 60 * 1000;
+
+/// A registry that is asked.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    /// Its address, without `/v0.1`.
+    pub url: Url,
+    /// What it wants to see.
+    pub token: Option<Secret>,
+}
+
+/// Everything that is known of all registries.
+#[derive(Debug)]
+pub struct Listings {
+    directory: PathBuf,
+    kept: Mutex<BTreeMap<String, Kept>>,
+    /// What was made of it last.
+    shelf: Mutex<Option<Arc<Shelf>>>,
+    /// Installed servers that their registry has deleted, by their name here, and why.
+    withdrawn: Mutex<Option<BTreeMap<String, String>>>,
+    /// One reading at a time.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// What is known of one registry, and how the last reading ended.
+#[derive(Debug, Clone, Default)]
+pub struct Kept {
+    /// What is known.
+    pub known: Arc<Known>,
+    /// Why the last reading was in vain.
+    pub trouble: Option<Fault>,
+    /// When that was.
+    pub tried_ms: u64,
+    /// It is being read.
+    pub reading: bool,
+}
+
+impl Kept {
+    /// Is it time to ask? `waits`: somebody asks for it now, and would rather try again.
+    fn is_due(&self, now_ms: u64, waits: bool) -> bool {
+        let since = |ms: u64| now_ms.abs_diff(ms);
+        let busy_ms = match &self.trouble {
+            Some(Fault::Busy(seconds)) => seconds.saturating_mul(1000),
+            Some(_) if !waits => AGAIN_MS,
+            _ => 0,
+        };
+        let read = self.known.complete_ms.is_some_and(|ms| since(ms) < EVERY_MS) && self.trouble.is_none();
+        !read && (self.trouble.is_none() || since(self.tried_ms) >= busy_ms)
+    }
+}
+
+impl Listings {
+    /// Of this data directory. Nothing is read before it is asked for.
+    pub fn new(data: &Path) -> Self {
+        Self {
+            directory: data.join("listings"),
+            kept: Mutex::default(),
+            shelf: Mutex::default(),
+            withdrawn: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn file(&self, url: &Url) -> PathBuf {
+        self.directory.join(format!("{}.json", files::file_stem(key(url))))
+    }
+
+    /// What is known of this registry. Reads its file where that was not done yet.
+    pub fn of(&self, url: &Url) -> Kept {
+        if let Some(kept) = self.kept().get(key(url)) {
+            return kept.clone();
+        }
+        let known = Arc::new(Known::load(&self.file(url), key(url)));
+        let kept = Kept { known, ..Kept::default() };
+        self.kept().entry(key(url).to_owned()).or_insert(kept).clone()
+    }
+
+    /// What can be added, of these registries.
+    pub fn shelf(&self, registries: &[Registry]) -> Arc<Shelf> {
+        let known: Vec<Arc<Known>> = registries.iter().map(|registry| self.of(&registry.url).known).collect();
+        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        match shelf.as_ref().filter(|shelf| shelf.is_of(&known)) {
+            Some(shelf) => shelf.clone(),
+            None => shelf.insert(Arc::new(Shelf::of(known))).clone(),
+        }
+    }
+
+    /// Why this installed server is not started any more: its registry has deleted it.
+    pub fn withdrawn(&self, server: &str) -> Option<String> {
+        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        withdrawn.get_or_insert_with(|| read_withdrawn(&self.withdrawn_file())).get(server).cloned()
+    }
+
+    /// From now on these are. Returns those that were not before.
+    pub fn set_withdrawn(&self, now: BTreeMap<String, String>) -> Vec<String> {
+        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = withdrawn.get_or_insert_with(|| read_withdrawn(&self.withdrawn_file()));
+        if *before == now {
+            return vec![];
+        }
+        let news = now.keys().filter(|server| !before.contains_key(*server)).cloned().collect();
+        let text = serde_json::to_string(&now).unwrap_or_default();
+        let kept = files::create_private_dir(&self.directory)
+            .and_then(|()| files::replace(&self.withdrawn_file(), text.as_bytes()));
+        if let Err(error) = kept {
+            tracing::warn!(%error, "cannot keep which servers their registry has deleted");
+        }
+        *before = now;
+        news
+    }
+
+    fn withdrawn_file(&self) -> PathBuf {
+        self.directory.join("withdrawn.json")
+    }
+
+    /// Is it time to ask one of them?
+    pub fn is_due(&self, registries: &[Registry], now_ms: u64, waits: bool) -> bool {
+        registries.iter().any(|registry| self.of(&registry.url).is_due(now_ms, waits))
+    }
+
+    /// Asks those that it is time for, or all where `always` says so. Returns whether anything new is known.
+    pub async fn refresh(
+        &self,
+        registries: &[Registry],
+        now: fn() -> u64,
+        waits: bool,
+        always: bool,
+    ) -> bool {
+        let begun = now();
+        let _turn = self.turn.lock().await;
+        let mut news = false;
+        for registry in registries {
+            let kept = self.of(&registry.url);
+            // Somebody else may have asked while we waited for our turn.
+            let asked_meanwhile = kept.tried_ms >= begun;
+            if !asked_meanwhile && (always || kept.is_due(now(), waits)) {
+                news |= self.read(registry, kept.known, now).await;
+            }
+        }
+        news
+    }
+
+    async fn read(&self, registry: &Registry, known: Arc<Known>, now: fn() -> u64) -> bool {
+        let reading = Marked::new(self, key(&registry.url));
+        let begun = now();
+        let mut pages = Reading::of(&known, begun);
+        let read = door::read(&registry.url, registry.token.as_ref(), &mut pages).await;
+        drop(reading);
+        let (after, trouble) = match read {
+            Ok(()) => (Some(pages.complete(&known, begun)), None),
+            Err(fault) => (pages.broken(&known, &fault), Some(fault)),
+        };
+        if let Some(fault) = &trouble {
+            tracing::info!(registry = registry.url.as_str(), %fault, "a registry could not be read");
+        }
+        let news = trouble.is_none();
+        let after = after.map(Arc::new);
+        if let Some(after) = &after
+            && let Err(error) = after.save(&self.file(&registry.url))
+        {
+            tracing::warn!(%error, "cannot keep what a registry told");
+        }
+        let kept = Kept { known: after.unwrap_or(known), trouble, tried_ms: now(), reading: false };
+        self.kept().insert(key(&registry.url).to_owned(), kept);
+        news
+    }
+}
+
+/// An address as it is written down.
+fn key(url: &Url) -> &str {
+    url.as_str().trim_end_matches('/')
+}
+
+fn read_withdrawn(file: &Path) -> BTreeMap<String, String> {
+    let bytes = files::read_plain(file, 1 << 20).ok();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// A registry that is being read; not any more once it is dropped.
+struct Marked<'a> {
+    listings: &'a Listings,
+    url: &'a str,
+}
+
+impl<'a> Marked<'a> {
+    fn new(listings: &'a Listings, url: &'a str) -> Self {
+        listings.kept().entry(url.to_owned()).or_default().reading = true;
+        Self { listings, url }
+    }
+}
+
+impl Drop for Marked<'_> {
+    fn drop(&mut self) {
+        if let Some(kept) = self.listings.kept().get_mut(self.url) {
+            kept.reading = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_registry_is_asked_once_an_hour_and_again_where_it_was_in_vain() {
+        let read = |ms| Arc::new(Known { complete_ms: Some(ms), ..Known::default() });
+        let minute = 60 * 1000;
+        for (kept, now_ms, waits, due) in [
+            (Kept::default(), 0, false, true),
+            (Kept { known: read(0), ..Kept::default() }, 59 * minute, true, false),
+            (Kept { known: read(0), ..Kept::default() }, 61 * minute, false, true),
+            // A clock that was put back does not keep a list from being read for years.
+            (Kept { known: read(600 * minute), ..Kept::default() }, 0, false, true),
+            (Kept { trouble: Some(Fault::NoList), tried_ms: 0, ..Kept::default() }, minute, false, false),
+            (Kept { trouble: Some(Fault::NoList), tried_ms: 0, ..Kept::default() }, minute, true, true),
+            (Kept { trouble: Some(Fault::NoList), tried_ms: 0, ..Kept::default() }, 6 * minute, false, true),
+            (Kept { trouble: Some(Fault::Busy(600)), tried_ms: 0, ..Kept::default() }, minute, true, false),
+        ] {
+            assert_eq!(kept.is_due(now_ms, waits), due, "{kept:?}");
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! One page of a registry's answer, read entry by entry: what is wrong with one hides no other. Pure.
+
+use std::collections::BTreeMap;
+
+use satchel_mcp::Raw;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::reading::Fault;
+use crate::registry::server_json::{ServerDocument, Status};
+
+/// The longest name that the schema allows, in characters.
+const NAME: usize = 200;
+/// The same of a title and a description.
+const TEXT: usize = 100;
+/// The same of a status message.
+const MESSAGE: usize = 500;
+/// The longest version.
+const VERSION: usize = 255;
+/// The largest entry once its texts are cut, in bytes.
+const ENTRY: usize = 64 * 1024;
+/// What a registry says of an entry itself.
+const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
+/// The fields of a description that are of any use here.
+const FIELDS: [&str; 8] =
+    ["name", "title", "description", "version", "websiteUrl", "repository", "packages", "remotes"];
+
+/// One version of one server, as a registry has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    /// `namespace/name`.
+    pub name: String,
+    /// As its publisher numbers it.
+    pub version: String,
+    /// What the registry says of it.
+    #[serde(default)]
+    pub status: Status,
+    /// Why, in the registry's words, which may be anybody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The registry says that it is the newest.
+    pub latest: bool,
+    /// When it was published, as RFC 3339; empty where that is not known.
+    #[serde(default)]
+    pub published: String,
+    /// When anything about it changed last.
+    #[serde(default)]
+    pub updated: String,
+    /// The description, as the text of a JSON object.
+    pub document: Box<str>,
+}
+
+impl Release {
+    /// The description.
+    pub fn read(&self) -> Option<ServerDocument> {
+        ServerDocument::read(&self.value()).ok()
+    }
+
+    /// The description with what [`ServerDocument`] does not know.
+    pub fn value(&self) -> Value {
+        serde_json::from_str(&self.document).unwrap_or_default()
+    }
+}
+
+/// A page.
+#[derive(Debug, Default, PartialEq)]
+pub struct Page {
+    /// What can be used.
+    pub releases: Vec<Release>,
+    /// What cannot, by name and version as far as they are known, and why.
+    pub refused: BTreeMap<String, String>,
+    /// Where the list goes on.
+    pub next: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Body<'a> {
+    #[serde(borrow)]
+    servers: Vec<&'a Raw>,
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    #[serde(default, rename = "nextCursor", alias = "next_cursor")]
+    next: Option<String>,
+}
+
+impl Page {
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// [`Fault::NoList`] where it is no page at all.
+    pub fn read(body: &[u8]) -> Result<Self, Fault> {
+        let body: Body<'_> = serde_json::from_slice(body).map_err(|_| Fault::NoList)?;
+        let mut page = Self { next: body.metadata.next.filter(|next| !next.is_empty()), ..Self::default() };
+        for raw in body.servers {
+            match release(raw) {
+                Ok(release) => page.releases.push(release),
+                Err((name, why)) => drop(page.refused.insert(name, why)),
+            }
+        }
+        Ok(page)
+    }
+}
+
+fn release(raw: &Raw) -> Result<Release, (String, String)> {
+    let item: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+    let server = item.get("server").unwrap_or(&item);
+    let text = |key: &str| server.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (name, version) = (text("name"), text("version"));
+    let refused = |why: &str| (cut(&format!("{name}@{version}"), NAME), why.to_owned());
+    if !is_name(name) {
+        return Err(refused("its name is none that a registry may give"));
+    }
+    if version.is_empty() || version.chars().count() > VERSION || version.chars().any(char::is_control) {
+        return Err(refused("it has no version"));
+    }
+    let document = trimmed(server);
+    ServerDocument::read(&document).map_err(|error| refused(&error.to_string()))?;
+    let document = document.to_string();
+    if document.len() > ENTRY {
+        return Err(refused("it is larger than 64 KiB"));
+    }
+    let about = item.get("_meta").and_then(|meta| meta.get(OFFICIAL));
+    let said = |key: &str| about.and_then(|about| about.get(key));
+    let time = |key: &str| {
+        said(key).and_then(Value::as_str).filter(|text| is_time(text)).unwrap_or_default().to_owned()
+    };
+    let (status, message) = status(said("status"), said("statusMessage").and_then(Value::as_str));
+    Ok(Release {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        status,
+        message,
+        latest: said("isLatest").and_then(Value::as_bool).unwrap_or(true),
+        published: time("publishedAt"),
+        updated: time("updatedAt"),
+        document: document.into(),
+    })
+}
+
+/// A word that nobody here knows is none that recommends.
+fn status(status: Option<&Value>, message: Option<&str>) -> (Status, Option<String>) {
+    let message = message.map(|text| cut(text, MESSAGE));
+    match status.map(Value::as_str) {
+        None | Some(Some("active")) => (Status::Active, message),
+        Some(Some("deprecated")) => (Status::Deprecated, message),
+        Some(Some("deleted")) => (Status::Deleted, message),
+        Some(other) => {
+            let word = other.unwrap_or("something that is no word");
+            let said = format!("the registry says \"{}\" of it", cut(word, TEXT));
+            (Status::Deprecated, Some(message.map_or(said.clone(), |message| format!("{said}: {message}"))))
+        }
+    }
+}
+
+/// `namespace/name`, in the letters that the schema allows.
+pub fn is_name(name: &str) -> bool {
+    let plain = |part: &str, more: &[u8]| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte))
+    };
+    name.len() <= NAME
+        && name
+            .split_once('/')
+            .is_some_and(|(space, own)| plain(space, b".-") && plain(own, b"._-") && !own.starts_with('.'))
+}
+
+/// `2025-09-08T12:10:00Z` and its like: they are compared as texts.
+fn is_time(text: &str) -> bool {
+    let at = |index: usize| text.as_bytes().get(index).copied().unwrap_or_default();
+    (20..=40).contains(&text.len()) && text.is_ascii() && (at(4), at(7), at(10)) == (b'-', b'-', b'T')
+}
+
+/// The description without what is of no use, and with its texts no longer than they may be.
+fn trimmed(server: &Value) -> Value {
+    let mut kept = Map::new();
+    for key in FIELDS {
+        let Some(value) = server.get(key).filter(|value| !value.is_null()) else { continue };
+        let value = match (key, value) {
+            ("title" | "description", Value::String(text)) => cut(text, TEXT).into(),
+            (_, value) => value.clone(),
+        };
+        kept.insert(key.to_owned(), value);
+    }
+    Value::Object(kept)
+}
+
+/// The text, with an ellipsis where it has more than so many characters.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn page(servers: Value) -> Page {
+        Page::read(json!({ "servers": servers, "metadata": { "nextCursor": "c" } }).to_string().as_bytes())
+            .unwrap()
+    }
+
+    fn server(change: impl FnOnce(&mut Value)) -> Value {
+        let mut server = json!({
+            "name": "io.github.a/b", "version": "1.0.0", "description": "d",
+            "packages": [{ "registryType": "npm", "identifier": "b", "version": "1.0.0" }],
+        });
+        change(&mut server);
+        json!({ "server": server })
+    }
+
+    #[test]
+    fn an_entry_that_is_wrong_hides_no_other_and_is_counted() {
+        let wrong: Vec<Value> = [
+            json!("io.github.g\u{456}t/x"),
+            json!("io.github.a/../../etc"),
+            json!("noslash"),
+            json!("a/.."),
+            json!("/x"),
+            json!(format!("io.github.a/{}", "n".repeat(400))),
+            json!(7),
+        ]
+        .into_iter()
+        .map(|name| server(|server| server["name"] = name))
+        .chain([
+            server(|server| server["version"] = json!(1)),
+            server(|server| server["version"] = json!("1\n2")),
+            server(|server| server["packages"] = json!({ "registryType": "npm" })),
+            server(|server| server["packages"] = Value::Null),
+            server(|server| server["packages"][0]["identifier"] = json!("x".repeat(100_000))),
+            json!(null),
+            json!([]),
+            json!("text"),
+        ])
+        .collect();
+        for one in &wrong {
+            let page = page(json!([one, server(|_| ())]));
+            assert_eq!((page.releases.len(), page.refused.len()), (1, 1), "{one}");
+        }
+    }
+
+    #[test]
+    fn texts_are_cut_and_everything_else_is_kept_as_it_came() {
+        let page = page(json!([server(|server| {
+            server["description"] = json!("ö".repeat(3_000_000));
+            server["unknown"] = json!("x".repeat(3_000_000));
+            server["title"] = Value::Null;
+        })]));
+        let [release] = &page.releases[..] else { panic!("{:?}", page.refused) };
+        assert!(release.document.len() < 500, "{}", release.document.len());
+        assert_eq!(release.read().unwrap().description.chars().count(), 101);
+        assert_eq!(page.next.as_deref(), Some("c"));
+    }
+
+    #[test]
+    fn what_a_registry_says_beside_it_is_read_and_its_absence_is_no_fault() {
+        let with = |about: Value| {
+            let mut item = server(|_| ());
+            item["_meta"][OFFICIAL] = about;
+            page(json!([item])).releases.remove(0)
+        };
+        let bare = page(json!([server(|_| ())])).releases.remove(0);
+        assert_eq!((bare.status, bare.latest, bare.published.as_str()), (Status::Active, true, ""));
+        let old = with(json!({ "status": "deleted", "statusMessage": "malware", "isLatest": false,
+            "publishedAt": "2025-09-08T12:10:00Z", "updatedAt": "2099" }));
+        assert_eq!(
+            (old.status, old.latest, old.message.as_deref()),
+            (Status::Deleted, false, Some("malware"))
+        );
+        assert_eq!((old.published.as_str(), old.updated.as_str()), ("2025-09-08T12:10:00Z", ""));
+        for unknown in [json!("suspended"), json!(7)] {
+            assert_eq!(with(json!({ "status": unknown })).status, Status::Deprecated);
+        }
+    }
+
+    #[test]
+    fn what_is_no_page_is_said_to_be_none() {
+        for body in
+            ["", "<html></html>", "{\"servers\": [0,0", "{}", "[]", "{\"servers\": {}}", "\u{1f}\u{8b}"]
+        {
+            assert!(matches!(Page::read(body.as_bytes()), Err(Fault::NoList)), "{body}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! How a registry's list is read: page after page, what was known replaced only by a whole list. Decides; asks nobody and
+//! knows no clock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    known::{Known, Partial},
+    page::{Page, Release},
+};
+
+/// All pages of one reading, in bytes.
+pub const BYTES: usize = 32 * 1024 * 1024;
+/// Pages of one reading.
+const PAGES: usize = 1_000;
+/// How often a registry is asked for one page that has no time for us.
+pub const TRIES: u32 = 3;
+/// It may have us wait for so many seconds.
+pub const PATIENCE: u64 = 10;
+
+/// Why a list could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Nobody is there, or went away.
+    #[error("it cannot be reached: {0}")]
+    Unreached(String),
+    /// An error of its own.
+    #[error("it answered with HTTP {0}")]
+    Status(u16),
+    /// It is busy, for so many seconds.
+    #[error("it is busy and wants to be asked again in {0} seconds")]
+    Busy(u64),
+    /// It points to another place, which is not asked.
+    #[error("it points to another address, which is not followed")]
+    Moved,
+    /// Not a list: an error page, the page of a hotel's network, half of an answer.
+    #[error("it answered with something that is no list of servers")]
+    NoList,
+    /// The same place over and over.
+    #[error("its list has no end")]
+    Endless,
+    /// More than anybody would read at once.
+    #[error("it sent more than Satchel reads at once")]
+    TooLarge,
+    /// More time than anybody would wait.
+    #[error("it took longer than Satchel waits")]
+    TooSlow,
+}
+
+impl Fault {
+    /// A list that is only long goes on the next time.
+    fn is_length(&self) -> bool {
+        matches!(self, Fault::TooLarge | Fault::TooSlow)
+    }
+}
+
+/// One reading of one registry.
+#[derive(Debug)]
+pub struct Reading {
+    since: Option<String>,
+    releases: Vec<Release>,
+    refused: BTreeMap<String, String>,
+    cursor: Option<String>,
+    cursors: BTreeSet<String>,
+    bytes: usize,
+}
+
+impl Reading {
+    /// Begins, or goes on where the last one had to stop.
+    pub fn of(known: &Known, now_ms: u64) -> Self {
+        let since = known.since(now_ms);
+        let Partial { releases, refused, cursor } = known.partial.as_deref().cloned().unwrap_or_default();
+        let cursor = Some(cursor).filter(|cursor| !cursor.is_empty());
+        Self { since, releases, refused, cursors: cursor.iter().cloned().collect(), cursor, bytes: 0 }
+    }
+
+    /// What is asked for next, as the query's fields.
+    pub fn query(&self) -> Vec<(&'static str, String)> {
+        let mut query = vec![("limit", "100".to_owned())];
+        match &self.since {
+            Some(since) => query.push(("updated_since", since.clone())),
+            // What was taken back is known as such, so that nobody wonders where it is.
+            None => query.push(("include_deleted", "true".to_owned())),
+        }
+        query.extend(self.cursor.iter().map(|cursor| ("cursor", cursor.clone())));
+        query
+    }
+
+    /// How many bytes may still come.
+    pub fn room(&self) -> usize {
+        BYTES - self.bytes.min(BYTES)
+    }
+
+    /// Takes a page. Returns whether it was the last one.
+    ///
+    /// # Errors
+    /// [`Fault`] where it is no page, or there can be no end.
+    pub fn take(&mut self, body: &[u8]) -> Result<bool, Fault> {
+        self.bytes += body.len();
+        let page = Page::read(body)?;
+        let is_empty = page.releases.is_empty() && page.refused.is_empty();
+        self.releases.extend(page.releases);
+        self.refused.extend(page.refused);
+        let Some(next) = page.next else { return Ok(true) };
+        if is_empty || self.cursors.len() >= PAGES || !self.cursors.insert(next.clone()) {
+            return Err(Fault::Endless);
+        }
+        self.cursor = Some(next);
+        Ok(false)
+    }
+
+    /// What is known after it was read to its end.
+    pub fn complete(self, known: &Known, now_ms: u64) -> Known {
+        known.with(self.releases, self.refused, now_ms)
+    }
+
+    /// What is known where it was not: as before, but for a list that is only long.
+    pub fn broken(self, known: &Known, fault: &Fault) -> Option<Known> {
+        let cursor = self.cursor.filter(|_| fault.is_length() && !self.releases.is_empty())?;
+        // It has come no further: the next reading begins anew.
+        if known.partial.as_ref().is_some_and(|partial| partial.cursor == cursor) {
+            return Some(Known { partial: None, ..known.clone() });
+        }
+        let partial = Partial { releases: self.releases, refused: self.refused, cursor };
+        Some(Known { partial: Some(Box::new(partial)), ..known.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn body(names: &[&str], next: Option<&str>) -> Vec<u8> {
+        let server = |name: &&str| {
+            json!({ "server": { "name": name, "version": "1.0.0",
+                "remotes": [{ "type": "streamable-http", "url": "https://x.example/mcp" }] } })
+        };
+        let servers: Vec<Value> = names.iter().map(server).collect();
+        json!({ "servers": servers, "metadata": { "nextCursor": next } }).to_string().into_bytes()
+    }
+
+    fn asked(reading: &Reading) -> String {
+        reading.query().iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join("&")
+    }
+
+    #[test]
+    fn pages_follow_each_other_and_the_next_time_only_changes_are_asked_for() {
+        let mut reading = Reading::of(&Known::default(), 0);
+        assert_eq!(asked(&reading), "limit=100&include_deleted=true");
+        assert_eq!(reading.take(&body(&["a/b"], Some("c1"))), Ok(false));
+        assert_eq!(asked(&reading), "limit=100&include_deleted=true&cursor=c1");
+        assert_eq!(reading.take(&body(&["a/c"], None)), Ok(true));
+        let known = reading.complete(&Known::default(), 1_800_000_000_000);
+        assert_eq!(known.servers().count(), 2);
+        let next = Reading::of(&known, 1_800_000_000_000);
+        assert_eq!(asked(&next), "limit=100&updated_since=2027-01-15T07:00:00Z");
+    }
+
+    #[test]
+    fn a_list_without_an_end_and_what_is_no_list_leave_what_was_known() {
+        let known = Known::default().with(vec![], BTreeMap::new(), 7);
+        let mut reading = Reading::of(&known, 7);
+        assert_eq!(reading.take(&body(&["a/b"], Some("c1"))), Ok(false));
+        let fault = reading.take(&body(&["a/c"], Some("c1"))).unwrap_err();
+        assert_eq!((&fault, reading.broken(&known, &fault)), (&Fault::Endless, None));
+        let mut endless = Reading::of(&known, 7);
+        let pages = (0..).take_while(|page| endless.take(&body(&["a/b"], Some(&format!("c{page}")))).is_ok());
+        assert!(pages.count() <= PAGES, "also where every page names another place");
+        assert_eq!(Reading::of(&known, 7).take(&body(&[], Some("c1"))), Err(Fault::Endless));
+        assert_eq!(Reading::of(&known, 7).take(b"<html>"), Err(Fault::NoList));
+    }
+
+    #[test]
+    fn a_list_that_is_only_long_goes_on_the_next_time() {
+        let nothing = Known::default();
+        let mut reading = Reading::of(&nothing, 7);
+        assert_eq!(reading.take(&body(&["a/b"], Some("c1"))), Ok(false));
+        let known = reading.broken(&nothing, &Fault::TooSlow).unwrap();
+        assert_eq!((known.servers().count(), known.complete_ms), (0, None), "half of a list is none");
+        let mut reading = Reading::of(&known, 7);
+        assert_eq!(asked(&reading), "limit=100&include_deleted=true&cursor=c1");
+        assert_eq!(reading.take(&body(&["a/c"], None)), Ok(true));
+        assert_eq!(reading.complete(&known, 7).servers().count(), 2);
+        let stuck = Reading::of(&known, 7).broken(&known, &Fault::TooSlow).unwrap();
+        assert_eq!(stuck.partial, None, "a cursor that leads nowhere is given up");
+        let mut reading = Reading::of(&nothing, 7);
+        reading.take(&body(&["a/b"], Some("c1"))).unwrap();
+        assert_eq!(reading.broken(&nothing, &Fault::Status(500)), None);
+    }
+}

@@ -1,0 +1,197 @@
+//! The search over what registries list: every word must be like something that an entry says; slips are forgiven. What
+//! somebody looks for stays here. Pure.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{catalog::search::Spelling, registry::find::split};
+
+/// Words looked for that count.
+const WORDS: usize = 12;
+/// From so many letters on a word is found within another.
+const WITHIN: usize = 4;
+
+/// What is found of an entry.
+#[derive(Debug, Clone, Default)]
+pub struct Card {
+    /// Its name in the registry.
+    pub name: String,
+    /// Texts and what a word of each is worth.
+    pub texts: Vec<(f32, String)>,
+    /// It is offered, but not recommended: deprecated, or it may be mistaken for another one.
+    pub behind: bool,
+    /// It is found only where somebody asks for everything.
+    pub deleted: bool,
+}
+
+/// All entries, to be searched. An immutable value.
+#[derive(Debug, Default)]
+pub struct Index {
+    cards: Vec<Card>,
+    words: BTreeMap<Box<str>, Vec<(u32, f32)>>,
+    spelling: Spelling,
+}
+
+impl Index {
+    /// Of these entries, in the order in which they are shown where nothing is looked for.
+    pub fn of(mut cards: Vec<Card>) -> Self {
+        let mut words: BTreeMap<Box<str>, Vec<(u32, f32)>> = BTreeMap::new();
+        for (at, card) in cards.iter_mut().enumerate() {
+            let mut of_card: HashMap<String, f32> = HashMap::new();
+            let name = card.name.rsplit('/').next().unwrap_or_default().to_owned();
+            let own = [(8.0, name), (2.0, card.name.clone())];
+            for (worth, text) in std::mem::take(&mut card.texts).into_iter().chain(own) {
+                for word in split(&text) {
+                    let best = of_card.entry(word).or_default();
+                    *best = best.max(worth);
+                }
+            }
+            for (word, worth) in of_card {
+                words.entry(word.into()).or_default().push((u32::try_from(at).unwrap_or(u32::MAX), worth));
+            }
+        }
+        let spelling = Spelling::new(words.keys().cloned());
+        Self { cards, words, spelling }
+    }
+
+    /// Entries that are meant, by their place, best first.
+    pub fn find(&self, query: &str, all: bool) -> Vec<usize> {
+        let words: Vec<String> = split(query).take(WORDS).collect();
+        let offered = |at: &usize| all || !self.cards[*at].deleted;
+        if words.is_empty() {
+            let mut places: Vec<usize> = (0..self.cards.len()).filter(offered).collect();
+            places.sort_by_key(|at| (self.cards[*at].deleted, self.cards[*at].behind));
+            return places;
+        }
+        let mut worth: HashMap<u32, (usize, f32)> = HashMap::new();
+        for word in &words {
+            for (at, best) in self.matches(word) {
+                let sum = worth.entry(at).or_default();
+                *sum = (sum.0 + 1, sum.1 + best);
+            }
+        }
+        // All words where anything has them, else as many as something has.
+        let most = worth.values().map(|(words, _)| *words).max().unwrap_or_default();
+        let mut found: Vec<(usize, f32)> = worth
+            .into_iter()
+            .filter(|(_, (words, _))| *words == most)
+            .map(|(at, (_, worth))| (at as usize, worth + self.is_named(at as usize, query)))
+            .filter(|(at, _)| offered(at))
+            .collect();
+        found.sort_by(|(a, a_worth), (b, b_worth)| {
+            let behind = |at: &usize| (self.cards[*at].deleted, self.cards[*at].behind);
+            let names = || self.cards[*a].name.cmp(&self.cards[*b].name);
+            behind(a).cmp(&behind(b)).then(b_worth.total_cmp(a_worth)).then_with(names)
+        });
+        found.into_iter().map(|(at, _)| at).collect()
+    }
+
+    /// Is it called exactly so?
+    fn is_named(&self, at: usize, query: &str) -> f32 {
+        let name = self.cards[at].name.to_lowercase();
+        let query = query.trim().to_lowercase();
+        let last = name.rsplit('/').next().unwrap_or_default();
+        if name == query {
+            20.0
+        } else if last == query.replace(' ', "-") {
+            4.0
+        } else {
+            0.0
+        }
+    }
+
+    /// Entries with a word like this one, and what that is worth.
+    fn matches(&self, word: &str) -> HashMap<u32, f32> {
+        let mut best: HashMap<u32, f32> = HashMap::new();
+        let mut add = |known: &str, likeness: f32| {
+            for (at, worth) in self.words.get(known).into_iter().flatten() {
+                let before = best.entry(*at).or_default();
+                *before = before.max(worth * likeness);
+            }
+        };
+        add(word, 1.0);
+        let from = self.words.range::<str, _>((std::ops::Bound::Excluded(word), std::ops::Bound::Unbounded));
+        let longer = from.map(|(known, _)| known).take_while(|known| known.starts_with(word));
+        longer.for_each(|known| add(known, 0.85));
+        if word.len() >= WITHIN {
+            let within = self.words.keys().filter(|known| known.len() > word.len() && known.contains(word));
+            within.for_each(|known| add(known, 0.6));
+        }
+        if best.is_empty() {
+            let mut add = |known: &str, likeness: f32| {
+                for (at, worth) in self.words.get(known).into_iter().flatten() {
+                    let before = best.entry(*at).or_default();
+                    *before = before.max(worth * likeness);
+                }
+            };
+            for (known, likeness) in self.spelling.near(word) {
+                add(known, 0.5 * likeness);
+            }
+        }
+        best
+    }
+
+    /// How many are offered.
+    pub fn offered(&self) -> usize {
+        self.cards.iter().filter(|card| !card.deleted).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index() -> Index {
+        let card = |name: &str, about: &str| Card {
+            name: name.into(),
+            texts: vec![(3.0, about.into())],
+            behind: about.contains("old"),
+            deleted: about.contains("gone"),
+        };
+        Index::of(vec![
+            card("io.github.a/postgres", "Postgres for agents"),
+            card("io.github.b/postgres-old", "Postgres, old"),
+            card("io.github.a/kubernetes", "Kubernetes clusters"),
+            card("io.github.a/mail", "Mail"),
+            card("io.github.b/old-mail", "Mail, old"),
+            card("io.github.b/gone", "Mail, gone"),
+            card("io.github.c/tickets", "Look up mail and issues"),
+        ])
+    }
+
+    #[track_caller]
+    fn check(query: &str, all: bool, expected: &[&str]) {
+        let index = index();
+        let names: Vec<&str> = index
+            .find(query, all)
+            .into_iter()
+            .map(|at| index.cards[at].name.rsplit('/').next().unwrap())
+            .collect();
+        assert_eq!(names, expected, "{query}");
+    }
+
+    #[test]
+    fn the_best_comes_first_and_what_is_not_recommended_after_it() {
+        check("postgres", false, &["postgres", "postgres-old"]);
+        check("mail", false, &["mail", "tickets", "old-mail"]);
+        check("mail issues", false, &["tickets"]);
+        check("old mail", false, &["old-mail"]);
+        check("io.github.b/postgres-old", false, &["postgres-old"]);
+    }
+
+    #[test]
+    fn slips_are_forgiven_and_every_letter_is_followed() {
+        for typed in ["postgress", "postgers", "Postgre", "pos"] {
+            check(typed, false, &["postgres", "postgres-old"]);
+        }
+        check("kubernets", false, &["kubernetes"]);
+        check("zzxqv", false, &[]);
+    }
+
+    #[test]
+    fn what_was_deleted_is_found_only_where_everything_is_asked_for() {
+        check("gone", false, &[]);
+        check("gone", true, &["gone"]);
+        let index = index();
+        assert_eq!((index.find("", false).len(), index.find(" - ", true).len(), index.offered()), (6, 7, 6));
+    }
+}

@@ -1,0 +1,413 @@
+//! Everything that can be added, of all registries and of the list that comes with Satchel, to be searched and shown. An
+//! immutable value, made anew where anything new is known.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use serde_json::{Value, json};
+
+use super::{
+    judge,
+    known::{Known, offered},
+    page::Release,
+    search::{Card, Index},
+    ways,
+};
+use crate::{
+    model::{
+        control::Target,
+        listing::{Listed, NeedKind},
+        listings::{ListedServer, ServerDetails},
+    },
+    registry::{self, server_json::Status},
+};
+
+/// Where the list comes from that is a part of Satchel.
+pub const OWN: &str = "satchel";
+
+/// What can be added.
+#[derive(Debug, Default)]
+pub struct Shelf {
+    /// Registries in the order in which they are asked, by address.
+    registries: Vec<Arc<Known>>,
+    bundled: Vec<Listed>,
+    entries: Vec<Entry>,
+    index: Index,
+}
+
+#[derive(Debug)]
+enum Entry {
+    Bundled(usize),
+    Release { registry: usize, name: String },
+}
+
+/// Where something that can be added was found.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The address of its registry, or [`OWN`].
+    pub registry: String,
+    /// The release.
+    pub release: Release,
+    /// How it is shown.
+    pub shown: ListedServer,
+}
+
+impl Shelf {
+    /// Of what is known of these registries.
+    pub fn of(registries: Vec<Arc<Known>>) -> Self {
+        let bundled = registry::find("").entries;
+        let packages: HashMap<String, usize> =
+            bundled.iter().enumerate().filter_map(|(at, one)| Some((package_of(one)?, at))).collect();
+        let (mut entries, mut cards, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
+        let mut named: HashMap<&str, usize> = HashMap::new();
+        for (at, known) in registries.iter().enumerate() {
+            let mut letters: HashMap<String, usize> = HashMap::new();
+            for (name, _) in known.servers() {
+                *letters.entry(name.to_lowercase()).or_default() += 1;
+            }
+            for (name, releases) in known.servers() {
+                // The first registry that has a name says what is behind it.
+                let Some(release) = offered(releases).filter(|_| !named.contains_key(name)) else { continue };
+                named.insert(name, at);
+                let alone = letters.get(&name.to_lowercase()).is_none_or(|count| *count == 1);
+                let twin = if alone { None } else { known.first_of_its_letters(name) };
+                let shown = judge::look(release, twin);
+                let value = release.value();
+                if !shown.doubtful && release.status == Status::Active {
+                    hidden.extend(packages_of(&value).filter_map(|package| packages.get(&package)));
+                }
+                cards.push(card(name, release, shown));
+                entries.push(Entry::Release { registry: at, name: name.to_owned() });
+            }
+        }
+        for (at, one) in bundled.iter().enumerate().filter(|(at, _)| !hidden.contains(&at)) {
+            cards.push(bundled_card(one));
+            entries.push(Entry::Bundled(at));
+        }
+        drop(named);
+        let index = Index::of(cards);
+        Self { registries, bundled, entries, index }
+    }
+
+    /// Was it made of exactly this?
+    pub fn is_of(&self, registries: &[Arc<Known>]) -> bool {
+        let same = |(one, other): (&Arc<Known>, &Arc<Known>)| Arc::ptr_eq(one, other);
+        self.registries.len() == registries.len() && self.registries.iter().zip(registries).all(same)
+    }
+
+    /// How many are offered.
+    pub fn offered(&self) -> usize {
+        self.index.offered()
+    }
+
+    /// What is meant, best first; the part from `offset` on, and how many there are in all.
+    pub fn find(&self, query: &str, all: bool, offset: usize, limit: usize) -> (Vec<ListedServer>, usize) {
+        let found = self.index.find(query, all);
+        let part = found.iter().skip(offset).take(limit);
+        (part.filter_map(|at| self.shown(&self.entries[*at])).collect(), found.len())
+    }
+
+    /// One server, in one version or the one that is offered; where there is none, names that are nearly so.
+    ///
+    /// # Errors
+    /// Names that may be meant.
+    pub fn source(&self, name: &str, version: Option<&str>) -> Result<Source, Vec<String>> {
+        if let Some(listed) = self.bundled.iter().find(|listed| listed.id == name) {
+            let release = bundled_release(listed);
+            if version.is_none_or(|version| version == release.version) {
+                let shown = bundled_shown(listed, &release);
+                return Ok(Source { registry: OWN.to_owned(), release, shown });
+            }
+        }
+        for known in &self.registries {
+            if let Some(source) = source_in(known, name, version) {
+                return Ok(source);
+            }
+        }
+        let near = self.find(name.rsplit('/').next().unwrap_or(name), false, 0, 3).0;
+        Err(near.into_iter().map(|server| server.name).collect())
+    }
+
+    /// The same in one registry only.
+    pub fn source_at(&self, registry: &str, name: &str, version: Option<&str>) -> Option<Source> {
+        if registry == OWN {
+            return self.source(name, version).ok().filter(|source| source.registry == OWN);
+        }
+        let known = self.registries.iter().find(|known| known.url == registry)?;
+        source_in(known, name, version)
+    }
+
+    /// Everything about one server.
+    pub fn details(&self, source: &Source) -> ServerDetails {
+        let known = self.registries.iter().find(|known| known.url == source.registry);
+        let word = |status: Status| status_word(status).to_owned();
+        let releases = known.map_or(&[][..], |known| known.releases(&source.release.name));
+        let releases = releases.iter().map(|release| (release.version.clone(), word(release.status)));
+        ServerDetails {
+            releases: releases.collect(),
+            afterwards: afterwards(&source.release),
+            server: source.shown.clone(),
+        }
+    }
+
+    fn shown(&self, entry: &Entry) -> Option<ListedServer> {
+        match entry {
+            Entry::Bundled(at) => {
+                let listed = &self.bundled[*at];
+                Some(bundled_shown(listed, &bundled_release(listed)))
+            }
+            Entry::Release { registry, name } => {
+                let known = &self.registries[*registry];
+                let mut shown = source_in(known, name, None)?.shown;
+                let value = offered(known.releases(name))?.value();
+                let same = |one: &&Listed| {
+                    package_of(one).is_some_and(|own| packages_of(&value).any(|other| other == own))
+                };
+                shown.measured = self.bundled.iter().find(same).and_then(|one| one.measured.clone());
+                Some(shown)
+            }
+        }
+    }
+}
+
+fn source_in(known: &Known, name: &str, version: Option<&str>) -> Option<Source> {
+    let releases = known.releases(name);
+    let release = match version {
+        None => offered(releases)?,
+        Some(version) => releases.iter().find(|release| release.version == version)?,
+    };
+    let mut shown = listed(release, judge::look(release, known.first_of_its_letters(name)));
+    if judge::gives_orders(release) {
+        shown.remarks.push("its description reads like an order to a model".into());
+    }
+    shown.registry.clone_from(&known.url);
+    shown.versions = releases.len();
+    Some(Source { registry: known.url.clone(), release: release.clone(), shown })
+}
+
+fn listed(release: &Release, shown: judge::Shown) -> ListedServer {
+    ListedServer {
+        name: release.name.clone(),
+        title: shown.title,
+        description: shown.description,
+        version: judge::plain(&release.version).0,
+        publisher: release.name.split('/').next().unwrap_or_default().to_owned(),
+        status: status_word(release.status).to_owned(),
+        status_message: release.message.as_deref().map(|text| judge::plain(text).0),
+        repository: shown.repository,
+        website: shown.website,
+        published: Some(release.published.clone()).filter(|time| !time.is_empty()),
+        ways: release.read().map(|document| ways::listed(&document)).unwrap_or_default(),
+        remarks: shown.remarks,
+        ..ListedServer::default()
+    }
+}
+
+/// As registries write it.
+pub fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Active => "active",
+        Status::Deprecated => "deprecated",
+        Status::Deleted => "deleted",
+    }
+}
+
+fn card(name: &str, release: &Release, shown: judge::Shown) -> Card {
+    let title = shown.title.unwrap_or_default();
+    Card {
+        name: name.to_owned(),
+        texts: vec![(8.0, title), (3.0, shown.description)],
+        behind: shown.doubtful || release.status == Status::Deprecated,
+        deleted: release.status == Status::Deleted,
+    }
+}
+
+fn bundled_card(one: &Listed) -> Card {
+    let texts = [(8.0, one.title.clone()), (3.0, one.publisher.clone())];
+    let about = one.about.values().map(|text| (3.0, text.clone()));
+    let topics = one.topics.iter().map(|topic| (4.0, topic.clone()));
+    let tools = one.tools.iter().flat_map(|tool| [(2.0, tool.name.clone()), (1.0, tool.about.clone())]);
+    let texts = texts.into_iter().chain(about).chain(topics).chain(tools).collect();
+    Card { name: one.id.clone(), texts, behind: false, deleted: false }
+}
+
+/// What a publisher wants to be done after an installation, as plain text.
+pub fn afterwards(release: &Release) -> Vec<String> {
+    let value = release.value();
+    let packages = value.get("packages").and_then(Value::as_array).into_iter().flatten();
+    let instructions = packages
+        .filter_map(|package| package.get("postInstallInstructions").and_then(Value::as_array))
+        .flatten();
+    let text = |one: &Value| match one {
+        Value::String(text) => judge::plain(text).0,
+        other => {
+            let parts =
+                ["description", "command"].iter().filter_map(|key| other.get(*key).and_then(Value::as_str));
+            judge::plain(&parts.collect::<Vec<_>>().join(": ")).0
+        }
+    };
+    instructions
+        .map(text)
+        .filter(|text| !text.is_empty())
+        .take(10)
+        .map(|text| text.chars().take(500).collect())
+        .collect()
+}
+
+/// What tells whether two entries run the same: `npm NAME`, `pypi NAME`, or an address.
+fn packages_of(document: &Value) -> impl Iterator<Item = String> {
+    let list = |key: &str| document.get(key).and_then(Value::as_array).into_iter().flatten();
+    let text =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let packages =
+        list("packages").map(move |one| format!("{} {}", text(one, "registryType"), text(one, "identifier")));
+    packages.chain(list("remotes").map(move |one| text(one, "url").trim_end_matches('/').to_owned()))
+}
+
+fn package_of(listed: &Listed) -> Option<String> {
+    packages_of(&bundled_document(listed)).next()
+}
+
+fn bundled_release(listed: &Listed) -> Release {
+    let document = bundled_document(listed);
+    let version = document.get("version").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Release {
+        name: listed.id.clone(),
+        version,
+        status: Status::Active,
+        message: None,
+        latest: true,
+        published: String::new(),
+        updated: String::new(),
+        document: document.to_string().into(),
+    }
+}
+
+fn bundled_shown(listed: &Listed, release: &Release) -> ListedServer {
+    let about = listed.about.get("en").or_else(|| listed.about.values().next()).cloned().unwrap_or_default();
+    ListedServer {
+        name: listed.id.clone(),
+        title: Some(listed.title.clone()),
+        description: about,
+        version: release.version.clone(),
+        publisher: listed.publisher.clone(),
+        registry: OWN.to_owned(),
+        status: "active".to_owned(),
+        website: listed.home.clone(),
+        versions: 1,
+        ways: release.read().map(|document| ways::listed(&document)).unwrap_or_default(),
+        measured: listed.measured.clone(),
+        ..ListedServer::default()
+    }
+}
+
+/// The same description as a registry would have it.
+fn bundled_document(listed: &Listed) -> Value {
+    let needs: BTreeMap<&str, Value> = listed
+        .needs
+        .iter()
+        .map(|need| {
+            let label = need.label.get("en").cloned().unwrap_or_default();
+            let (secret, path) = (need.kind == NeedKind::Secret, need.kind == NeedKind::Path);
+            let about = json!({ "description": label, "isRequired": !need.optional, "isSecret": secret,
+                "format": if path { "filepath" } else { "string" } });
+            (need.name.as_str(), about)
+        })
+        .collect();
+    let input = |text: &str| {
+        let used = needs.iter().filter(|(name, _)| text.contains(&format!("{{{name}}}")));
+        let variables: serde_json::Map<String, Value> =
+            used.map(|(name, about)| ((*name).to_owned(), about.clone())).collect();
+        json!({ "value": text, "variables": variables })
+    };
+    let named = |(name, text): (&String, &String)| {
+        let mut input = input(text);
+        input["name"] = json!(name);
+        input
+    };
+    let mut document =
+        json!({ "name": listed.id, "title": listed.title, "description": "", "version": "1.0.0" });
+    match &listed.target {
+        Target::Url { url, headers } => {
+            document["remotes"] = json!([{ "type": "streamable-http", "url": url,
+                "variables": input(url)["variables"], "headers": headers.iter().map(named).collect::<Vec<_>>() }]);
+        }
+        Target::Command { command, args, env, .. } => {
+            let kind = match command.as_str() {
+                "npx" => "npm",
+                "uvx" => "pypi",
+                other => other,
+            };
+            let is_package = |arg: &&String| !arg.starts_with('-');
+            let at = args.iter().position(|arg| is_package(&arg)).unwrap_or(args.len());
+            let package = args.get(at).map(String::as_str).unwrap_or_default();
+            let (name, version) = package
+                .char_indices()
+                .skip(1)
+                .find(|(_, c)| *c == '@')
+                .map_or((package, ""), |(at, _)| (&package[..at], &package[at + 1..]));
+            let word = |text: &String| {
+                let mut input = input(text);
+                input["type"] = json!("positional");
+                input
+            };
+            let before: Vec<Value> = args[..at].iter().filter(|arg| *arg != "-y").map(word).collect();
+            let after: Vec<Value> = args.iter().skip(at + 1).map(word).collect();
+            document["version"] = json!(version);
+            document["packages"] = json!([{ "registryType": kind, "identifier": name, "version": version,
+                "runtimeArguments": before, "packageArguments": after,
+                "environmentVariables": env.iter().map(named).collect::<Vec<_>>() }]);
+        }
+    }
+    document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::{plan::Way, server_json::Answers};
+
+    #[test]
+    fn every_server_that_comes_with_satchel_can_be_installed_as_it_was_measured() {
+        let all = registry::find("").entries;
+        let mut seen = 0;
+        for listed in all.iter().filter(|listed| listed.id != "toolbox") {
+            let document = bundled_release(listed).read().unwrap_or_else(|| panic!("{}", listed.id));
+            let (_, choice) = ways::ways(&document).remove(0);
+            let give = |need: &crate::model::listing::Need| {
+                let value = if need.kind == NeedKind::Path { "/given" } else { "given" };
+                (need.name.clone(), json!(value))
+            };
+            let answers: Answers = listed.needs.iter().map(give).collect();
+            let reviewed = ways::review(&document, choice, &answers, None);
+            let reviewed = reviewed.unwrap_or_else(|why| panic!("{}: {why}", listed.id));
+            let filled = |text: &str| {
+                listed.needs.iter().fold(text.to_owned(), |text, need| {
+                    let value = if need.kind == NeedKind::Path { "/given" } else { "given" };
+                    text.replace(&format!("{{{}}}", need.name), value)
+                })
+            };
+            match (&listed.target, &reviewed.plan.way) {
+                (Target::Command { command, args, .. }, Way::Stdio(run)) => {
+                    let args: Vec<String> = args.iter().map(|arg| filled(arg)).collect();
+                    assert_eq!((command, &args), (&run.command, &run.args), "{}", listed.id);
+                }
+                (Target::Url { url, .. }, Way::Http { url: is, .. }) => assert_eq!(&filled(url), is),
+                other => panic!("{}: {other:?}", listed.id),
+            }
+            seen += 1;
+        }
+        assert!(seen >= 20, "{seen}");
+    }
+
+    #[test]
+    fn without_any_registry_the_list_that_comes_along_is_there_and_works() {
+        let shelf = Shelf::of(vec![]);
+        let (found, total) = shelf.find("github", false, 0, 5);
+        assert!(total >= 1 && found[0].name == "github" && found[0].registry == OWN, "{found:?}");
+        assert!(shelf.source("github", None).is_ok());
+        assert!(shelf.source("io.github.nobody/github", None).unwrap_err().contains(&"github".to_owned()));
+    }
+}

@@ -1,0 +1,427 @@
+//! Embeds tools and queries, with the built-in model or the source named in the configuration. When neither is
+//! available, fails or is late, search uses words alone and nobody waits.
+//!
+//! Theory of operation: one task follows the catalog and the configuration, embeds new texts a few at a time and stores
+//! the vectors in a file by the hash of their text. The built-in model runs on a blocking thread, one text after
+//! another with pauses; its file may appear while the hub runs. A search waits for its query's vectors up to a bound;
+//! after a failure the source is left alone for a while.
+
+mod sentences;
+
+use std::{
+    collections::{HashSet, VecDeque},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde::{Deserialize, Serialize};
+use tokio::{sync::watch, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+pub use sentences::{MODEL_VARIABLE, ModelFile, model_file};
+
+use crate::{
+    catalog::{
+        Catalog,
+        embedding::{EmbedError, Source},
+        search::{Meaning, Vector, Vectors},
+    },
+    config::{Config, file::EmbeddingSource},
+    files::{self, Places},
+};
+use sentences::Sentences;
+
+const FORMAT: u32 = 2;
+/// How long a search waits for vectors of a source that is asked over the network, …
+const ASKED: Duration = Duration::from_millis(400);
+/// … and of the built-in model. It takes 3 ms for each part, and 30 more where it has to be read.
+const COMPUTED: Duration = Duration::from_millis(150);
+/// How long a portion of tools may take: the source may have to load its model first.
+const PORTION_TIME: Duration = Duration::from_secs(120);
+/// Texts that are asked for at once.
+const PORTION: usize = 32;
+/// Between two texts the built-in model rests for this share of what the last one took.
+const REST: f64 = 0.4;
+/// Vectors are written down after so many portions.
+const WRITTEN: usize = 32;
+/// After a failure nobody is asked for so long.
+const PAUSE: Duration = Duration::from_secs(30);
+/// How often is looked whether a missing model is there, and whether an idle one can be given back.
+const LOOK: Duration = Duration::from_secs(10);
+/// Changes within this time are one.
+const MOMENT: Duration = Duration::from_millis(300);
+/// Searches whose vectors are remembered.
+const QUERIES: usize = 64;
+/// Characters of a search that are asked for.
+const LONGEST: usize = 1_000;
+/// A request of more parts is taken as a whole.
+const PARTS: usize = 6;
+/// Vectors of tools that are no longer offered are kept up to so many.
+const SPARE: usize = 5_000;
+
+/// The vectors, and who gives them. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Meanings(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    places: Places,
+    /// For one command: nothing is computed that it does not ask for.
+    passive: bool,
+    config: watch::Receiver<Arc<Config>>,
+    catalog: watch::Receiver<Catalog>,
+    end: CancellationToken,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    giver: Option<Giver>,
+    vectors: Arc<Vectors>,
+    queries: VecDeque<(String, Vec<Vec<f32>>)>,
+    not_before: Option<Instant>,
+}
+
+/// Who turns texts into vectors.
+#[derive(Debug, Clone)]
+enum Giver {
+    Named(EmbeddingSource, Source),
+    BuiltIn(Sentences),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Origin {
+    /// Empty for the built-in model.
+    url: String,
+    model: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    format: u32,
+    #[serde(flatten)]
+    origin: Origin,
+    /// The number of a text, and its vector in base64.
+    vectors: Vec<(u64, String)>,
+}
+
+impl Giver {
+    fn named(named: &EmbeddingSource) -> Option<Self> {
+        let source = Source::new(named).inspect_err(|error| tracing::warn!(%error, "no embeddings"));
+        Some(Self::Named(named.clone(), source.ok()?))
+    }
+
+    fn built_in(file: &Path) -> Option<Self> {
+        let sentences =
+            Sentences::open(file).inspect_err(|error| tracing::warn!(%error, "searches go by words alone"));
+        Some(Self::BuiltIn(sentences.ok()?))
+    }
+
+    /// Where its vectors are from: others are of no use to it.
+    fn origin(&self) -> Origin {
+        match self {
+            Self::Named(EmbeddingSource { url, model }, _) => {
+                Origin { url: url.clone(), model: model.clone() }
+            }
+            Self::BuiltIn(sentences) => {
+                Origin { url: String::new(), model: format!("{} {:016x}", sentences::NAME, sentences.id) }
+            }
+        }
+    }
+
+    async fn of_request(&self, parts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        match self {
+            Self::Named(_, source) => {
+                let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+                source.embed(&parts, ASKED).await
+            }
+            Self::BuiltIn(sentences) => {
+                let late = || EmbedError::Answer(format!("nothing within {COMPUTED:?}"));
+                tokio::time::timeout(COMPUTED, compute(sentences, parts)).await.map_err(|_| late())?
+            }
+        }
+    }
+
+    async fn of_tools(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        match self {
+            Self::Named(_, source) => {
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                source.embed(&texts, PORTION_TIME).await
+            }
+            Self::BuiltIn(sentences) => {
+                let mut vectors = Vec::new();
+                for text in texts {
+                    let began = Instant::now();
+                    vectors.append(&mut compute(sentences, std::slice::from_ref(text)).await?);
+                    tokio::time::sleep(began.elapsed().mul_f64(REST)).await;
+                }
+                Ok(vectors)
+            }
+        }
+    }
+}
+
+async fn compute(sentences: &Sentences, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    let (sentences, texts) = (sentences.clone(), texts.to_vec());
+    let computed = tokio::task::spawn_blocking(move || sentences.embed(&texts)).await;
+    computed.ok().flatten().ok_or_else(|| EmbedError::Answer("nothing: its file cannot be used".to_owned()))
+}
+
+impl Meanings {
+    /// Nothing is computed before [`Self::run`] is driven.
+    pub fn new(
+        places: Places,
+        passive: bool,
+        config: watch::Receiver<Arc<Config>>,
+        catalog: watch::Receiver<Catalog>,
+        end: CancellationToken,
+    ) -> Self {
+        Self(Arc::new(Shared { places, passive, config, catalog, end, known: Mutex::default() }))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn failed(&mut self, error: &EmbedError) {
+        tracing::debug!(%error, "searches go by words alone");
+        // The built-in model may have been read meanwhile, and nobody waits for it for long.
+        if matches!(self.giver, Some(Giver::Named(..))) {
+            self.not_before = Some(Instant::now() + PAUSE);
+        }
+    }
+
+    fn rests(&self) -> bool {
+        self.not_before.is_some_and(|moment| moment > Instant::now())
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        self.giver.as_ref().map(Giver::origin)
+    }
+}
+
+impl Meanings {
+    /// What a search means, where a model says so in time; `parts` of a request that asks for several things.
+    pub async fn of(&self, query: &str, parts: impl FnOnce(&str) -> Vec<String>) -> Option<Meaning> {
+        let query: String = query.trim().chars().take(LONGEST).collect();
+        let (giver, vectors) = {
+            let known = self.known();
+            let giver = known.giver.clone().filter(|_| !known.vectors.is_empty() && !query.is_empty())?;
+            if let Some((_, parts)) = known.queries.iter().find(|(asked, _)| *asked == query) {
+                return Meaning::of(parts, known.vectors.clone());
+            }
+            if known.rests() {
+                return None;
+            }
+            (giver, known.vectors.clone())
+        };
+        let mut parts = parts(&query);
+        if parts.len() > PARTS + 1 {
+            parts.truncate(1);
+        }
+        let answer = giver.of_request(&parts).await;
+        let mut known = self.known();
+        match answer {
+            Ok(answer) => {
+                let meaning = Meaning::of(&answer, vectors);
+                known.queries.push_back((query, answer));
+                if known.queries.len() > QUERIES {
+                    known.queries.pop_front();
+                }
+                meaning
+            }
+            Err(error) => {
+                known.failed(&error);
+                None
+            }
+        }
+    }
+
+    /// Keeps the vectors up to date until the end.
+    pub async fn run(&self) {
+        let (mut catalog, mut config) = (self.0.catalog.clone(), self.0.config.clone());
+        loop {
+            let wanted = config.borrow_and_update().clone();
+            catalog.mark_unchanged();
+            self.choose_giver(&wanted).await;
+            let giver = self.known().giver.clone();
+            let done = match &giver {
+                None => true,
+                Some(giver) => self.follow_catalog(giver).await,
+            };
+            loop {
+                let looks = wanted.searches_by_meaning() && wanted.embedding().is_none();
+                tokio::select! {
+                    changed = config.changed() => if changed.is_err() { return } else { break },
+                    // Without a model, only the configuration matters.
+                    changed = catalog.changed(), if giver.is_some() => if changed.is_err() { return } else { break },
+                    () = tokio::time::sleep(PAUSE), if !done => break,
+                    () = tokio::time::sleep(LOOK), if looks => match &giver {
+                        None => break,
+                        Some(Giver::BuiltIn(sentences)) => { sentences.rest(); }
+                        Some(Giver::Named(..)) => {}
+                    },
+                    () = self.0.end.cancelled() => return,
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(MOMENT) => {}
+                () = self.0.end.cancelled() => return,
+            }
+        }
+    }
+
+    /// Whom the configuration names, else the built-in model where its file is.
+    async fn choose_giver(&self, config: &Config) {
+        let named = config.embedding().filter(|_| config.searches_by_meaning());
+        let keeps = match (&self.known().giver, named) {
+            (Some(Giver::Named(before, _)), Some(named)) => before == named,
+            (Some(Giver::BuiltIn(_)), None) => config.searches_by_meaning(),
+            _ => false,
+        };
+        if keeps {
+            return;
+        }
+        let giver = match named {
+            Some(named) => Giver::named(named),
+            None if config.searches_by_meaning() => {
+                let places = self.0.places.clone();
+                let open = move || match model_file(&places) {
+                    ModelFile::At(file) => Giver::built_in(&file),
+                    ModelFile::Missing | ModelFile::Off => None,
+                };
+                tokio::task::spawn_blocking(open).await.ok().flatten()
+            }
+            None => None,
+        };
+        let vectors = match giver.as_ref().map(Giver::origin) {
+            Some(origin) => {
+                let path = self.vectors_file();
+                tokio::task::spawn_blocking(move || read(&path, &origin)).await.unwrap_or_default()
+            }
+            None => Vectors::default(),
+        };
+        *self.known() = Known { giver, vectors: Arc::new(vectors), ..Known::default() };
+    }
+
+    /// False where something is left to be asked for.
+    async fn follow_catalog(&self, giver: &Giver) -> bool {
+        let known = self.known().vectors.clone();
+        let texts = self.0.catalog.borrow().meaning_texts();
+        let missing: Vec<&(u64, String)> = texts.iter().filter(|(number, _)| !known.knows(*number)).collect();
+        // A program that only looks something up ends before it could have computed anything.
+        if missing.is_empty() || self.0.passive {
+            return true;
+        }
+        let mut vectors = Vectors::clone(&known);
+        if vectors.len() > texts.len() + SPARE {
+            let wanted: HashSet<u64> = texts.iter().map(|(number, _)| *number).collect();
+            vectors.keep(|number| wanted.contains(&number));
+        }
+        let mut failed = false;
+        for (at, portion) in (1..).zip(missing.chunks(PORTION)) {
+            let asked: Vec<String> = portion.iter().map(|(_, text)| text.clone()).collect();
+            let answer = tokio::select! {
+                answer = giver.of_tools(&asked) => answer,
+                () = self.0.end.cancelled() => return true,
+            };
+            match answer {
+                Ok(answer) => {
+                    for ((number, _), vector) in portion.iter().zip(answer) {
+                        vectors.put(*number, Vector::of(&vector).unwrap_or_else(Vector::nowhere));
+                    }
+                }
+                Err(error) => {
+                    self.known().failed(&error);
+                    failed = true;
+                    break;
+                }
+            }
+            // The user may have named another meanwhile.
+            if !self.is_wanted(giver) {
+                return true;
+            }
+            if at % WRITTEN == 0 {
+                self.take_in(giver, &vectors).await;
+            }
+        }
+        self.take_in(giver, &vectors).await;
+        !failed
+    }
+
+    fn is_wanted(&self, giver: &Giver) -> bool {
+        let config = self.0.config.borrow().clone();
+        let named = config.embedding();
+        config.searches_by_meaning()
+            && match giver {
+                Giver::Named(ours, _) => named == Some(ours),
+                Giver::BuiltIn(_) => named.is_none(),
+            }
+    }
+
+    /// Has searches use these vectors, and writes them down.
+    async fn take_in(&self, giver: &Giver, vectors: &Vectors) {
+        let (vectors, origin) = (Arc::new(vectors.clone()), giver.origin());
+        {
+            let mut known = self.known();
+            if known.origin().as_ref() != Some(&origin) {
+                return;
+            }
+            known.vectors = vectors.clone();
+        }
+        let path = self.vectors_file();
+        let written = tokio::task::spawn_blocking(move || write(&path, origin, &vectors)).await;
+        if let Ok(Err(error)) = written {
+            tracing::warn!(%error, "vectors of tools cannot be kept");
+        }
+    }
+
+    fn vectors_file(&self) -> PathBuf {
+        self.0.places.data.join("vectors.json")
+    }
+}
+
+/// What was kept of this origin. What cannot be read is made anew: it is nobody's work.
+fn read(path: &Path, origin: &Origin) -> Vectors {
+    let mut vectors = Vectors::default();
+    let stored = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
+    let is_its = |stored: &Stored| stored.format == FORMAT && stored.origin == *origin;
+    for (number, text) in stored.filter(is_its).into_iter().flat_map(|stored| stored.vectors) {
+        let bytes = BASE64_STANDARD.decode(text).unwrap_or_default();
+        Vector::from_bytes(&bytes).into_iter().for_each(|vector| vectors.put(number, vector));
+    }
+    vectors
+}
+
+fn write(path: &Path, origin: Origin, vectors: &Vectors) -> std::io::Result<()> {
+    let coded = |(number, vector): (u64, &Vector)| (number, BASE64_STANDARD.encode(vector.to_bytes()));
+    let mut vectors: Vec<(u64, String)> = vectors.all().map(coded).collect();
+    vectors.sort_unstable();
+    files::replace(path, &serde_json::to_vec(&Stored { format: FORMAT, origin, vectors })?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_come_back_for_the_source_they_are_from_and_for_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("vectors.json");
+        let origin = |model: &str| Origin { url: "http://x".into(), model: model.into() };
+        let vector = Vector::of(&[3.0, 4.0]).unwrap();
+        let mut vectors = Vectors::default();
+        vectors.put(7, vector.clone());
+        write(&path, origin("m"), &vectors).unwrap();
+        let back = read(&path, &origin("m"));
+        let all: Vec<(u64, &Vector)> = back.all().collect();
+        assert_eq!(all, [(7, &vector)]);
+        assert!(read(&path, &origin("other")).is_empty());
+        std::fs::write(&path, "{\"format\":2").unwrap();
+        assert!(read(&path, &origin("m")).is_empty());
+    }
+}

@@ -1,0 +1,66 @@
+//! Rate-limits records of refused requests: the first of a minute have a record each, the rest are counted.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+/// So many requests that are turned away within [`MINUTE`] have a record each.
+const TURNED_AWAY: u32 = 60;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Requests that were turned away at the door.
+#[derive(Debug, Default)]
+pub(super) struct Door(Mutex<Turned>);
+
+#[derive(Debug, Default)]
+struct Turned {
+    since: Option<Instant>,
+    told: u32,
+    /// Counted, and not told yet.
+    more: u64,
+}
+
+impl Door {
+    /// One more. Whether it is told, and of how many before it that is said besides.
+    pub(super) fn one_more(&self, now: Instant) -> (bool, u64) {
+        let mut turned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut more = 0;
+        if turned.since.is_none_or(|since| now - since >= MINUTE) {
+            more = std::mem::take(&mut turned.more);
+            (turned.since, turned.told) = (Some(now), 0);
+        }
+        if turned.told < TURNED_AWAY {
+            turned.told += 1;
+            return (true, more);
+        }
+        turned.more += 1;
+        (false, 0)
+    }
+
+    pub(super) fn rest(&self) -> u64 {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).more)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_at_the_door_is_told_in_few_records_and_counted_whole() {
+        let door = Door::default();
+        let mut told = 0;
+        for _ in 0..1_000 {
+            told += u64::from(door.one_more(Instant::now()).0);
+        }
+        assert_eq!(told, u64::from(TURNED_AWAY));
+        tokio::time::advance(MINUTE).await;
+        let (is_told, more) = door.one_more(Instant::now());
+        assert!(is_told);
+        assert_eq!(told + more, 1_000);
+        assert_eq!(door.rest(), 0);
+    }
+}

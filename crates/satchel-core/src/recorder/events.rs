@@ -1,0 +1,124 @@
+//! Broadcasts events to listeners, and counts how servers' lists are read.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::broadcast;
+
+use crate::{
+    catalog::versions::Diff,
+    clock::now_ms,
+    model::{
+        ServerName,
+        happening::{Discovery, Happening},
+    },
+};
+
+/// A listener that is further behind misses what is older.
+const BACKLOG: usize = 1024;
+
+/// Tells listeners what happens. The snapshot and the history are complete; this is not.
+#[derive(Debug)]
+pub struct Events {
+    told: broadcast::Sender<Happening>,
+    discoveries: Mutex<BTreeMap<ServerName, Discovery>>,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self { told: broadcast::Sender::new(BACKLOG), discoveries: Mutex::default() }
+    }
+}
+
+impl Events {
+    /// Follows what happens from now on.
+    pub fn subscribe(&self) -> broadcast::Receiver<Happening> {
+        self.told.subscribe()
+    }
+
+    /// Something happened.
+    pub fn tell(&self, happening: Happening) {
+        // Nobody listens most of the time.
+        let _ = self.told.send(happening);
+    }
+
+    /// How the lists of the servers were read so far.
+    pub fn discoveries(&self) -> BTreeMap<ServerName, Discovery> {
+        self.counts().clone()
+    }
+
+    /// The lists of a server were read, or could not be (`error`).
+    pub fn lists_read(&self, server: &ServerName, took: Duration, error: Option<String>) {
+        let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let name = server.to_string();
+        let happening = match error {
+            None => {
+                let mut counts = self.counts();
+                let discovery = counts.entry(server.clone()).or_default();
+                discovery.completed += 1;
+                discovery.last_ms = Some(now_ms());
+                discovery.last_took_ms = Some(took_ms);
+                Happening::DiscoveryCompleted { server: name, took_ms }
+            }
+            Some(message) => {
+                let mut counts = self.counts();
+                let discovery = counts.entry(server.clone()).or_default();
+                discovery.failed += 1;
+                discovery.last_error = Some(message.clone());
+                Happening::DiscoveryFailed { server: name, message }
+            }
+        };
+        self.tell(happening);
+    }
+
+    /// What is different between two lists of tools of a server.
+    pub fn tools_changed(&self, server: &ServerName, diff: &Diff<'_>) {
+        {
+            let mut counts = self.counts();
+            let discovery = counts.entry(server.clone()).or_default();
+            discovery.added += diff.added.len() as u64;
+            discovery.removed += diff.removed.len() as u64;
+            discovery.changed += diff.changed.len() as u64;
+        }
+        let name = |tool: &&str| (server.to_string(), (*tool).to_owned());
+        for (server, tool) in diff.added.iter().map(name) {
+            self.tell(Happening::ToolRegistered { server, tool });
+        }
+        for (server, tool) in diff.changed.iter().map(name) {
+            self.tell(Happening::ToolChanged { server, tool });
+        }
+        for (server, tool) in diff.removed.iter().map(name) {
+            self.tell(Happening::ToolRemoved { server, tool });
+        }
+    }
+
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<ServerName, Discovery>> {
+        self.discoveries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_are_counted_and_told_each_as_what_it_was() {
+        let events = Events::default();
+        let mut heard = events.subscribe();
+        let server: ServerName = "s".parse().unwrap();
+        events.lists_read(&server, Duration::from_millis(7), None);
+        events.lists_read(&server, Duration::from_millis(9), Some("gone".into()));
+        let counts = events.discoveries();
+        assert_eq!((counts[&server].completed, counts[&server].failed), (1, 1));
+        assert_eq!(counts[&server].last_took_ms, Some(7));
+        assert_eq!(
+            heard.try_recv().unwrap(),
+            Happening::DiscoveryCompleted { server: "s".into(), took_ms: 7 }
+        );
+        let failed = Happening::DiscoveryFailed { server: "s".into(), message: "gone".into() };
+        assert_eq!(heard.try_recv().unwrap(), failed);
+    }
+}

@@ -1,0 +1,322 @@
+//! Records what happens: calls, tool lists given to clients, the audit log, and what searches teach.
+//!
+//! Theory of operation: events go into a bounded queue and never delay a call; events that do not fit are counted as
+//! lost. An [`Observer`] collects the facts of one call and queues its record when the last handle is dropped. One task
+//! ([`task`]) owns the [`Store`](crate::stats::store::Store): it batches writes, has texts counted by a separate
+//! process, and ends last, within a bound. [`Recorder::health`] reports the state of the store; the room does not know
+//! who shows it.
+
+mod calendar;
+mod door;
+mod events;
+mod learning;
+mod observer;
+mod reading;
+mod task;
+
+use std::{
+    collections::VecDeque,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Semaphore, mpsc, oneshot, watch},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+pub use events::Events;
+pub use observer::Observer;
+
+use crate::{
+    catalog::{Catalog, Offer},
+    clock::now_ms,
+    config::Config,
+    files::Places,
+    model::{
+        ServerName,
+        ledger::{CallKind, LedgerView},
+        trail::DeedKind,
+    },
+    stats::{
+        StoreError,
+        event::{Event, Offered, Offers, Visit},
+        sharing::Measured,
+        trace::CallSpan,
+        trail::{Deed, Trail},
+    },
+    trust::clean,
+};
+use door::Door;
+use learning::Learning;
+
+/// Events that wait to be written. More than any machine makes while one batch is written.
+const QUEUE: usize = 16 * 1024;
+/// Lists that clients could be given and that are remembered: there are few clients that do not see everything.
+const OFFERS: usize = 8;
+/// Spans that wait for a collector; more than that are dropped, and calls go on.
+const SPANS: usize = 4 * 1024;
+/// How long whoever needs what came just before waits for it to be written or counted.
+const FLUSHING: Duration = Duration::from_secs(20);
+/// A client's own words about itself are cut after so many characters.
+const PROGRAM: usize = 100;
+
+/// What the recorder is opened with.
+#[derive(Debug)]
+pub struct Settings {
+    /// Where its files are.
+    pub places: Places,
+    /// Our own program, which counts tokens in a process of its own.
+    pub own_program: PathBuf,
+    /// For one command: nothing is counted or deleted by itself.
+    pub passive: bool,
+    /// The configuration in force.
+    pub config: watch::Receiver<Arc<Config>>,
+    /// Whoever counts takes a turn: each counting process loads the whole encoding.
+    pub counting: Arc<Semaphore>,
+}
+
+/// How the store is doing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Health {
+    /// The file that was damaged last, where it was set aside.
+    pub damaged: Option<PathBuf>,
+    /// Why calls are not recorded.
+    pub unusable: Option<String>,
+    /// Counts the changes of [`Recorder::view`].
+    pub views: u64,
+}
+
+/// The handle of the recorder. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Recorder(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    settings: Settings,
+    mail: mpsc::Sender<Mail>,
+    lost: Arc<AtomicU64>,
+    sessions: AtomicU64,
+    /// Where somebody collects traces.
+    spans: OnceLock<mpsc::Sender<CallSpan>>,
+    /// What clients could be given, the one asked for last first: clients do not all see the same.
+    offers: Mutex<VecDeque<(Catalog, Vec<String>, Offers)>>,
+    view: Mutex<LedgerView>,
+    health: watch::Sender<Health>,
+    door: Door,
+    learning: Learning,
+    events: Events,
+    /// Ends the task, after everything that might still have something to tell.
+    end: CancellationToken,
+}
+
+/// What waits to be recorded, for the task that [`Recorder::run`] is.
+#[derive(Debug)]
+pub struct Mailbox(mpsc::Receiver<Mail>);
+
+/// What the task is told.
+#[derive(Debug)]
+enum Mail {
+    /// Something to record.
+    Event(Event),
+    /// Write and count everything that came before, then answer.
+    Flush(oneshot::Sender<()>),
+    /// Write everything that came before, then answer.
+    Write(oneshot::Sender<()>),
+    /// Delete the history, and the sums too where it says so.
+    Delete(bool, oneshot::Sender<Result<(), StoreError>>),
+}
+
+/// How a program introduced itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Program<'a> {
+    /// `clientInfo.name`.
+    pub name: &'a str,
+    /// `clientInfo.version`.
+    pub version: &'a str,
+}
+
+/// Who asks, in the revision without sessions. `only`: the one server whose own address it uses.
+pub fn visit(client: &str, program: Program<'_>, era: &str, only: Option<&ServerName>) -> Visit {
+    let cut = |text: &str| text.chars().take(PROGRAM).collect::<String>();
+    Visit {
+        session: None,
+        client: client.to_owned(),
+        program: cut(program.name),
+        version: cut(program.version),
+        era: era.to_owned(),
+        only: only.map(ToString::to_string).unwrap_or_default(),
+        face: false,
+    }
+}
+
+impl Recorder {
+    /// A recorder, what its task reads, and what was wrong with the file of what was learned. Nothing is written before
+    /// [`Self::run`] is driven.
+    pub fn open(settings: Settings) -> (Self, Mailbox, Option<String>) {
+        let (mail, received) = mpsc::channel(QUEUE);
+        let (learning, trouble) = Learning::open(&settings.places.data);
+        let recorder = Self(Arc::new(Shared {
+            settings,
+            mail,
+            lost: Arc::default(),
+            sessions: AtomicU64::new(1),
+            spans: OnceLock::new(),
+            offers: Mutex::default(),
+            view: Mutex::default(),
+            health: watch::Sender::default(),
+            door: Door::default(),
+            learning,
+            events: Events::default(),
+            end: CancellationToken::new(),
+        }));
+        (recorder, Mailbox(received), trouble)
+    }
+
+    /// Writes what comes, until [`Self::end`].
+    pub async fn run(self, mailbox: Mailbox) {
+        task::run(self, mailbox.0).await;
+    }
+
+    /// Nothing more will come: what came is written, and the task ends.
+    pub fn end(&self) {
+        self.0.end.cancel();
+    }
+
+    /// Follows how the store is doing.
+    pub fn health(&self) -> watch::Receiver<Health> {
+        self.0.health.subscribe()
+    }
+
+    /// What happens, for whoever listens.
+    pub fn events(&self) -> &Events {
+        &self.0.events
+    }
+
+    /// Where other rooms tell the audit log of their deeds.
+    pub fn trail(&self) -> Trail {
+        let (mail, lost) = (self.0.mail.clone(), self.0.lost.clone());
+        Trail(Arc::new(move |deed| tell(&mail, &lost, Event::Deed(deed))))
+    }
+
+    /// A record for the audit log. Hidden characters of names are written out.
+    pub fn did(&self, kind: DeedKind, who: &str, subject: &str, detail: impl Into<String>) {
+        let (who, subject, detail) = (clean::visible(who), clean::visible(subject), detail.into());
+        self.tell(Event::Deed(Deed { at_ms: now_ms(), kind, who, subject, detail }));
+    }
+
+    /// A request was turned away at the door. Of a flood the first ones have a record each, the others are counted.
+    /// Answers how many records that made.
+    pub fn turned_away(&self, who: &str, why: &str, path: &str) -> usize {
+        let (told, more) = self.0.door.one_more(Instant::now());
+        if more > 0 {
+            let detail = format!("{more} more requests were turned away in the minute before");
+            self.did(DeedKind::Denied, "", "", detail);
+        }
+        if told {
+            self.did(DeedKind::Denied, who, path, why);
+        }
+        usize::from(more > 0) + usize::from(told)
+    }
+
+    /// Nobody knocks any more: what was only counted is told.
+    pub fn close_door(&self) {
+        let more = self.0.door.rest();
+        if more > 0 {
+            self.did(DeedKind::Denied, "", "", format!("{more} more requests were turned away"));
+        }
+    }
+
+    /// A number for a session that begins.
+    pub fn session(&self) -> u64 {
+        self.0.sessions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A client was given the hub's own list of tools (`definitions`, an array), and could have been given `offers`.
+    pub fn listed(&self, visit: &Arc<Visit>, definitions: &str, offers: impl FnOnce() -> Offers) {
+        if self.is_recording() {
+            let (visit, at_ms, offers) = (visit.clone(), now_ms(), offers());
+            self.tell(Event::Listed { visit, at_ms, definitions: definitions.into(), offers });
+        }
+    }
+
+    /// Servers ran, and clients shared them.
+    pub fn measured(&self, measured: Measured) {
+        if self.is_recording() {
+            self.tell(Event::Measured(measured));
+        }
+    }
+
+    /// Observes a call of a client, which wrote `request`: an object with a name and arguments. The observer is silent
+    /// where nothing is recorded.
+    pub fn observe(
+        &self,
+        visit: &Arc<Visit>,
+        kind: CallKind,
+        tool: &str,
+        request: &str,
+        offers: impl FnOnce() -> Offers,
+    ) -> Observer {
+        match self.is_recording() {
+            true => Observer::begin(self, visit, kind, tool, request, offers()),
+            false => Observer::default(),
+        }
+    }
+
+    /// The calls from now on, for a collector of traces; servers are told of the hub's own spans then. `None` where
+    /// somebody collects them already. Calls are traced only while they are recorded.
+    pub fn spans(&self) -> Option<mpsc::Receiver<CallSpan>> {
+        let (spans, received) = mpsc::channel(SPANS);
+        self.0.spans.set(spans).is_ok().then_some(received)
+    }
+
+    /// What a client could have been given directly of these servers, or of the one that its visit is for. Made anew only
+    /// when it changed.
+    pub fn offers(&self, catalog: &Catalog, servers: Vec<String>, visit: &Visit) -> Offers {
+        let all = self.offers_of_all(catalog, servers);
+        if visit.only.is_empty() {
+            return all;
+        }
+        // Of one server alone it would have been given that one's list.
+        Arc::new(all.iter().filter(|offered| offered.server == visit.only).cloned().collect())
+    }
+
+    fn offers_of_all(&self, catalog: &Catalog, servers: Vec<String>) -> Offers {
+        let mut known = self.0.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it =
+            |(of, names, _): &(Catalog, Vec<String>, Offers)| of.is_same(catalog) && *names == servers;
+        if let Some((_, _, offers)) = known.iter().find(|known| is_it(known)) {
+            return offers.clone();
+        }
+        let offers = servers.iter().map(|server| {
+            let tools = |offer: &Arc<Offer>| {
+                offer.tools.iter().map(|tool| (tool.name.clone(), Arc::from(tool.raw.get()))).collect()
+            };
+            Offered { server: server.clone(), tools: catalog.offer(server).map(tools) }
+        });
+        let offers: Offers = Arc::new(offers.collect());
+        known.push_front((catalog.clone(), servers, offers.clone()));
+        known.truncate(OFFERS);
+        offers
+    }
+
+    /// Does the configuration want calls recorded?
+    pub fn is_recording(&self) -> bool {
+        self.0.settings.config.borrow().history().record
+    }
+
+    fn tell(&self, event: Event) {
+        tell(&self.0.mail, &self.0.lost, event);
+    }
+}
+
+fn tell(mail: &mpsc::Sender<Mail>, lost: &AtomicU64, event: Event) {
+    if mail.try_send(Mail::Event(event)).is_err() {
+        lost.fetch_add(1, Ordering::Relaxed);
+    }
+}

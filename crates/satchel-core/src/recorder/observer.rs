@@ -1,0 +1,334 @@
+//! Collects the facts of one call and queues its record when the last handle is dropped.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    time::{Duration, SystemTime},
+};
+
+use satchel_mcp::{ErrorObject, Raw, RawObject};
+use tokio::{sync::mpsc, time::Instant};
+
+use super::{Mail, Recorder, tell};
+use crate::{
+    model::{Code, ResourcePath, ToolPath, ledger::CallKind},
+    stats::{
+        event::{Body, Called, End, Event, Mask, Offers, Split, Visit},
+        keep,
+        trace::{CallSpan, TraceContext},
+    },
+    upstream::{Outcome, log::ServerLog},
+};
+
+/// The rule that stands where nobody made another.
+const USUAL_RULE: &str = "every tool of a server that is on";
+
+/// Observes one call. Cheap to clone; the one by [`Default`] observes nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Observer(Option<Arc<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    mail: mpsc::Sender<Mail>,
+    lost: Arc<AtomicU64>,
+    began: Instant,
+    /// For whoever traces (`SATCHEL_LOG=debug`); it lasts as long as the call.
+    span: tracing::Span,
+    /// Where somebody collects traces.
+    spans: Option<mpsc::Sender<CallSpan>>,
+    draft: Mutex<Draft>,
+}
+
+#[derive(Debug)]
+struct Draft {
+    context: Option<TraceContext>,
+    called: Option<Box<Called>>,
+    /// Since when the server has it.
+    upstream_since: Option<Instant>,
+    /// So much of that it waited for a person.
+    idle: Duration,
+    over: Option<Instant>,
+    ended: bool,
+    /// Whether its arguments and result are kept.
+    keep: bool,
+}
+
+impl Observer {
+    pub(super) fn begin(
+        recorder: &Recorder,
+        visit: &Arc<Visit>,
+        kind: CallKind,
+        tool: &str,
+        request: &str,
+        offers: Offers,
+    ) -> Self {
+        let called = Called {
+            visit: visit.clone(),
+            at_ms: crate::clock::now_ms(),
+            offers,
+            kind,
+            server: String::new(),
+            tool: keep::cut(tool, 200),
+            end: End { outcome: "cancelled", code: None, message: None },
+            time: Split::default(),
+            request: Body::of(request),
+            direct: None,
+            answer: Body::default(),
+            ours: false,
+            rule: String::new(),
+            asked: false,
+            server_era: None,
+            trace: None,
+            arguments: None,
+            result: None,
+            mask: None,
+        };
+        let spans = recorder.0.spans.get().cloned();
+        let draft = Draft {
+            context: spans.as_ref().and_then(|_| TraceContext::begun()),
+            called: Some(Box::new(called)),
+            upstream_since: None,
+            idle: Duration::ZERO,
+            over: None,
+            ended: false,
+            keep: false,
+        };
+        Self(Some(Arc::new(Inner {
+            mail: recorder.0.mail.clone(),
+            lost: recorder.0.lost.clone(),
+            began: Instant::now(),
+            span: tracing::debug_span!(
+                "call",
+                client = visit.client,
+                kind = kind.as_str(),
+                server = tracing::field::Empty,
+                tool = tracing::field::Empty,
+                traceparent = tracing::field::Empty,
+                outcome = tracing::field::Empty,
+            ),
+            spans,
+            draft: Mutex::new(draft),
+        })))
+    }
+
+    fn draft(&self) -> Option<MutexGuard<'_, Draft>> {
+        self.0.as_ref().map(|inner| inner.draft())
+    }
+
+    fn write(&self, write: impl FnOnce(&mut Called)) {
+        if let Some(mut draft) = self.draft()
+            && let Some(called) = &mut draft.called
+        {
+            write(called);
+        }
+    }
+
+    /// The trace it belongs to, as `_meta` has it.
+    pub fn trace(&self, traceparent: &str) {
+        let Some(inner) = &self.0 else { return };
+        inner.span.record("traceparent", traceparent);
+        let mut draft = inner.draft();
+        if inner.spans.is_some() {
+            // What is none, or is not to be recorded, goes on as it came.
+            draft.context = TraceContext::within(traceparent);
+        }
+        if let Some(called) = &mut draft.called {
+            called.trace = Some(keep::cut(traceparent, 64));
+        }
+    }
+
+    /// What the server is told of the trace, where somebody collects it.
+    pub fn traceparent(&self) -> Option<String> {
+        self.draft()?.context.as_ref().map(ToString::to_string)
+    }
+
+    /// The rule that decides about it, and whether a person was asked, for so long.
+    pub fn decided(&self, rule: &str, waited: Option<Duration>) {
+        self.write(|called| {
+            called.rule = rule.to_owned();
+            called.asked |= waited.is_some();
+            called.time.wait += waited.unwrap_or_default();
+        });
+    }
+
+    /// It goes to this tool of a server whose log knows its secrets; a direct call would have been shorter. `keep`: its
+    /// arguments and result are kept.
+    pub fn routed(&self, path: &ToolPath, arguments: Option<&Raw>, keep: bool, log: &ServerLog) {
+        let Some(mut draft) = self.draft() else { return };
+        let given = arguments.map_or("{}", Raw::get);
+        let direct = format!(r#"{{"name":{},"arguments":{given}}}"#, quoted(&path.tool));
+        draft.keep = keep;
+        let Some(called) = &mut draft.called else { return };
+        called.server = path.server.to_string();
+        called.tool = path.tool.clone();
+        called.direct = Some(Body::of(&direct));
+        called.arguments = keep.then(|| Arc::from(given));
+        let log = log.clone();
+        called.mask = Some(Mask(Arc::new(move |text| log.masked(text))));
+        if called.rule.is_empty() {
+            called.rule = USUAL_RULE.to_owned();
+        }
+    }
+
+    /// It goes to this resource.
+    pub fn routed_to_resource(&self, path: &ResourcePath) {
+        self.write(|called| {
+            called.server = path.server.to_string();
+            called.tool = keep::cut(&path.uri, 200);
+            called.direct = Some(Body::of(&format!(r#"{{"uri":{}}}"#, quoted(&path.uri))));
+            called.rule = USUAL_RULE.to_owned();
+        });
+    }
+
+    /// Its server was had after so long, or not; it ran already where `awake` says so.
+    pub fn leased(&self, awake: bool, took: Duration, era: Option<String>, good: bool) {
+        let Some(mut draft) = self.draft() else { return };
+        draft.pause();
+        draft.upstream_since = good.then(Instant::now);
+        if let Some(called) = &mut draft.called {
+            called.server_era = era;
+            let part = if awake { &mut called.time.wait } else { &mut called.time.start };
+            *part += took;
+        }
+    }
+
+    /// The server waited for an answer from the client for so long.
+    pub fn waited(&self, waited: Duration) {
+        let Some(mut draft) = self.draft() else { return };
+        draft.idle += waited;
+        if let Some(called) = &mut draft.called {
+            called.time.wait += waited;
+            called.asked = true;
+        }
+    }
+
+    /// Its server answered with an error of the protocol.
+    pub fn refused(&self, error: &ErrorObject) {
+        let Some(mut draft) = self.draft() else { return };
+        let text = serde_json::to_string(error).unwrap_or_default();
+        draft.end("upstream_error", Some(error.code.to_string()), None);
+        let keep = draft.keep;
+        if let Some(called) = &mut draft.called {
+            called.answer = Body::of(&text);
+            called.result = keep.then(|| text.into());
+        }
+    }
+
+    /// Who used which tool, once that went well.
+    pub fn used(&self) -> Option<(Arc<Visit>, ToolPath)> {
+        let draft = self.draft()?;
+        let called = draft.called.as_ref()?;
+        let is_over = draft.ended && called.kind == CallKind::Call && called.end.outcome == "ok";
+        let server = called.server.parse().ok().filter(|_| is_over)?;
+        Some((called.visit.clone(), ToolPath { server, tool: called.tool.clone() }))
+    }
+
+    /// The hub could not do it.
+    pub fn failed(&self, outcome: Outcome, code: Option<Code>, server: Option<&str>, message: &str) {
+        let Some(mut draft) = self.draft() else { return };
+        let outcome = match outcome {
+            Outcome::NotSent => "not_sent",
+            Outcome::NotExecuted => "not_executed",
+            Outcome::Unknown => "unknown",
+            Outcome::UpstreamError => "upstream_error",
+        };
+        draft.end(outcome, code.map(|code| code.as_str().to_owned()), Some(message.to_owned()));
+        if let (Some(called), Some(server)) = (&mut draft.called, server)
+            && called.server.is_empty()
+        {
+            called.server = server.to_owned();
+        }
+    }
+
+    /// The result that goes to the client. `ours` says that the hub wrote it, and not the server.
+    pub fn answered(&self, result: &Raw, ours: bool) {
+        let Some(mut draft) = self.draft() else { return };
+        let fields = RawObject::parse(result).unwrap_or_default();
+        let content = fields.get("content").or(fields.get("contents")).map_or("", Raw::get);
+        let is_error = fields.get("isError").is_some_and(|value| value.get() == "true");
+        // What a server says is kept only where its results are; what we say, always.
+        let message = (is_error && ours).then(|| text_in(content)).flatten();
+        let outcome = match (is_error, ours) {
+            (false, _) => "ok",
+            (true, false) => "tool_error",
+            (true, true) => "not_sent",
+        };
+        draft.end(outcome, None, message);
+        let keep = draft.keep;
+        if let Some(called) = &mut draft.called {
+            called.answer = Body::of(content);
+            called.ours = ours;
+            called.result = keep.then(|| Arc::from(result.get()));
+        }
+    }
+}
+
+impl Inner {
+    fn draft(&self) -> MutexGuard<'_, Draft> {
+        self.draft.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Draft {
+    /// The server no longer has it.
+    fn pause(&mut self) {
+        if let (Some(since), Some(called)) = (self.upstream_since.take(), &mut self.called) {
+            called.time.upstream += since.elapsed().saturating_sub(self.idle);
+            self.idle = Duration::ZERO;
+        }
+    }
+
+    /// How it ended; what was said first stands.
+    fn end(&mut self, outcome: &'static str, code: Option<String>, message: Option<String>) {
+        self.pause();
+        self.over.get_or_insert_with(Instant::now);
+        if !std::mem::replace(&mut self.ended, true)
+            && let Some(called) = &mut self.called
+        {
+            called.end = End { outcome, code, message };
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let draft = self.draft.get_mut().unwrap_or_else(PoisonError::into_inner);
+        draft.pause();
+        let whole = draft.over.unwrap_or_else(Instant::now) - self.began;
+        let Some(mut called) = draft.called.take() else { return };
+        let time = called.time;
+        called.time.ours = whole.saturating_sub(time.wait + time.start + time.upstream);
+        self.span.record("server", &called.server);
+        self.span.record("tool", &called.tool);
+        self.span.record("outcome", called.end.outcome);
+        self.span.in_scope(|| tracing::debug!(took = ?whole, upstream = ?time.upstream, "called"));
+        if let (Some(spans), Some(context)) = (&self.spans, draft.context.take()) {
+            let ended = SystemTime::now();
+            // A collector that does not keep up misses calls; it does not hold them up.
+            let _ = spans.try_send(CallSpan {
+                context,
+                kind: called.kind.as_str(),
+                client: called.visit.client.clone(),
+                server: called.server.clone(),
+                tool: called.tool.clone(),
+                time: (ended.checked_sub(whole).unwrap_or(ended), ended),
+                split: called.time,
+                outcome: called.end.outcome,
+            });
+        }
+        tell(&self.mail, &self.lost, Event::Called(called));
+    }
+}
+
+/// The first text among blocks of content.
+fn text_in(content: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Block {
+        text: Option<String>,
+    }
+    let blocks: Vec<Block> = serde_json::from_str(content).ok()?;
+    blocks.into_iter().find_map(|block| block.text)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

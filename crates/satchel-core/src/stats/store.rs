@@ -1,0 +1,1172 @@
+//! Writes events to the database. Rows are written first, without token counts; uncounted texts stay in memory, are
+//! handed out for counting, and their counts are added later. Blocks; uses no clock but the events' own times.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use sha2::{Digest, Sha256};
+
+use super::{
+    deferring,
+    event::{Called, Event, Offers, Visit},
+    keep,
+    schema::{self, Damaged, StoreError},
+    sharing,
+    succession::{List, Succession},
+    trail,
+};
+use crate::model::{
+    ToolPath,
+    ledger::{CallKind, LedgerView, Minute},
+};
+
+/// A pause that ends a session, in milliseconds: what a client asks after it has a new list before its model.
+pub const PAUSE: u64 = 30 * 60 * 1000;
+/// Texts that wait to be counted, in bytes. Beyond it they are not counted, and said so.
+const WAITING: usize = 16 * 1024 * 1024;
+/// Texts given out to be counted at once, in bytes.
+const PORTION: usize = 4 * 1024 * 1024;
+/// Numbers kept in memory.
+const REMEMBERED: usize = 20_000;
+/// Sessions kept in memory; what is forgotten begins anew, or is read again.
+const SESSIONS: usize = 1024;
+/// A failure's words.
+const MESSAGE: usize = 500;
+/// How many minutes the live chart has.
+const MINUTES: u64 = 60;
+
+/// The beginning of a text's SHA-256.
+pub type Hash = [u8; 16];
+
+/// A text to be counted.
+pub type Uncounted = (Hash, Arc<str>);
+
+/// The ledger's only writer.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    connection: Connection,
+    tokenizer: String,
+    state: State,
+}
+
+/// What the store knows besides the database.
+#[derive(Debug)]
+struct State {
+    tokenizer: i64,
+    sessions: HashMap<Key, Open>,
+    succession: Succession,
+    dues: Vec<Due>,
+    waiting: HashMap<Hash, Arc<str>>,
+    waiting_bytes: usize,
+    counts: HashMap<Hash, i64>,
+    minutes: VecDeque<(u64, Minute)>,
+    newest: i64,
+    now_ms: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Key {
+    /// The first of several that carry on each other.
+    Legacy(u64),
+    Stateless {
+        client: String,
+        program: String,
+        version: String,
+        only: String,
+    },
+}
+
+/// A session that may go on.
+#[derive(Debug, Clone)]
+struct Open {
+    row: i64,
+    hour: i64,
+    client: String,
+    last_ms: u64,
+    defers: bool,
+    listed: Option<Hash>,
+    baseline: Baseline,
+    /// Tools whose definitions a client that defers has loaded.
+    loaded: HashSet<(String, String)>,
+}
+
+#[derive(Debug, Clone)]
+enum Baseline {
+    /// Nothing was on offer yet.
+    None,
+    /// Of these servers, and so much of it is counted already; more comes from those that had not been read.
+    Of { servers: BTreeSet<String>, unread: BTreeSet<String>, text: Arc<str> },
+    /// Read back from the database.
+    Settled,
+}
+
+/// Numbers that are added when their texts are counted.
+#[derive(Debug)]
+struct Due {
+    needs: Vec<Hash>,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Tokens {
+        call: i64,
+        hours: HoursKey,
+        request: Option<Hash>,
+        answer: Option<Hash>,
+    },
+    Cost {
+        session: i64,
+        hour: i64,
+        client: String,
+        part: Part,
+        plus: Vec<Hash>,
+        minus: Vec<Hash>,
+        shares: Vec<Share>,
+    },
+    Tools {
+        baseline: i64,
+        tools: Vec<(String, String, Hash)>,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct HoursKey {
+    hour: i64,
+    client: String,
+    server: String,
+    tool: String,
+    kind: CallKind,
+}
+
+impl HoursKey {
+    /// Where it is added up, and under which hour: a day is its first.
+    fn tables(&self) -> [(&'static str, i64); 2] {
+        [("hours", self.hour), ("days", day_of(self.hour))]
+    }
+}
+
+/// The first hour of an hour's day.
+fn day_of(hour: i64) -> i64 {
+    hour / 100 * 100
+}
+
+/// A column of `sessions`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Base,
+    Loaded,
+    Definitions,
+    Find,
+    Describe,
+    Wrapping,
+}
+
+impl Part {
+    fn column(self) -> &'static str {
+        match self {
+            Part::Base => "base",
+            Part::Loaded => "loaded",
+            Part::Definitions => "definitions",
+            Part::Find => "find",
+            Part::Describe => "describe",
+            Part::Wrapping => "wrapping",
+        }
+    }
+}
+
+/// The tokens of some texts less those of others, and the tools they are spent on.
+#[derive(Debug, Default)]
+struct Amount {
+    plus: Vec<Uncounted>,
+    minus: Vec<Uncounted>,
+    shares: Vec<Share>,
+}
+
+impl Amount {
+    fn of(plus: impl IntoIterator<Item = Arc<str>>) -> Self {
+        let plus = plus.into_iter().map(|text| (hash(&text), text)).collect();
+        Self { plus, ..Self::default() }
+    }
+
+    fn less(self, minus: impl IntoIterator<Item = Arc<str>>) -> Self {
+        Self { minus: minus.into_iter().map(|text| (hash(&text), text)).collect(), ..self }
+    }
+
+    fn on(self, shares: Vec<Share>) -> Self {
+        Self { shares, ..self }
+    }
+}
+
+/// A tool's share of a cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Share {
+    server: String,
+    tool: String,
+    weight: usize,
+}
+
+impl Store {
+    /// Opens the ledger at `path`. `tokenizer` names what counts, with its version.
+    ///
+    /// # Errors
+    /// [`StoreError`] where nothing can be recorded.
+    pub fn open(path: &Path, tokenizer: &str, now_ms: u64) -> Result<(Self, Option<Damaged>), StoreError> {
+        let (connection, damaged) = schema::open(path)?;
+        let store = Self::with(path, connection, tokenizer, now_ms);
+        match store {
+            Ok(store) => Ok((store, damaged)),
+            Err(error) if error.is_damage() => {
+                let aside = schema::set_aside(path)?;
+                let (connection, _) = schema::open(path)?;
+                Ok((Self::with(path, connection, tokenizer, now_ms)?, Some(Damaged { aside })))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn with(path: &Path, connection: Connection, tokenizer: &str, now_ms: u64) -> Result<Self, StoreError> {
+        trail::resume(&connection, path, now_ms)?;
+        connection.execute("INSERT OR IGNORE INTO tokenizers (name) VALUES (?1)", [tokenizer])?;
+        let id = "SELECT id FROM tokenizers WHERE name = ?1";
+        let tokenizer_id = connection.query_row(id, [tokenizer], |row| row.get(0))?;
+        let newest = connection.query_row("SELECT coalesce(max(id), 0) FROM calls", [], |row| row.get(0))?;
+        let state = State {
+            tokenizer: tokenizer_id,
+            sessions: HashMap::new(),
+            succession: Succession::default(),
+            dues: Vec::new(),
+            waiting: HashMap::new(),
+            waiting_bytes: 0,
+            counts: HashMap::new(),
+            minutes: Self::minutes(&connection, now_ms)?,
+            newest,
+            now_ms,
+        };
+        Ok(Self { path: path.to_owned(), connection, tokenizer: tokenizer.to_owned(), state })
+    }
+
+    fn minutes(connection: &Connection, now_ms: u64) -> Result<VecDeque<(u64, Minute)>, StoreError> {
+        let from = now_ms.saturating_sub(MINUTES * 60_000);
+        let mut rows = connection.prepare(
+            "SELECT time_ms / 60000, count(*), sum(outcome <> 'ok') FROM calls
+             WHERE time_ms >= ?1 AND kind IN ('call', 'read') GROUP BY 1 ORDER BY 1",
+        )?;
+        let rows = rows.query_map([sql(from)], |row| {
+            let (minute, calls, failures): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok((
+                minute.unsigned_abs(),
+                Minute { calls: calls.unsigned_abs(), failures: failures.unsigned_abs() },
+            ))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Checks every page; sets a damaged ledger aside. Takes long for a large one.
+    ///
+    /// # Errors
+    /// [`StoreError`] where no new one can be made.
+    pub fn check(&mut self) -> Result<Option<Damaged>, StoreError> {
+        if schema::is_sound(&self.connection) { Ok(None) } else { self.begin_anew().map(Some) }
+    }
+
+    /// Records events. Where the ledger turns out to be damaged it is set aside, and they go into the new one.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they could not be recorded; they are lost then.
+    pub fn record(&mut self, events: &[Event]) -> Result<Option<Damaged>, StoreError> {
+        let damaged = match self.write(events) {
+            Ok(()) => None,
+            Err(error) if error.is_damage() => {
+                let damaged = self.begin_anew()?;
+                self.write(events)?;
+                Some(damaged)
+            }
+            Err(error) => return Err(error),
+        };
+        if events.iter().any(|event| matches!(event, Event::Deed(_))) {
+            self.remember_trail();
+        }
+        self.settle()?;
+        Ok(damaged)
+    }
+
+    /// The records are written whatever becomes of this: without it, cutting them off again would not be noticed.
+    fn remember_trail(&self) {
+        if let Err(error) = trail::remember_head(&self.connection, &self.path) {
+            tracing::warn!(%error, "cannot remember where the trail ends");
+        }
+    }
+
+    fn begin_anew(&mut self) -> Result<Damaged, StoreError> {
+        // The file must be closed before it is moved, for Windows.
+        self.connection = Connection::open_in_memory()?;
+        let aside = schema::set_aside(&self.path)?;
+        let (connection, _) = schema::open(&self.path)?;
+        let (path, tokenizer) = (self.path.clone(), self.tokenizer.clone());
+        *self = Self::with(&path, connection, &tokenizer, self.state.now_ms)?;
+        Ok(Damaged { aside })
+    }
+
+    fn write(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        let (dues, newest) = (self.state.dues.len(), self.state.newest);
+        let written = self.write_all(events);
+        if written.is_err() {
+            // What was rolled back is owed nothing, and sessions that began in it do not exist.
+            self.state.dues.truncate(dues);
+            self.state.newest = newest;
+            self.state.sessions.clear();
+        }
+        written
+    }
+
+    fn write_all(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        // Calls may be lost when the power goes, which saves a flush for each batch; the trail may not.
+        let lasting = events.iter().any(|event| matches!(event, Event::Deed(_)));
+        if lasting {
+            self.connection.pragma_update(None, "synchronous", "FULL")?;
+        }
+        let written = self.write_transaction(events);
+        if lasting {
+            self.connection.pragma_update(None, "synchronous", "NORMAL")?;
+        }
+        written
+    }
+
+    fn write_transaction(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        let transaction = self.connection.transaction()?;
+        for event in events {
+            self.state.take(&transaction, event)?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Texts to be counted now, a portion of them.
+    pub fn uncounted(&self) -> Vec<Uncounted> {
+        let mut bytes = 0;
+        let mut portion = Vec::new();
+        for (hash, text) in &self.state.waiting {
+            if bytes > 0 && bytes + text.len() > PORTION {
+                break;
+            }
+            bytes += text.len();
+            portion.push((*hash, text.clone()));
+        }
+        portion
+    }
+
+    /// Bytes of texts that wait to be counted.
+    pub fn uncounted_bytes(&self) -> usize {
+        self.state.waiting_bytes
+    }
+
+    /// Takes in what was counted, and adds it where it belongs.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it could not be written; it is kept and written with the next.
+    pub fn counted(&mut self, counts: &[(Hash, usize)]) -> Result<(), StoreError> {
+        let counted_ms = sql(self.state.now_ms);
+        for (hash, tokens) in counts {
+            self.state.counts.insert(*hash, size(*tokens));
+            if let Some(text) = self.state.waiting.remove(hash) {
+                self.state.waiting_bytes = self.state.waiting_bytes.saturating_sub(text.len());
+            }
+        }
+        let transaction = self.connection.transaction()?;
+        for (hash, tokens) in counts {
+            transaction
+                .prepare_cached("INSERT OR REPLACE INTO texts (hash, tokenizer, tokens, counted_ms) VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![hash, self.state.tokenizer, size(*tokens), counted_ms])?;
+        }
+        transaction.commit()?;
+        self.settle()
+    }
+
+    fn settle(&mut self) -> Result<(), StoreError> {
+        let counts = &self.state.counts;
+        let ready = |due: &Due| due.needs.iter().all(|hash| counts.contains_key(hash));
+        if !self.state.dues.iter().any(ready) {
+            return Ok(());
+        }
+        let transaction = self.connection.transaction()?;
+        for due in self.state.dues.iter().filter(|due| ready(due)) {
+            pay(&transaction, counts, &due.what)?;
+        }
+        transaction.commit()?;
+        self.state.dues.retain(|due| !due.needs.iter().all(|hash| self.state.counts.contains_key(hash)));
+        if self.state.dues.is_empty() && self.state.counts.len() > REMEMBERED {
+            self.state.counts.clear();
+        }
+        Ok(())
+    }
+
+    /// What the snapshot shows of it.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub fn view(&mut self, now_ms: u64) -> Result<LedgerView, StoreError> {
+        self.state.now_ms = now_ms;
+        let first = (now_ms / 60_000).saturating_sub(MINUTES - 1);
+        while self.state.minutes.front().is_some_and(|(minute, _)| *minute < first) {
+            self.state.minutes.pop_front();
+        }
+        let today = day_of(hour(&self.connection, now_ms)?);
+        let net =
+            "SELECT coalesce(sum(base + loaded - definitions - find - describe - wrapping), 0) FROM sessions
+                   WHERE hour >= ?1 AND owed = 0 AND NOT face";
+        let net_today = self.connection.prepare_cached(net)?.query_row([today], |row| row.get(0))?;
+        Ok(LedgerView {
+            newest: self.state.newest,
+            calls_hour: self.state.minutes.iter().map(|(_, minute)| minute.calls).sum(),
+            failures_hour: self.state.minutes.iter().map(|(_, minute)| minute.failures).sum(),
+            net_today,
+            // The configuration's to say.
+            ..LedgerView::default()
+        })
+    }
+
+    /// Remembers that so many events could not be recorded.
+    ///
+    /// # Errors
+    /// [`StoreError`] where not even that can be written.
+    pub fn lost(&self, events: u64) -> Result<(), StoreError> {
+        let sql_text = "INSERT INTO facts (name, value) VALUES ('lost', ?1) ON CONFLICT DO UPDATE SET value = value + ?1";
+        self.connection.execute(sql_text, [sql(events)])?;
+        Ok(())
+    }
+
+    /// Deletes what is too old, and the oldest where there is too much.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing or a part of it is deleted then.
+    pub fn retain(&mut self, now_ms: u64, days: u32, bytes: u64) -> Result<(), StoreError> {
+        keep::retain(&self.connection, now_ms, days, bytes)?;
+        if trail::retain(&self.connection, now_ms)? {
+            self.remember_trail();
+        }
+        Ok(())
+    }
+
+    /// Deletes the history: every call with all that was kept of it. The sums stay, unless `sums` goes too.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then it may still be there.
+    pub fn delete_history(&mut self, sums: bool) -> Result<(), StoreError> {
+        // Before the rest: what it was is then no longer in the file.
+        if trail::delete(&self.connection, self.state.now_ms)? {
+            self.remember_trail();
+        }
+        keep::delete(&self.connection, sums)?;
+        // A ledger that was damaged once has a history too.
+        crate::files::remove_asides(&self.path)?;
+        self.state.minutes.clear();
+        // What is owed to a deleted call has nobody to go to; sums still want theirs.
+        self.state.dues.retain(|due| !sums && !matches!(due.what, What::Tokens { .. }));
+        if sums {
+            self.state.sessions.clear();
+        }
+        let needed: HashSet<Hash> =
+            self.state.dues.iter().flat_map(|due| due.needs.iter().copied()).collect();
+        self.state.waiting.retain(|hash, _| needed.contains(hash));
+        self.state.waiting_bytes = self.state.waiting.values().map(|text| text.len()).sum();
+        self.state.counts.retain(|hash, _| needed.contains(hash));
+        if sums {
+            let (path, tokenizer) = (self.path.clone(), self.tokenizer.clone());
+            let connection = std::mem::replace(&mut self.connection, Connection::open_in_memory()?);
+            let newest = self.state.newest;
+            *self = Self::with(&path, connection, &tokenizer, self.state.now_ms)?;
+            self.state.newest = newest;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn take(&mut self, transaction: &Transaction<'_>, event: &Event) -> Result<(), StoreError> {
+        match event {
+            Event::Listed { visit, at_ms, definitions, offers } => {
+                self.listed(transaction, visit, *at_ms, definitions, offers)
+            }
+            Event::Called(called) => self.called(transaction, called),
+            Event::Measured(measured) => sharing::record(transaction, measured),
+            Event::Deed(deed) => Ok(trail::append(transaction, deed)?),
+        }
+    }
+
+    fn listed(
+        &mut self,
+        transaction: &Transaction<'_>,
+        visit: &Visit,
+        at_ms: u64,
+        definitions: &Arc<str>,
+        offers: &Offers,
+    ) -> Result<(), StoreError> {
+        let key = self.session(transaction, visit, at_ms)?;
+        let definitions = compact(definitions);
+        if let Some(session) = visit.session {
+            let list = List { at_ms, definitions: definitions.clone(), offers: offers.clone() };
+            self.succession.listed(session, list);
+        }
+        let hash = hash(&definitions);
+        if !visit.face {
+            self.baseline(transaction, &key, offers)?;
+        }
+        let Some(open) = self.sessions.get_mut(&key) else { return Ok(()) };
+        // The same list asked for again replaces itself in the client.
+        if open.listed == Some(hash) {
+            return Ok(());
+        }
+        open.listed = Some(hash);
+        let open = open.clone();
+        transaction
+            .prepare_cached("UPDATE sessions SET listed = ?2 WHERE id = ?1")?
+            .execute(params![open.row, hash])?;
+        self.cost(transaction, &open, Part::Definitions, Amount::of([definitions]))
+    }
+
+    fn called(&mut self, transaction: &Transaction<'_>, called: &Called) -> Result<(), StoreError> {
+        let key = self.session(transaction, &called.visit, called.at_ms)?;
+        // Whoever never asked for a list would not have loaded one without the hub either.
+        let has_list = self.sessions.get(&key).is_some_and(|open| open.listed.is_some());
+        if has_list && !called.visit.face {
+            self.baseline(transaction, &key, &called.offers)?;
+        }
+        let Some(open) = self.sessions.get(&key).cloned() else { return Ok(()) };
+        let hours = self.row(transaction, called, &open)?;
+        self.tokens_of(transaction, called, self.newest, hours)?;
+        if called.visit.face {
+            return Ok(());
+        }
+        let share =
+            |called: &Called| Share { server: called.server.clone(), tool: called.tool.clone(), weight: 1 };
+        let (answer, request) = (called.answer.text.clone(), called.request.text.clone());
+        match called.kind {
+            CallKind::Find | CallKind::Describe | CallKind::Resources => {
+                let part = if called.kind == CallKind::Describe { Part::Describe } else { Part::Find };
+                if let Some(answer) = answer {
+                    let shares = shares_in(&answer);
+                    self.cost(transaction, &open, part, Amount::of([answer]).on(shares))?;
+                }
+                if let Some(request) = request {
+                    self.cost(transaction, &open, Part::Wrapping, Amount::of([request]))?;
+                }
+            }
+            CallKind::Call | CallKind::Read => {
+                let written = answer.filter(|_| called.ours);
+                let direct = called.direct.as_ref().and_then(|direct| direct.text.clone());
+                let amount = Amount::of(request.into_iter().chain(written)).less(direct);
+                // Too large to be counted; then the difference is not known either, and is only a few words.
+                let known =
+                    called.request.text.is_some() && called.direct.as_ref().is_none_or(|d| d.text.is_some());
+                let routed = called.kind == CallKind::Call && !called.server.is_empty();
+                if known {
+                    let shares = if routed { vec![share(called)] } else { vec![] };
+                    self.cost(transaction, &open, Part::Wrapping, amount.on(shares))?;
+                }
+                if routed && open.defers && has_list {
+                    self.loaded(transaction, &key, &open, called)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A client that defers loads a tool's definition before it first uses it.
+    fn loaded(
+        &mut self,
+        transaction: &Transaction<'_>,
+        key: &Key,
+        open: &Open,
+        called: &Called,
+    ) -> Result<(), StoreError> {
+        let tool = (called.server.clone(), called.tool.clone());
+        let offered = called.offers.iter().find(|offered| offered.server == tool.0);
+        let tools = offered.and_then(|offered| offered.tools.as_deref()).unwrap_or_default();
+        let Some((_, definition)) = tools.iter().find(|(name, _)| *name == tool.1) else { return Ok(()) };
+        if self.sessions.get_mut(key).is_none_or(|open| !open.loaded.insert(tool.clone())) {
+            return Ok(());
+        }
+        let share = Share { server: tool.0, tool: tool.1, weight: 1 };
+        self.cost(transaction, open, Part::Loaded, Amount::of([compact(definition)]).on(vec![share]))
+    }
+
+    fn row(
+        &mut self,
+        transaction: &Transaction<'_>,
+        called: &Called,
+        open: &Open,
+    ) -> Result<HoursKey, StoreError> {
+        let us = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+        let (time, end) = (&called.time, &called.end);
+        let message = called.told().map(|text| keep::cut(&text, MESSAGE));
+        transaction
+            .prepare_cached(
+                "INSERT INTO calls (time_ms, session, client, kind, server, tool, outcome, code, message, wait_us,
+                   start_us, upstream_us, ours_us, request_bytes, result_bytes, rule, asked, client_era, server_era,
+                   trace, arguments, result)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
+                   ?21, ?22)",
+            )?
+            .execute(params![
+                sql(called.at_ms),
+                open.row,
+                called.visit.client,
+                called.kind.as_str(),
+                called.server,
+                called.tool,
+                end.outcome,
+                end.code,
+                message,
+                us(time.wait),
+                us(time.start),
+                us(time.upstream),
+                us(time.ours),
+                size(called.request.bytes),
+                size(called.answer.bytes),
+                called.rule,
+                called.asked,
+                called.visit.era,
+                called.server_era,
+                called.trace,
+                called.arguments.as_deref().map(|text| called.masked(text)),
+                called.result.as_deref().map(|text| called.masked(text)),
+            ])?;
+        self.newest = transaction.last_insert_rowid();
+        let hours = HoursKey {
+            hour: hour(transaction, called.at_ms)?,
+            client: called.visit.client.clone(),
+            server: called.server.clone(),
+            // Sums stay for ever, so they have no line for every name that somebody makes up.
+            tool: match called.kind {
+                CallKind::Read => "(resource)".to_owned(),
+                CallKind::Call if called.server.is_empty() => "(no such tool)".to_owned(),
+                CallKind::Call | CallKind::Find | CallKind::Describe | CallKind::Resources => {
+                    called.tool.clone()
+                }
+            },
+            kind: called.kind,
+        };
+        let failed = end.outcome != "ok";
+        let bucket = bucket(time.whole());
+        for (table, hour) in hours.tables() {
+            transaction
+                .prepare_cached(&format!(
+                    "INSERT INTO {table} (hour, client, server, tool, kind, calls, failures, request_bytes, result_bytes,
+                       uncounted, wait_us, start_us, upstream_us, ours_us, took_{bucket})
+                     VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, 1, ?9, ?10, ?11, ?12, 1)
+                     ON CONFLICT DO UPDATE SET calls = calls + 1, failures = failures + ?6,
+                       request_bytes = request_bytes + ?7, result_bytes = result_bytes + ?8, uncounted = uncounted + 1,
+                       wait_us = wait_us + ?9, start_us = start_us + ?10, upstream_us = upstream_us + ?11,
+                       ours_us = ours_us + ?12, took_{bucket} = took_{bucket} + 1"
+                ))?
+                .execute(params![
+                    hour,
+                    hours.client,
+                    hours.server,
+                    hours.tool,
+                    hours.kind.as_str(),
+                    failed,
+                    size(called.request.bytes),
+                    size(called.answer.bytes),
+                    us(time.wait),
+                    us(time.start),
+                    us(time.upstream),
+                    us(time.ours),
+                ])?;
+        }
+        let searches = !matches!(called.kind, CallKind::Call | CallKind::Read);
+        let column = if searches { "searches" } else { "calls" };
+        transaction
+            .prepare_cached(&format!(
+                "UPDATE sessions SET {column} = {column} + 1, last_ms = ?2 WHERE id = ?1"
+            ))?
+            .execute(params![open.row, sql(called.at_ms)])?;
+        if !searches {
+            self.count_minute(called.at_ms, failed);
+        }
+        Ok(hours)
+    }
+
+    fn count_minute(&mut self, at_ms: u64, failed: bool) {
+        let minute = at_ms / 60_000;
+        self.now_ms = self.now_ms.max(at_ms);
+        let place = match self.minutes.binary_search_by_key(&minute, |(minute, _)| *minute) {
+            Ok(place) => place,
+            Err(place) => {
+                self.minutes.insert(place, (minute, Minute::default()));
+                place
+            }
+        };
+        let (_, counted) = &mut self.minutes[place];
+        counted.calls += 1;
+        counted.failures += u64::from(failed);
+        while self.minutes.len() as u64 > MINUTES + 1 {
+            self.minutes.pop_front();
+        }
+    }
+
+    fn tokens_of(
+        &mut self,
+        transaction: &Transaction<'_>,
+        called: &Called,
+        call: i64,
+        hours: HoursKey,
+    ) -> Result<(), StoreError> {
+        let mut needs = Vec::new();
+        let mut texts = Vec::new();
+        let mut hashes = [None, None];
+        for (body, slot) in [&called.request, &called.answer].into_iter().zip(&mut hashes) {
+            match &body.text {
+                Some(text) => {
+                    let hash = hash(text);
+                    *slot = Some(hash);
+                    needs.push(hash);
+                    texts.push((hash, text.clone()));
+                }
+                None if body.bytes == 0 => {}
+                // Too large to be counted: stays uncounted.
+                None => return Ok(()),
+            }
+        }
+        if self.want(transaction, texts)? {
+            let [request, answer] = hashes;
+            self.dues.push(Due { needs, what: What::Tokens { call, hours, request, answer } });
+        }
+        Ok(())
+    }
+
+    fn cost(
+        &mut self,
+        transaction: &Transaction<'_>,
+        open: &Open,
+        part: Part,
+        amount: Amount,
+    ) -> Result<(), StoreError> {
+        let Amount { plus, minus, shares } = amount;
+        let hashes = |texts: &[Uncounted]| texts.iter().map(|(hash, _)| *hash).collect::<Vec<_>>();
+        let (plus_hashes, minus_hashes) = (hashes(&plus), hashes(&minus));
+        let texts = plus.into_iter().chain(minus).collect();
+        transaction
+            .prepare_cached("UPDATE sessions SET owed = owed + 1 WHERE id = ?1")?
+            .execute([open.row])?;
+        if self.want(transaction, texts)? {
+            let needs = [plus_hashes.as_slice(), &minus_hashes].concat();
+            let (client, hour) = (open.client.clone(), open.hour);
+            let (plus, minus) = (plus_hashes, minus_hashes);
+            let what = What::Cost { session: open.row, hour, client, part, plus, minus, shares };
+            self.dues.push(Due { needs, what });
+        }
+        Ok(())
+    }
+
+    /// Sees to it that these texts are counted some time; false where there are too many already.
+    fn want(&mut self, transaction: &Transaction<'_>, texts: Vec<Uncounted>) -> Result<bool, StoreError> {
+        // The same text may come twice in one go; it is counted, and takes room, once.
+        let mut unknown = BTreeMap::new();
+        for (hash, text) in texts {
+            if self.counts.contains_key(&hash)
+                || self.waiting.contains_key(&hash)
+                || unknown.contains_key(&hash)
+            {
+                continue;
+            }
+            let known = transaction
+                .prepare_cached("SELECT tokens FROM texts WHERE hash = ?1 AND tokenizer = ?2")?
+                .query_row(params![hash, self.tokenizer], |row| row.get(0))
+                .optional()?;
+            match known {
+                Some(tokens) => {
+                    self.counts.insert(hash, tokens);
+                }
+                None => {
+                    unknown.insert(hash, text);
+                }
+            }
+        }
+        let more: usize = unknown.values().map(|text| text.len()).sum();
+        if self.waiting_bytes + more > WAITING {
+            return Ok(false);
+        }
+        self.waiting_bytes += more;
+        self.waiting.extend(unknown);
+        Ok(true)
+    }
+
+    /// The session this belongs to: the one that goes on, or a new one.
+    fn session(
+        &mut self,
+        transaction: &Transaction<'_>,
+        visit: &Visit,
+        at_ms: u64,
+    ) -> Result<Key, StoreError> {
+        let Visit { client, program, version, only, .. } = visit;
+        let key = match visit.session {
+            Some(number) => {
+                let found = self.succession.find(number, visit, at_ms);
+                if let Some((apart, list)) = found.apart {
+                    self.begin_apart(
+                        transaction,
+                        &Visit { session: Some(apart), ..visit.clone() },
+                        at_ms,
+                        list,
+                    )?;
+                }
+                Key::Legacy(found.chain)
+            }
+            None => Key::Stateless {
+                client: client.clone(),
+                program: program.clone(),
+                version: version.clone(),
+                only: only.clone(),
+            },
+        };
+        let over = |open: &Open| visit.session.is_none() && at_ms.saturating_sub(open.last_ms) > PAUSE;
+        if self.sessions.get(&key).is_none_or(over) {
+            let open = match resume(transaction, visit, at_ms)? {
+                Some(open) => open,
+                None => self.begin(transaction, visit, at_ms)?,
+            };
+            self.remember(key.clone(), open);
+        }
+        if let Some(open) = self.sessions.get_mut(&key) {
+            open.last_ms = open.last_ms.max(at_ms);
+            transaction
+                .prepare_cached("UPDATE sessions SET last_ms = max(last_ms, ?2) WHERE id = ?1")?
+                .execute(params![open.row, sql(at_ms)])?;
+        }
+        Ok(key)
+    }
+
+    /// A session that was taken for the continuation of another one, and is not.
+    fn begin_apart(
+        &mut self,
+        transaction: &Transaction<'_>,
+        visit: &Visit,
+        at_ms: u64,
+        list: Option<List>,
+    ) -> Result<(), StoreError> {
+        let Some(session) = visit.session else { return Ok(()) };
+        let began_ms = list.as_ref().map_or(at_ms, |list| list.at_ms);
+        let open = self.begin(transaction, visit, began_ms)?;
+        self.remember(Key::Legacy(session), open);
+        match list {
+            Some(List { at_ms, definitions, offers }) => {
+                self.listed(transaction, visit, at_ms, &definitions, &offers)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn remember(&mut self, key: Key, open: Open) {
+        let oldest = || self.sessions.iter().min_by_key(|(_, open)| open.last_ms).map(|(key, _)| key.clone());
+        if self.sessions.len() >= SESSIONS
+            && let Some(oldest) = oldest()
+        {
+            self.sessions.remove(&oldest);
+        }
+        self.sessions.insert(key, open);
+    }
+
+    fn begin(&self, transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Open, StoreError> {
+        let defers = deferring::defers(&visit.program, &visit.version);
+        let hour = hour(transaction, at_ms)?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO sessions (client, program, version, era, continues, started_ms, last_ms, hour, tokenizer,
+                   defers, face, only_server) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?5, ?6, ?7, ?8, ?9, ?10)",
+            )?
+            .execute(params![
+                visit.client,
+                visit.program,
+                visit.version,
+                visit.era,
+                sql(at_ms),
+                hour,
+                self.tokenizer,
+                defers,
+                visit.face,
+                visit.only,
+            ])?;
+        Ok(Open {
+            row: transaction.last_insert_rowid(),
+            hour,
+            client: visit.client.clone(),
+            last_ms: at_ms,
+            defers,
+            listed: None,
+            baseline: Baseline::None,
+            loaded: HashSet::new(),
+        })
+    }
+
+    /// What this client would have received: the list of all servers as they were when it first asked for one. Servers
+    /// that were on then but had never been read are added when they are.
+    fn baseline(
+        &mut self,
+        transaction: &Transaction<'_>,
+        key: &Key,
+        offers: &Offers,
+    ) -> Result<(), StoreError> {
+        let Some(open) = self.sessions.get(key).cloned() else { return Ok(()) };
+        let is_read = |server: &str| offers.iter().any(|o| o.server == server && o.tools.is_some());
+        let (servers, unread) = match &open.baseline {
+            Baseline::Settled => return Ok(()),
+            Baseline::None => {
+                let all: BTreeSet<String> = offers.iter().map(|offered| offered.server.clone()).collect();
+                let (read, unread) = all.into_iter().partition::<BTreeSet<_>, _>(|server| is_read(server));
+                (read, unread)
+            }
+            Baseline::Of { servers, unread, .. } => {
+                let (came, still) =
+                    unread.iter().cloned().partition::<BTreeSet<_>, _>(|server| is_read(server));
+                if came.is_empty() {
+                    return Ok(());
+                }
+                (servers.union(&came).cloned().collect(), still)
+            }
+        };
+        let offered = offers.iter().filter(|offered| servers.contains(&offered.server));
+        let tools: Vec<(String, String, Arc<str>)> = offered
+            .flat_map(|offered| {
+                let tools = offered.tools.as_deref().unwrap_or_default().iter();
+                tools.map(|(tool, definition)| {
+                    let text = match open.defers {
+                        true => Arc::from(deferring::name(&offered.server, tool)),
+                        false => compact(definition),
+                    };
+                    (offered.server.clone(), tool.clone(), text)
+                })
+            })
+            .collect();
+        if tools.is_empty() {
+            return Ok(());
+        }
+        let texts: Vec<&str> = tools.iter().map(|(_, _, text)| &**text).collect();
+        let whole: Arc<str> =
+            if open.defers { texts.join("\n").into() } else { format!("[{}]", texts.join(",")).into() };
+        let row = self.baseline_row(transaction, hash(&whole), tools)?;
+        transaction
+            .prepare_cached("UPDATE sessions SET baseline = ?2 WHERE id = ?1")?
+            .execute(params![open.row, row])?;
+        if let Some(open) = self.sessions.get_mut(key) {
+            open.baseline = Baseline::Of { servers, unread, text: whole.clone() };
+        }
+        // What was counted of it so far is replaced.
+        let before = if let Baseline::Of { text, .. } = &open.baseline { Some(text.clone()) } else { None };
+        self.cost(transaction, &open, Part::Base, Amount::of([whole]).less(before))
+    }
+
+    fn baseline_row(
+        &mut self,
+        transaction: &Transaction<'_>,
+        hash_of_all: Hash,
+        tools: Vec<(String, String, Arc<str>)>,
+    ) -> Result<i64, StoreError> {
+        let known = transaction
+            .prepare_cached("SELECT id FROM baselines WHERE hash = ?1 AND tokenizer = ?2")?
+            .query_row(params![hash_of_all, self.tokenizer], |row| row.get(0))
+            .optional()?;
+        if let Some(id) = known {
+            // An earlier run may have ended before it had counted the tools.
+            let counted = "SELECT 1 FROM baseline_tools WHERE baseline = ?1 LIMIT 1";
+            if transaction.prepare_cached(counted)?.exists([id])? {
+                return Ok(id);
+            }
+        }
+        let id = match known {
+            Some(id) => id,
+            None => {
+                transaction
+                    .prepare_cached("INSERT INTO baselines (hash, tokenizer) VALUES (?1, ?2)")?
+                    .execute(params![hash_of_all, self.tokenizer])?;
+                transaction.last_insert_rowid()
+            }
+        };
+        let texts: Vec<Uncounted> = tools.iter().map(|(_, _, text)| (hash(text), text.clone())).collect();
+        let needs: Vec<Hash> = texts.iter().map(|(hash, _)| *hash).collect();
+        let tools = tools.into_iter().map(|(server, tool, text)| (server, tool, hash(&text))).collect();
+        if self.want(transaction, texts)? {
+            self.dues.push(Due { needs, what: What::Tools { baseline: id, tools } });
+        }
+        Ok(id)
+    }
+}
+
+fn pay(transaction: &Transaction<'_>, counts: &HashMap<Hash, i64>, what: &What) -> Result<(), StoreError> {
+    let of = |hash: &Hash| counts.get(hash).copied().unwrap_or_default();
+    match what {
+        What::Tokens { call, hours, request, answer } => {
+            let [request, answer] = [request, answer].map(|hash| hash.as_ref().map_or(0, of));
+            transaction
+                .prepare_cached("UPDATE calls SET request_tokens = ?2, result_tokens = ?3 WHERE id = ?1")?
+                .execute(params![call, request, answer])?;
+            for (table, hour) in hours.tables() {
+                transaction
+                    .prepare_cached(&format!(
+                        "UPDATE {table} SET request_tokens = request_tokens + ?6, result_tokens = result_tokens + ?7,
+                           uncounted = uncounted - 1
+                         WHERE hour = ?1 AND client = ?2 AND server = ?3 AND tool = ?4 AND kind = ?5"
+                    ))?
+                    .execute(params![
+                        hour,
+                        hours.client,
+                        hours.server,
+                        hours.tool,
+                        hours.kind.as_str(),
+                        request,
+                        answer
+                    ])?;
+            }
+        }
+        What::Cost { session, hour, client, part, plus, minus, shares } => {
+            let value = plus.iter().map(of).sum::<i64>() - minus.iter().map(of).sum::<i64>();
+            let column = part.column();
+            transaction
+                .prepare_cached(&format!(
+                    "UPDATE sessions SET {column} = {column} + ?2, owed = owed - 1 WHERE id = ?1"
+                ))?
+                .execute(params![session, value])?;
+            for (share, part) in shares.iter().zip(divided(value, shares)) {
+                for (table, hour) in [("tool_costs", *hour), ("tool_costs_days", day_of(*hour))] {
+                    transaction
+                        .prepare_cached(&format!(
+                            "INSERT INTO {table} (hour, client, server, tool, {column}) VALUES (?1, ?2, ?3, ?4, ?5)
+                             ON CONFLICT DO UPDATE SET {column} = {column} + ?5"
+                        ))?
+                        .execute(params![hour, client, share.server, share.tool, part])?;
+                }
+            }
+        }
+        What::Tools { baseline, tools } => {
+            for (server, tool, hash) in tools {
+                transaction
+                    .prepare_cached(
+                        "INSERT OR REPLACE INTO baseline_tools (baseline, server, tool, tokens) VALUES (?1, ?2, ?3, ?4)",
+                    )?
+                    .execute(params![baseline, server, tool, of(hash)])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A value in whole numbers by weight; the sum is the value.
+fn divided(value: i64, shares: &[Share]) -> Vec<i64> {
+    let weights: i64 = shares.iter().map(|share| size(share.weight)).sum();
+    let (mut given, mut passed) = (0, 0);
+    let mut parts = Vec::with_capacity(shares.len());
+    for share in shares {
+        passed += size(share.weight);
+        let upto = if weights == 0 { 0 } else { value * passed / weights };
+        parts.push(upto - given);
+        given = upto;
+    }
+    parts
+}
+
+/// A session that an earlier run of the hub began, or that was forgotten.
+fn resume(transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Option<Open>, StoreError> {
+    let found = transaction
+        .prepare_cached(
+            "SELECT id, hour, last_ms, defers, listed, baseline IS NOT NULL FROM sessions
+             WHERE continues AND last_ms >= ?1 AND client = ?2 AND program = ?3 AND version = ?4 AND only_server = ?5
+               AND id > (SELECT coalesce(max(id), 0) FROM sessions) - 1000
+             ORDER BY last_ms DESC LIMIT 1",
+        )?
+        .query_row(
+            params![sql(at_ms.saturating_sub(PAUSE)), visit.client, visit.program, visit.version, visit.only],
+            |row| {
+                let last_ms: i64 = row.get(2)?;
+                let settled: bool = row.get(5)?;
+                Ok(Open {
+                    row: row.get(0)?,
+                    hour: row.get(1)?,
+                    client: visit.client.clone(),
+                    last_ms: last_ms.unsigned_abs(),
+                    defers: row.get(3)?,
+                    listed: row.get(4)?,
+                    baseline: if settled { Baseline::Settled } else { Baseline::None },
+                    loaded: HashSet::new(),
+                })
+            },
+        )
+        .optional()?;
+    let Some(mut open) = found else { return Ok(None) };
+    let mut used = transaction
+        .prepare_cached("SELECT DISTINCT server, tool FROM calls WHERE session = ?1 AND kind = 'call'")?;
+    open.loaded =
+        used.query_map([open.row], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    Ok(Some(open))
+}
+
+/// Which tools an answer to a search tells of, and how much of it each takes.
+fn shares_in(answer: &str) -> Vec<Share> {
+    #[derive(serde::Deserialize)]
+    struct Block {
+        #[serde(default)]
+        text: String,
+    }
+    #[derive(serde::Deserialize)]
+    struct Found {
+        #[serde(default)]
+        tools: Vec<Box<serde_json::value::RawValue>>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Tool {
+        tool_path: ToolPathText,
+    }
+    type ToolPathText = String;
+    let blocks: Vec<Block> = serde_json::from_str(answer).unwrap_or_default();
+    let found = blocks.iter().filter_map(|block| serde_json::from_str::<Found>(&block.text).ok());
+    found
+        .flat_map(|found| found.tools)
+        .filter_map(|raw| {
+            let tool: Tool = serde_json::from_str(raw.get()).ok()?;
+            let path: ToolPath = tool.tool_path.parse().ok()?;
+            Some(Share { server: path.server.to_string(), tool: path.tool, weight: raw.get().len() })
+        })
+        .collect()
+}
+
+/// The local hour of a moment, as 2026112113.
+pub(super) fn hour(connection: &Connection, at_ms: u64) -> Result<i64, StoreError> {
+    let text = "SELECT CAST(strftime('%Y%m%d%H', ?1 / 1000, 'unixepoch', 'localtime') AS INTEGER)";
+    Ok(connection.prepare_cached(text)?.query_row([sql(at_ms)], |row| row.get(0))?)
+}
+
+/// The step of the histogram a time belongs to.
+fn bucket(took: std::time::Duration) -> u32 {
+    let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    (u64::BITS - ms.leading_zeros()).min(15)
+}
+
+/// A definition or a list of them as clients put it before models: they read it and write it anew, without the white
+/// space and the escapes that a server happened to use.
+fn compact(json: &Arc<str>) -> Arc<str> {
+    match serde_json::from_str::<serde_json::Value>(json) {
+        Ok(value) => value.to_string().into(),
+        Err(_) => json.clone(),
+    }
+}
+
+fn hash(text: &str) -> Hash {
+    let whole = Sha256::digest(text.as_bytes());
+    let mut hash = [0; 16];
+    hash.copy_from_slice(&whole[..16]);
+    hash
+}
+
+/// As SQLite has numbers.
+pub(super) fn sql(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn size(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

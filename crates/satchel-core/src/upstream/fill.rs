@@ -1,0 +1,91 @@
+//! An entry with every reference filled in: as late as possible, and never written anywhere.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{actor::Surroundings, credentials, lifecycle::Failure, log::ServerLog};
+use crate::{
+    clock::now_ms,
+    config::expand::{Template, Values, fill_map},
+    model::{Code, ServerName, TransportConfig, trail::DeedKind},
+    platform::Environment,
+    secrets::Secret,
+    stats::trail::Deed,
+};
+
+/// Fills in every reference, or says what is missing. What is secret in it is kept out of the server's log from then on.
+///
+/// # Errors
+/// A [`Failure`] that names what is not set, or cannot be read.
+pub async fn fill(
+    name: &ServerName,
+    transport: &TransportConfig,
+    around: &Surroundings,
+    log: &ServerLog,
+) -> Result<TransportConfig, Failure> {
+    let mut values = Known { environment: &around.environment, secrets: HashMap::new() };
+    for secret in secrets_of(transport) {
+        match around.secrets.get(&secret).await {
+            Ok(Some(value)) => {
+                let (kind, who) = (DeedKind::SecretRead, name.to_string());
+                let deed =
+                    Deed { at_ms: now_ms(), kind, who, subject: secret.clone(), detail: String::new() };
+                (around.trail.0)(deed);
+                values.secrets.insert(secret, value);
+            }
+            Ok(None) => {}
+            Err(error) => {
+                return Err(Failure {
+                    code: error.code().unwrap_or(Code::NeedsCredential),
+                    message: format!("the secret {secret} cannot be read: {error}"),
+                    missing: vec![secret],
+                });
+            }
+        }
+    }
+    let mut missing = BTreeSet::new();
+    let mut text = |text: &str| Template::parse(text).fill(&values, &mut missing);
+    let filled = match transport {
+        TransportConfig::Stdio { command, args, env, cwd } => TransportConfig::Stdio {
+            command: text(command),
+            args: args.iter().map(|arg| text(arg)).collect(),
+            cwd: cwd.as_deref().map(&mut text),
+            env: fill_map(env, &values, &mut missing),
+        },
+        TransportConfig::Http { url, headers, oauth } => {
+            let mut oauth = oauth.clone();
+            oauth.client_secret = oauth.client_secret.as_deref().map(&mut text);
+            let url = text(url);
+            TransportConfig::Http { url, headers: fill_map(headers, &values, &mut missing), oauth }
+        }
+    };
+    let stored = values.secrets.values().cloned();
+    log.mask(stored.chain(credentials::written_in(&filled)).collect());
+    if missing.is_empty() {
+        return Ok(filled);
+    }
+    let missing: Vec<String> = missing.into_iter().collect();
+    Err(Failure {
+        code: Code::NeedsCredential,
+        message: format!("{} is not set", missing.join(", ")),
+        missing,
+    })
+}
+
+fn secrets_of(transport: &TransportConfig) -> BTreeSet<String> {
+    let names = |text: &str| Template::parse(text).secrets().map(ToOwned::to_owned).collect::<Vec<_>>();
+    transport.texts().flat_map(names).collect()
+}
+
+struct Known<'a> {
+    environment: &'a Environment,
+    secrets: HashMap<String, Secret>,
+}
+
+impl Values for Known<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.environment.variable(name)
+    }
+    fn secret(&self, name: &str) -> Option<String> {
+        self.secrets.get(name).map(|secret| secret.reveal().to_owned())
+    }
+}

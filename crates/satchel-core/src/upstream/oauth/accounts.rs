@@ -1,0 +1,278 @@
+//! The sign-ins of all servers of one hub, and what faces are shown of them. What is shown is also kept in a file, so that
+//! a start of the hub reads no keychain; nothing in it is secret.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use sha2::{Digest, Sha256};
+use tokio::{
+    sync::{mpsc, watch},
+    time::Instant,
+};
+use tokio_util::task::TaskTracker;
+
+use super::{
+    account::{Account, lock},
+    request,
+};
+use crate::{
+    clock::now_ms,
+    files,
+    model::{
+        ServerName,
+        oauth::{SignInState, SignInView},
+    },
+    secrets::{SecretError, Secrets},
+};
+
+/// How long a page of ours waits to be visited, and how many wait at most.
+const TICKET: Duration = Duration::from_secs(10 * 60);
+const TICKETS: usize = 256;
+
+/// Something became different with a server's sign-in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    /// What faces show.
+    Shown(ServerName),
+    /// A token is there again: what waited for that goes on.
+    SignedIn {
+        /// To which server.
+        server: ServerName,
+        /// A person has just signed in.
+        by_person: bool,
+    },
+    /// A sign-in cannot be stored and ends with the hub; why.
+    Unstored(ServerName, String),
+}
+
+/// What all accounts of one hub share.
+#[derive(Debug)]
+pub struct Shared {
+    pub(super) secrets: Secrets,
+    pub(super) tracker: TaskTracker,
+    file: PathBuf,
+    /// Tells the items of one home from those of another.
+    home: String,
+    shown: Mutex<BTreeMap<String, SignInView>>,
+    /// Scopes that a provider did not grant although they were asked for.
+    refused: Mutex<HashMap<ServerName, Vec<String>>>,
+    /// Pages of ours that somebody was asked to visit, by what cannot be guessed.
+    tickets: Mutex<HashMap<String, (ServerName, Instant)>>,
+    changed: mpsc::UnboundedSender<Changed>,
+    /// Counts what became different, for whoever waits for one account.
+    pub(super) made: watch::Sender<u64>,
+}
+
+/// The sign-ins of all servers.
+#[derive(Debug)]
+pub struct Accounts {
+    shared: Arc<Shared>,
+    accounts: Mutex<HashMap<ServerName, Arc<Account>>>,
+}
+
+impl Accounts {
+    /// Those that are remembered in this data directory; also what became different from now on, in order. Reads no
+    /// keychain.
+    pub fn open(
+        data: &Path,
+        secrets: Secrets,
+        tracker: TaskTracker,
+    ) -> (Self, mpsc::UnboundedReceiver<Changed>) {
+        let file = data.join("accounts.json");
+        let mut shown = read(&file);
+        for view in shown.values_mut() {
+            // Nobody waits for that browser any more.
+            if matches!(view.state, SignInState::SigningIn { .. }) {
+                view.state = SignInState::SignedOut;
+            }
+        }
+        let home = Sha256::digest(data.to_string_lossy().as_bytes());
+        let home = home.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        let (changed, changes) = mpsc::unbounded_channel();
+        let (shown, refused, tickets) = (Mutex::new(shown), Mutex::default(), Mutex::default());
+        let made = watch::Sender::new(0);
+        let shared =
+            Arc::new(Shared { secrets, tracker, file, home, shown, refused, tickets, changed, made });
+        (Self { shared, accounts: Mutex::default() }, changes)
+    }
+
+    /// The account of a server.
+    pub fn of(&self, server: &ServerName) -> Arc<Account> {
+        let mut accounts = lock(&self.accounts);
+        let account = accounts
+            .entry(server.clone())
+            .or_insert_with(|| Arc::new(Account::new(server.clone(), self.shared.clone())));
+        account.clone()
+    }
+
+    /// How it stands with a server; `None` where it never wanted a sign-in.
+    pub fn view(&self, server: &ServerName) -> Option<SignInView> {
+        self.shared.view(server)
+    }
+
+    /// A name for a page of ours on which a person may begin a sign-in to this server, once. `None` where this computer
+    /// gives no random numbers.
+    pub fn ticket(&self, server: &ServerName) -> Option<String> {
+        let ticket = request::random().ok()?.reveal().to_owned();
+        let mut tickets = lock(&self.shared.tickets);
+        tickets.retain(|_, (_, since)| since.elapsed() < TICKET);
+        if tickets.len() < TICKETS {
+            tickets.insert(ticket.clone(), (server.clone(), Instant::now()));
+            return Some(ticket);
+        }
+        None
+    }
+
+    /// The server that this page is about. It counts once.
+    pub fn take_ticket(&self, ticket: &str) -> Option<ServerName> {
+        let (server, since) = lock(&self.shared.tickets).remove(ticket)?;
+        (since.elapsed() < TICKET).then_some(server)
+    }
+
+    /// The server is gone, and so is everything of its sign-in.
+    pub async fn forget(&self, server: &ServerName) {
+        let account = lock(&self.accounts).remove(server);
+        let account = account.unwrap_or_else(|| Arc::new(Account::new(server.clone(), self.shared.clone())));
+        if self.shared.view(server).is_none() {
+            return;
+        }
+        account.leave(false, None).await;
+        self.shared.forget(server);
+    }
+}
+
+/// What was shown last. One that cannot be read keeps no other from being shown; its tokens lie in the keychain still.
+fn read(file: &Path) -> BTreeMap<String, SignInView> {
+    let Ok(bytes) = std::fs::read(file) else { return BTreeMap::new() };
+    match serde_json::from_slice::<BTreeMap<String, serde_json::Value>>(&bytes) {
+        Ok(all) => {
+            let view = |(name, view)| Some((name, serde_json::from_value(view).ok()?));
+            all.into_iter().filter_map(view).collect()
+        }
+        Err(error) => {
+            tracing::warn!(%error, file = %file.display(), "what was shown of sign-ins cannot be read");
+            if let Err(error) = files::set_aside(file) {
+                tracing::warn!(%error, "it cannot be set aside either");
+            }
+            BTreeMap::new()
+        }
+    }
+}
+
+impl Shared {
+    /// The name of a server's item in the keychain. No reference in a configuration can name it.
+    pub(super) fn item(&self, server: &ServerName) -> String {
+        format!("oauth/{}/{}", self.home, files::file_stem(server.as_str()))
+    }
+
+    pub(super) fn view(&self, server: &ServerName) -> Option<SignInView> {
+        lock(&self.shown).get(server.as_str()).cloned()
+    }
+
+    /// Is something kept in the keychain that a request may be sent with?
+    pub(super) fn is_signed_in(&self, server: &ServerName) -> bool {
+        self.view(server).is_some_and(|view| match view.state {
+            SignInState::SignedIn { .. }
+            | SignInState::NeedsMoreRights { .. }
+            | SignInState::SigningIn { .. }
+            | SignInState::RenewalDelayed { .. } => true,
+            SignInState::SignedOut | SignInState::NeedsSignIn { .. } | SignInState::NeedsClientId { .. } => {
+                false
+            }
+        })
+    }
+
+    pub(super) fn show(&self, server: &ServerName, state: SignInState, with: impl FnOnce(&mut SignInView)) {
+        let mut shown = lock(&self.shown);
+        let before = shown.get(server.as_str()).cloned();
+        let mut view = before.clone().unwrap_or(SignInView {
+            state: SignInState::SignedOut,
+            account: None,
+            provider: None,
+            scopes: vec![],
+            since_ms: now_ms(),
+        });
+        if std::mem::discriminant(&view.state) != std::mem::discriminant(&state) {
+            view.since_ms = now_ms();
+        }
+        view.state = state;
+        with(&mut view);
+        if before.as_ref() == Some(&view) {
+            return;
+        }
+        let signed_in = matches!(view.state, SignInState::SignedIn { .. });
+        let before = before.map(|before| before.state);
+        shown.insert(server.to_string(), view);
+        self.write(&shown);
+        drop(shown);
+        let server = server.clone();
+        let change = match (&before, signed_in) {
+            (Some(SignInState::SignedIn { .. }), true) | (_, false) => Changed::Shown(server),
+            (before, true) => {
+                let by_person = matches!(before, Some(SignInState::SigningIn { .. }));
+                Changed::SignedIn { server, by_person }
+            }
+        };
+        self.made.send_modify(|made| *made += 1);
+        // Nobody listens any more where the hub ends.
+        let _ = self.changed.send(change);
+    }
+
+    fn forget(&self, server: &ServerName) {
+        let mut shown = lock(&self.shown);
+        if shown.remove(server.as_str()).is_some() {
+            self.write(&shown);
+        }
+        drop(shown);
+        lock(&self.refused).remove(server);
+        self.made.send_modify(|made| *made += 1);
+        let _ = self.changed.send(Changed::Shown(server.clone()));
+    }
+
+    fn write(&self, shown: &BTreeMap<String, SignInView>) {
+        let written = serde_json::to_vec_pretty(shown).map_err(std::io::Error::other);
+        if let Err(error) = written.and_then(|bytes| files::replace(&self.file, &bytes)) {
+            tracing::warn!(%error, "cannot keep what is shown of sign-ins");
+        }
+    }
+
+    pub(super) fn unstored(&self, server: &ServerName, error: &SecretError) {
+        let _ = self.changed.send(Changed::Unstored(server.clone(), error.to_string()));
+    }
+
+    /// Remembers scopes that were asked for and not granted; none where all were.
+    pub(super) fn note_refused(&self, server: &ServerName, scopes: Vec<String>) {
+        lock(&self.refused).insert(server.clone(), scopes);
+    }
+
+    /// Were these asked for, and not granted?
+    pub(super) fn was_refused(&self, server: &ServerName, scopes: &[String]) -> bool {
+        let refused = lock(&self.refused);
+        refused.get(server).is_some_and(|known| scopes.iter().any(|scope| known.contains(scope)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_entry_that_cannot_be_read_hides_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("accounts.json");
+        let good = r#"{"sign_in":"signed_in","ends_ms":null,"renews":true,"since_ms":1}"#;
+        std::fs::write(&file, format!(r#"{{"a":{{"sign_in":"of a later version"}},"b":{good}}}"#)).unwrap();
+        let (accounts, _) = Accounts::open(dir.path(), Secrets::open(dir.path()), TaskTracker::new());
+        assert!(accounts.view(&"a".parse().unwrap()).is_none());
+        assert!(accounts.view(&"b".parse().unwrap()).is_some());
+        std::fs::write(&file, "[").unwrap();
+        let (accounts, _) = Accounts::open(dir.path(), Secrets::open(dir.path()), TaskTracker::new());
+        assert!(accounts.view(&"b".parse().unwrap()).is_none());
+        let mut names = std::fs::read_dir(dir.path()).unwrap().flatten().map(|entry| entry.file_name());
+        assert!(names.any(|name| name.to_string_lossy().starts_with("accounts.json.damaged-")));
+    }
+}

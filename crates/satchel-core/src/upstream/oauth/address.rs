@@ -1,0 +1,211 @@
+//! Which addresses may be asked and opened during a sign-in. Documents that a server names lead wherever it likes; they
+//! must not lead us into the private network, or have a secret sent in the clear.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use url::{Host, Url};
+
+/// Where an address lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Zone {
+    /// This computer.
+    Loopback,
+    /// A network that is not the internet's: private, link-local, shared, or one that services of clouds live in.
+    Private,
+    /// The internet.
+    Public,
+}
+
+/// Where this address lies. Forms of IPv6 that carry an address of IPv4 count as that.
+pub fn zone(address: IpAddr) -> Zone {
+    match address {
+        IpAddr::V4(four) => zone_v4(four),
+        IpAddr::V6(six) => zone_v6(six),
+    }
+}
+
+fn zone_v4(four: Ipv4Addr) -> Zone {
+    let [first, second, third, _] = four.octets();
+    let shared = first == 100 && second & 0xc0 == 64;
+    let benchmark = first == 198 && second & 0xfe == 18;
+    let protocol = first == 192 && second == 0 && third == 0;
+    if four.is_loopback() {
+        Zone::Loopback
+    } else if first == 0
+        || shared
+        || benchmark
+        || protocol
+        || first >= 240
+        || four.is_private()
+        || four.is_link_local()
+        || four.is_multicast()
+    {
+        Zone::Private
+    } else {
+        Zone::Public
+    }
+}
+
+fn zone_v6(six: Ipv6Addr) -> Zone {
+    if six.is_loopback() {
+        return Zone::Loopback;
+    }
+    let parts = six.segments();
+    let four = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
+    match parts {
+        // Mapped (::ffff:a.b.c.d), compatible (::a.b.c.d), and NAT64 (64:ff9b::a.b.c.d).
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+            zone_v4(four(high, low))
+        }
+        // Local NAT64, 6to4 and Teredo.
+        [0x64, 0xff9b, ..] => Zone::Private,
+        [0x2002, high, low, ..] => zone_v4(four(high, low)),
+        [0x2001, 0, ..] => Zone::Private,
+        [first, ..] if first & 0xfe00 == 0xfc00 || first & 0xff80 == 0xfe80 || first & 0xff00 == 0xff00 => {
+            Zone::Private
+        }
+        _ => Zone::Public,
+    }
+}
+
+/// Where the host of an address lies, as far as it says so itself; `None` for a name that has to be looked up.
+pub fn zone_of(url: &Url) -> Option<Zone> {
+    match url.host()? {
+        Host::Ipv4(four) => Some(zone_v4(four)),
+        Host::Ipv6(six) => Some(zone_v6(six)),
+        Host::Domain(name) => is_localhost(name).then_some(Zone::Loopback),
+    }
+}
+
+fn is_localhost(name: &str) -> bool {
+    let name = name.trim_end_matches('.');
+    name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost")
+}
+
+/// What a server at `server` may lead us to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowed {
+    server: Zone,
+}
+
+impl Allowed {
+    /// Of a server that lies there.
+    pub fn around(server: Zone) -> Self {
+        Self { server }
+    }
+
+    /// May an address in this zone be connected to? The internet always; another zone only where the user's own address
+    /// of the server lies in it.
+    pub fn permits(self, zone: Zone) -> bool {
+        zone == Zone::Public || zone == self.server
+    }
+
+    /// May this address be asked, or opened in a browser? Names are judged again when they are looked up.
+    ///
+    /// # Errors
+    /// Why not, in words that follow the address's name.
+    pub fn check(self, url: &Url) -> Result<(), String> {
+        let zone = zone_of(url);
+        match url.scheme() {
+            "https" => {}
+            "http" if zone == Some(Zone::Loopback) && self.server == Zone::Loopback => {}
+            "http" => return Err("is not encrypted (http)".to_owned()),
+            other => return Err(format!("is no web address ({}:)", shown(other))),
+        }
+        if url.host().is_none() {
+            return Err("names no host".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("has a user name or a password in it".to_owned());
+        }
+        if url.fragment().is_some() {
+            return Err("has a fragment (#)".to_owned());
+        }
+        match zone {
+            Some(zone) if !self.permits(zone) => Err(match zone {
+                Zone::Loopback => "is on this computer, and the server is not".to_owned(),
+                Zone::Private | Zone::Public => "is in a private network, and the server is not".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A text from outside as it may be shown: one line, without signs that nobody sees, at most 300 characters.
+pub fn shown(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    let line: String =
+        text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !hidden(*c)).collect();
+    let mut short: String = line.trim().chars().take(300).collect();
+    if short.chars().count() < line.trim().chars().count() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    #[test]
+    fn an_address_lies_where_its_packets_go() {
+        for (address, expected) in [
+            ("127.0.0.1", Zone::Loopback),
+            ("::1", Zone::Loopback),
+            ("::ffff:127.0.0.1", Zone::Loopback),
+            ("10.0.0.5", Zone::Private),
+            ("172.16.3.1", Zone::Private),
+            ("192.168.1.1", Zone::Private),
+            ("169.254.169.254", Zone::Private),
+            ("100.64.0.1", Zone::Private),
+            ("0.0.0.0", Zone::Private),
+            ("255.255.255.255", Zone::Private),
+            ("::ffff:10.0.0.5", Zone::Private),
+            ("64:ff9b::a00:5", Zone::Private),
+            ("2002:a00:5::1", Zone::Private),
+            ("fd00::1", Zone::Private),
+            ("fe80::1", Zone::Private),
+            ("8.8.8.8", Zone::Public),
+            ("2606:4700::1", Zone::Public),
+            ("64:ff9b::808:808", Zone::Public),
+        ] {
+            assert_eq!(zone(address.parse().unwrap()), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_server_leads_only_to_the_internet_or_to_where_it_is_itself() {
+        let (public, local) = (Allowed::around(Zone::Public), Allowed::around(Zone::Loopback));
+        for (address, at_public, at_local) in [
+            ("https://login.example/authorize", true, true),
+            ("http://login.example/authorize", false, false),
+            ("http://127.0.0.1:9/x", false, true),
+            ("http://localhost:9/x", false, true),
+            ("https://localhost/x", false, true),
+            ("https://10.0.0.5/x", false, false),
+            ("http://169.254.169.254/latest", false, false),
+            ("https://0x7f.1/x", false, true),
+            ("https://user:pw@login.example/", false, false),
+            ("https://login.example/#x", false, false),
+            ("javascript:alert(1)", false, false),
+            ("file:///etc/passwd", false, false),
+            ("data:text/html,x", false, false),
+        ] {
+            assert_eq!(public.check(&url(address)).is_ok(), at_public, "{address}");
+            assert_eq!(local.check(&url(address)).is_ok(), at_local, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_text_from_outside_is_one_short_line() {
+        assert_eq!(shown(" a\n\u{202e}b\u{7} "), "a b");
+        assert_eq!(shown(&"x".repeat(400)).chars().count(), 301);
+    }
+}

@@ -1,0 +1,347 @@
+//! Who we are for an authorization server: a client ID that the user entered, a published metadata document, or one that
+//! we register (RFC 7591). And how we prove it at the token endpoint (RFC 6749, section 2.3.1).
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use url::form_urlencoded;
+
+use super::{Trouble, documents::Provider};
+use crate::{
+    model::oauth::{Grant, OAuth},
+    secrets::Secret,
+};
+
+/// How a client proves who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// It does not: it has no secret.
+    #[serde(rename = "none")]
+    Public,
+    /// ID and secret as HTTP Basic.
+    #[serde(rename = "client_secret_basic")]
+    Basic,
+    /// ID and secret in the form.
+    #[serde(rename = "client_secret_post")]
+    Post,
+}
+
+/// A client of one authorization server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    /// Its ID.
+    pub id: String,
+    /// Its secret, where it has one.
+    pub secret: Option<Secret>,
+    /// How it proves who it is.
+    pub method: Method,
+    /// The redirect address it was registered with; any on this computer for one that the user entered.
+    pub redirect: String,
+    /// It was registered by us, and can be again.
+    pub registered: bool,
+    /// The scopes it was registered for; empty where none were named.
+    pub scopes: Vec<String>,
+    /// When its secret ends, in seconds since the Unix epoch.
+    pub secret_ends: Option<u64>,
+    /// Where the registration can be deleted, and the token for that (RFC 7592).
+    pub management: Option<(String, Secret)>,
+}
+
+/// What is to be done to be a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identity {
+    /// This one.
+    Known(Box<Client>),
+    /// Send this to the registration endpoint.
+    Register(Value),
+}
+
+/// The client that is to ask for `wanted`, in the order of the specification: what the user entered, the one that was registered before, a
+/// metadata document, a new registration for all of `scopes`.
+///
+/// # Errors
+/// [`Trouble::NeedsClientId`] where there is no way but to ask the user.
+pub fn identity(
+    settings: &OAuth,
+    provider: &Provider,
+    before: Option<&Client>,
+    redirect: &str,
+    (wanted, scopes): (&[String], &[String]),
+) -> Result<Identity, Trouble> {
+    if let Some(id) = &settings.client_id {
+        return Ok(Identity::Known(Box::new(entered(id, settings, provider, redirect))));
+    }
+    let fits = |client: &&Client| {
+        let allowed = |scope: &String| client.scopes.is_empty() || client.scopes.contains(scope);
+        client.registered && client.redirect == redirect && wanted.iter().all(allowed)
+    };
+    if let Some(client) = before.filter(fits) {
+        return Ok(Identity::Known(Box::new(client.clone())));
+    }
+    if let Some(document) = settings.client_metadata_url.as_ref().filter(|_| provider.takes_documents) {
+        let client = Client {
+            id: document.clone(),
+            secret: None,
+            method: Method::Public,
+            redirect: redirect.to_owned(),
+            registered: false,
+            scopes: vec![],
+            secret_ends: None,
+            management: None,
+        };
+        return Ok(Identity::Known(Box::new(client)));
+    }
+    if provider.registration.is_none() {
+        return Err(Trouble::NeedsClientId {
+            why: format!("{} registers no apps by itself: a client ID has to be entered", provider.issuer),
+            issuer: provider.issuer.clone(),
+        });
+    }
+    Ok(Identity::Register(registration(redirect, scopes)))
+}
+
+/// A client that the user entered. Its secret is filled in by whoever knows it.
+fn entered(id: &str, settings: &OAuth, provider: &Provider, redirect: &str) -> Client {
+    let secret = settings.client_secret.as_deref().map(Secret::new);
+    let method = match (&secret, &provider.methods) {
+        (None, _) => Method::Public,
+        // RFC 8414: an absent list means Basic.
+        (Some(_), None) => Method::Basic,
+        (Some(_), Some(methods)) => match methods.iter().any(|method| method == "client_secret_basic") {
+            true => Method::Basic,
+            false => Method::Post,
+        },
+    };
+    Client {
+        id: id.to_owned(),
+        secret,
+        method,
+        redirect: redirect.to_owned(),
+        registered: false,
+        scopes: vec![],
+        secret_ends: None,
+        management: None,
+    }
+}
+
+/// What is sent to be registered (RFC 7591, section 2; `2026-07-28`: `application_type` must be sent).
+fn registration(redirect: &str, scopes: &[String]) -> Value {
+    let mut request = json!({
+        "client_name": "Satchel",
+        "redirect_uris": [redirect],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "application_type": "native",
+    });
+    if !scopes.is_empty() {
+        request["scope"] = scopes.join(" ").into();
+    }
+    request
+}
+
+/// What a registration endpoint answers. The answer rules, not what was asked for (RFC 7591, section 3.2.1).
+#[derive(Deserialize)]
+struct Registered {
+    client_id: String,
+    #[serde(default)]
+    client_secret: Option<String>,
+    #[serde(default)]
+    client_secret_expires_at: Option<u64>,
+    #[serde(default)]
+    token_endpoint_auth_method: Option<String>,
+    #[serde(default)]
+    registration_access_token: Option<String>,
+    #[serde(default)]
+    registration_client_uri: Option<String>,
+}
+
+/// Reads the answer to a registration.
+///
+/// # Errors
+/// [`Trouble::Refused`] where it names no client, or a way of proof that we do not know.
+pub fn registered(text: &str, redirect: &str, scopes: &[String]) -> Result<Client, Trouble> {
+    let refused = |why: &str| {
+        Trouble::Refused(format!("the registration was answered in a way that leads nowhere: {why}"))
+    };
+    let answer: Registered = serde_json::from_str(text).map_err(|_| refused("it names no client ID"))?;
+    if answer.client_id.is_empty() || answer.client_id.chars().any(char::is_control) {
+        return Err(refused("its client ID cannot be used"));
+    }
+    let secret = answer.client_secret.filter(|secret| !secret.is_empty()).map(Secret::new);
+    let method = match (answer.token_endpoint_auth_method.as_deref(), &secret) {
+        (Some("client_secret_basic"), Some(_)) => Method::Basic,
+        (Some("client_secret_post"), Some(_)) => Method::Post,
+        (Some("none") | None, None) => Method::Public,
+        // A secret that came is wanted back, whatever the answer calls it.
+        (Some("none"), Some(_)) => Method::Post,
+        (None, Some(_)) => Method::Basic,
+        (Some("client_secret_basic" | "client_secret_post"), None) => {
+            return Err(refused("it gives no secret"));
+        }
+        (Some(other), _) => {
+            return Err(refused(&format!(
+                "it wants the client to prove itself by {}",
+                super::address::shown(other)
+            )));
+        }
+    };
+    let management = answer.registration_client_uri.zip(answer.registration_access_token.map(Secret::new));
+    Ok(Client {
+        id: answer.client_id,
+        secret,
+        method,
+        redirect: redirect.to_owned(),
+        registered: true,
+        scopes: scopes.to_vec(),
+        secret_ends: answer.client_secret_expires_at.filter(|ends| *ends > 0),
+        management,
+    })
+}
+
+impl Client {
+    /// Adds the client to the form of a request to the token or revocation endpoint; the value of `Authorization`, where
+    /// it goes there instead. Never both: some servers refuse that.
+    pub fn prove(&self, form: &mut Vec<(&'static str, String)>) -> Option<Secret> {
+        match (self.method, &self.secret) {
+            (Method::Basic, Some(secret)) => {
+                let encoded =
+                    |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+                let pair = format!("{}:{}", encoded(&self.id), encoded(secret.reveal()));
+                Some(Secret::new(format!("Basic {}", STANDARD.encode(pair))))
+            }
+            (Method::Post, Some(secret)) => {
+                form.push(("client_id", self.id.clone()));
+                form.push(("client_secret", secret.reveal().to_owned()));
+                None
+            }
+            (Method::Public | Method::Basic | Method::Post, _) => {
+                form.push(("client_id", self.id.clone()));
+                None
+            }
+        }
+    }
+}
+
+/// Is there a client ID and secret, as a machine needs them?
+///
+/// # Errors
+/// What is missing.
+pub fn machine(settings: &OAuth, provider: &Provider) -> Result<Client, Trouble> {
+    debug_assert_eq!(settings.grant, Grant::ClientCredentials);
+    let (Some(id), Some(_)) = (&settings.client_id, &settings.client_secret) else {
+        let why = "\"grant\": \"client_credentials\" needs \"clientId\" and \"clientSecret\" in the entry's \"oauth\"";
+        return Err(Trouble::NeedsClientId { why: why.to_owned(), issuer: provider.issuer.clone() });
+    };
+    Ok(entered(id, settings, provider, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use url::Url;
+
+    fn provider() -> Provider {
+        Provider::by_default_paths(&Url::parse("https://i.example").unwrap())
+    }
+
+    #[test]
+    fn a_client_is_found_in_the_order_of_the_specification() {
+        let (redirect, document) = ("http://127.0.0.1:4000/callback", "https://satchel.example/client.json");
+        let by_user = OAuth {
+            client_id: Some("app".into()),
+            client_metadata_url: Some(document.into()),
+            ..OAuth::default()
+        };
+        let takes = Provider { takes_documents: true, ..provider() };
+        let known = |settings: &OAuth, provider: &Provider, before: Option<&Client>| match identity(
+            settings,
+            provider,
+            before,
+            redirect,
+            (&[], &[]),
+        )
+        .unwrap()
+        {
+            Identity::Known(client) => client.id,
+            Identity::Register(_) => "register".to_owned(),
+        };
+        let none = OAuth::default();
+        let with_document = OAuth { client_id: None, ..by_user.clone() };
+        let before = registered(r#"{"client_id":"dyn"}"#, redirect, &[]).unwrap();
+        assert_eq!(known(&by_user, &takes, Some(&before)), "app");
+        assert_eq!(known(&with_document, &takes, None), document);
+        assert_eq!(known(&with_document, &provider(), None), "register");
+        assert_eq!(known(&none, &takes, Some(&before)), "dyn");
+        let elsewhere = Client { redirect: "http://127.0.0.1:5000/callback".into(), ..before };
+        assert_eq!(known(&none, &takes, Some(&elsewhere)), "register", "its redirect address is another one");
+        let narrow = registered(r#"{"client_id":"dyn"}"#, redirect, &["read".into()]).unwrap();
+        for (wanted, is_known) in [("read", true), ("write", false)] {
+            let scopes = [wanted.to_owned()];
+            let asked = identity(&none, &takes, Some(&narrow), redirect, (&scopes, &scopes)).unwrap();
+            assert_eq!(matches!(asked, Identity::Known(_)), is_known, "{wanted}");
+        }
+        let closed = Provider { registration: None, ..provider() };
+        let asked = identity(&none, &closed, None, redirect, (&[], &[]));
+        assert!(matches!(asked, Err(Trouble::NeedsClientId { .. })));
+    }
+
+    #[test]
+    fn the_answer_to_a_registration_says_how_the_client_proves_itself() {
+        for (answer, method) in [
+            (r#"{"client_id":"a"}"#, Some(Method::Public)),
+            (r#"{"client_id":"a","token_endpoint_auth_method":"none"}"#, Some(Method::Public)),
+            (
+                r#"{"client_id":"a","client_secret":"s","token_endpoint_auth_method":"none"}"#,
+                Some(Method::Post),
+            ),
+            (r#"{"client_id":"a","client_secret":"s"}"#, Some(Method::Basic)),
+            (
+                r#"{"client_id":"a","client_secret":"s","token_endpoint_auth_method":"client_secret_post"}"#,
+                Some(Method::Post),
+            ),
+            (r#"{"client_id":"a","token_endpoint_auth_method":"client_secret_basic"}"#, None),
+            (r#"{"client_id":"a","token_endpoint_auth_method":"private_key_jwt"}"#, None),
+            (r#"{"client_id":""}"#, None),
+            ("<html>", None),
+        ] {
+            assert_eq!(registered(answer, "r", &[]).map(|client| client.method).ok(), method, "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_secret_goes_one_way_and_is_encoded_for_it() {
+        let client = |method| Client {
+            id: "my app".into(),
+            secret: Some(Secret::new("s3:c+r%t")),
+            method,
+            redirect: String::new(),
+            registered: false,
+            scopes: vec![],
+            secret_ends: None,
+            management: None,
+        };
+        let mut form = Vec::new();
+        let header = client(Method::Basic).prove(&mut form).unwrap();
+        assert_eq!(header.reveal(), format!("Basic {}", STANDARD.encode("my+app:s3%3Ac%2Br%25t")));
+        assert!(form.is_empty(), "nothing of the client in the form");
+        assert!(client(Method::Post).prove(&mut form).is_none());
+        assert_eq!(form, [("client_id", "my app".to_owned()), ("client_secret", "s3:c+r%t".to_owned())]);
+    }
+
+    #[test]
+    fn a_secret_that_the_user_entered_goes_as_the_server_lists_it() {
+        let settings =
+            OAuth { client_id: Some("a".into()), client_secret: Some("s".into()), ..OAuth::default() };
+        for (methods, method) in [
+            (None, Method::Basic),
+            (Some(vec!["client_secret_post", "client_secret_basic"]), Method::Basic),
+            (Some(vec!["client_secret_post"]), Method::Post),
+        ] {
+            let methods = methods.map(|methods| methods.into_iter().map(ToOwned::to_owned).collect());
+            let provider = Provider { methods, ..provider() };
+            assert_eq!(entered("a", &settings, &provider, "r").method, method);
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! From the address of a server to the authorization server that signs people in to it. Decides what is read next; reads
+//! nothing itself.
+//!
+//! One way serves every revision, because a client learns the server's revision only after it is signed in: the newest
+//! rules first; where a server publishes no protected resource metadata at all, those of 2025-03-26.
+
+use std::collections::VecDeque;
+
+use url::Url;
+
+use super::{
+    Trouble,
+    address::{Allowed, shown},
+    challenge::Challenge,
+    documents::{ProtectedResource, Provider, ServerMetadata, at_origin, metadata_places, resource_places},
+    providers,
+};
+use crate::model::oauth::{OAuth, Resource};
+
+/// Authorization servers that are tried, of those that a server names.
+const SERVERS: usize = 5;
+
+/// What came of reading an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fetched {
+    /// A text.
+    Text(String),
+    /// Nothing is there.
+    Absent,
+    /// It must not be read, or led to somewhere else; why.
+    Refused(String),
+    /// It could not be reached, or failed itself; why.
+    Down(String),
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Read this, and say what came of it.
+    Read(Url),
+    /// Found.
+    Done(Box<Found>),
+    /// It ends here.
+    Ended(Trouble),
+}
+
+/// Where to sign in, and what to ask for there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Who signs people in.
+    pub provider: Provider,
+    /// Goes into the `resource` parameter; nothing where none is sent.
+    pub resource: Option<String>,
+    /// The scopes that the server wants, where it says so.
+    pub scopes: Vec<String>,
+    /// All that it knows.
+    pub known: Vec<String>,
+}
+
+impl Found {
+    /// What to ask for, where `extra` was asked for before or is needed now.
+    pub fn asked(&self, extra: &[String]) -> Vec<String> {
+        let mut scopes = united(&self.scopes, extra);
+        // A refresh token comes only for this, where the server knows it (`2026-07-28`, Refresh Tokens).
+        if self.provider.offline_access && !scopes.is_empty() {
+            scopes = united(&scopes, &["offline_access".to_owned()]);
+        }
+        scopes
+    }
+
+    /// What to be registered for: what is asked for now and may be asked for later. Nothing where the server names none.
+    pub fn registered_for(&self, asked: &[String]) -> Vec<String> {
+        if asked.is_empty() { vec![] } else { united(asked, &self.known) }
+    }
+}
+
+/// All of both, each once.
+fn united(one: &[String], other: &[String]) -> Vec<String> {
+    let mut all = one.to_vec();
+    for scope in other {
+        if !all.contains(scope) {
+            all.push(scope.clone());
+        }
+    }
+    all
+}
+
+/// Where a discovery stands.
+#[derive(Debug)]
+enum Stage {
+    Resource {
+        places: VecDeque<Url>,
+    },
+    Server {
+        issuer: String,
+        places: VecDeque<Url>,
+        others: VecDeque<String>,
+        reason: Option<String>,
+    },
+    /// At the server's own origin, as in 2025-03-26.
+    Origin {
+        places: VecDeque<Url>,
+    },
+}
+
+/// One discovery.
+#[derive(Debug)]
+pub struct Discovery<'a> {
+    server: &'a Url,
+    settings: &'a OAuth,
+    allowed: Allowed,
+    challenged: Vec<String>,
+    resource: Option<ProtectedResource>,
+    stage: Stage,
+}
+
+impl<'a> Discovery<'a> {
+    /// Begins at a server that gave this challenge, if any.
+    pub fn new(
+        server: &'a Url,
+        challenge: Option<&Challenge>,
+        settings: &'a OAuth,
+        allowed: Allowed,
+    ) -> Self {
+        let named = challenge.and_then(|challenge| challenge.resource_metadata.as_deref());
+        let places = resource_places(server, named).into();
+        let challenged = challenge.map(|challenge| challenge.scopes.clone()).unwrap_or_default();
+        Self { server, settings, allowed, challenged, resource: None, stage: Stage::Resource { places } }
+    }
+
+    /// What is to be read first.
+    pub fn begin(&self) -> Next {
+        self.next()
+    }
+
+    /// Takes in what came of the address that was to be read.
+    pub fn read(&mut self, fetched: Fetched) -> Next {
+        match fetched {
+            Fetched::Refused(why) => Next::Ended(Trouble::Refused(why)),
+            Fetched::Down(why) => Next::Ended(Trouble::Later(why)),
+            Fetched::Text(text) => self.take(&text),
+            Fetched::Absent => self.pass_over(),
+        }
+    }
+
+    fn next(&self) -> Next {
+        let place = match &self.stage {
+            Stage::Resource { places } | Stage::Server { places, .. } | Stage::Origin { places } => {
+                places.front()
+            }
+        };
+        match place {
+            None => Next::Ended(Trouble::Refused("it could not be found out where to sign in".to_owned())),
+            Some(place) => match self.allowed.check(place) {
+                Ok(()) => Next::Read(place.clone()),
+                Err(why) => Next::Ended(Trouble::Refused(format!("{} {why}", shown(place.as_str())))),
+            },
+        }
+    }
+
+    fn take(&mut self, text: &str) -> Next {
+        match &self.stage {
+            Stage::Resource { .. } => match ProtectedResource::read(text) {
+                None => self.pass_over(),
+                Some(document) if !document.is_of(self.server) => Next::Ended(Trouble::Refused(format!(
+                    "its metadata is of another resource: {}",
+                    shown(&document.resource)
+                ))),
+                Some(document) => {
+                    let servers = document.authorization_servers.iter().take(SERVERS);
+                    let pinned = self.settings.issuer.as_deref();
+                    let wanted = |server: &&String| pinned.is_none_or(|pinned| pinned == server.as_str());
+                    let servers: VecDeque<String> = servers.filter(wanted).cloned().collect();
+                    let names_any = !document.authorization_servers.is_empty();
+                    self.resource = Some(document);
+                    match (names_any, servers.is_empty()) {
+                        (true, true) => Next::Ended(Trouble::Refused(
+                            "it names another authorization server than \"issuer\" in the entry's \"oauth\""
+                                .to_owned(),
+                        )),
+                        (false, _) => self.at_own_origin(),
+                        (true, false) => self.next_server(servers, None),
+                    }
+                }
+            },
+            Stage::Server { issuer, .. } => {
+                let Some(metadata) = ServerMetadata::read(text) else { return self.pass_over() };
+                let issuer = issuer.clone();
+                match metadata.checked(
+                    &issuer,
+                    self.allowed,
+                    self.settings_at(&issuer).allow_no_pkce_announcement,
+                ) {
+                    Ok(provider) => self.found(provider),
+                    Err(why) => self.give_up(format!("{} cannot be used to sign in: {why}", shown(&issuer))),
+                }
+            }
+            Stage::Origin { .. } => {
+                let Some(metadata) = ServerMetadata::read(text) else { return self.pass_over() };
+                let origin = self.server.origin().ascii_serialization();
+                match metadata.checked(&origin, self.allowed, self.settings.allow_no_pkce_announcement) {
+                    Ok(provider) => self.found(provider),
+                    Err(why) => Next::Ended(Trouble::Refused(format!("it cannot be used to sign in: {why}"))),
+                }
+            }
+        }
+    }
+
+    /// The settings, with what this authorization server is known to need.
+    fn settings_at(&self, issuer: &str) -> OAuth {
+        providers::of_issuer(issuer)
+            .map_or_else(|| self.settings.clone(), |known| known.complete(self.settings))
+    }
+
+    /// Nothing usable was where it was looked.
+    fn pass_over(&mut self) -> Next {
+        match &mut self.stage {
+            Stage::Resource { places } => {
+                places.pop_front();
+                if places.is_empty() { self.at_own_origin() } else { self.next() }
+            }
+            Stage::Server { issuer, places, .. } => {
+                places.pop_front();
+                if !places.is_empty() {
+                    return self.next();
+                }
+                let why = format!("{} publishes no metadata", shown(issuer));
+                self.give_up(why)
+            }
+            Stage::Origin { places } => {
+                places.pop_front();
+                if !places.is_empty() {
+                    return self.next();
+                }
+                self.found(Provider::by_default_paths(self.server))
+            }
+        }
+    }
+
+    /// This authorization server cannot be used; perhaps another one can.
+    fn give_up(&mut self, why: String) -> Next {
+        let Stage::Server { others, reason, .. } = &mut self.stage else {
+            return Next::Ended(Trouble::Refused(why));
+        };
+        let first = reason.take().unwrap_or(why);
+        let others = std::mem::take(others);
+        self.next_server(others, Some(first))
+    }
+
+    fn next_server(&mut self, mut servers: VecDeque<String>, reason: Option<String>) -> Next {
+        let Some(issuer) = servers.pop_front() else {
+            let why = reason.unwrap_or_else(|| "it names no authorization server".to_owned());
+            return Next::Ended(Trouble::Refused(why));
+        };
+        let place = Url::parse(&issuer).map_err(|_| "is no address".to_owned());
+        match place.and_then(|url| self.allowed.check(&url).map(|()| url)) {
+            Ok(url) => {
+                let places = metadata_places(&url).into();
+                self.stage = Stage::Server { issuer, places, others: servers, reason };
+                self.next()
+            }
+            Err(why) => {
+                let why = format!("its authorization server {} {why}", shown(&issuer));
+                self.next_server(servers, Some(reason.unwrap_or(why)))
+            }
+        }
+    }
+
+    fn at_own_origin(&mut self) -> Next {
+        let places = metadata_places(&at_origin(self.server, "/")).into_iter().take(1).collect();
+        self.stage = Stage::Origin { places };
+        self.next()
+    }
+
+    fn found(&self, provider: Provider) -> Next {
+        if let Some(pinned) = self.settings.issuer.as_deref()
+            && pinned.trim_end_matches('/') != provider.issuer.trim_end_matches('/')
+        {
+            return Next::Ended(Trouble::Refused(format!(
+                "{} is not the \"issuer\" in the entry's \"oauth\"",
+                shown(&provider.issuer)
+            )));
+        }
+        let scopes = match (&self.settings.scopes, self.challenged.is_empty(), &self.resource) {
+            (Some(configured), _, _) => configured.clone(),
+            (None, false, _) => self.challenged.clone(),
+            (None, true, Some(document)) => document.scopes_supported.clone(),
+            (None, true, None) => vec![],
+        };
+        let named = self.resource.as_ref().map(|document| document.resource.clone());
+        let resource = match &self.settings_at(&provider.issuer).resource {
+            Resource::Named => named,
+            Resource::Off => None,
+            Resource::Value(value) => Some(value.clone()),
+        };
+        let known =
+            self.resource.as_ref().map(|document| document.scopes_supported.clone()).unwrap_or_default();
+        Next::Done(Box::new(Found { provider, resource, scopes, known }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::address::Zone, *};
+
+    const SERVER: &str = "https://a.example/mcp";
+
+    /// Plays a discovery against a web that has these documents.
+    fn play(web: &[(&str, &str)], challenge: Option<&Challenge>, settings: &OAuth) -> (Next, Vec<String>) {
+        let server = Url::parse(SERVER).unwrap();
+        let mut discovery = Discovery::new(&server, challenge, settings, Allowed::around(Zone::Public));
+        let (mut next, mut read) = (discovery.begin(), Vec::new());
+        while let Next::Read(url) = &next {
+            read.push(url.to_string());
+            let document = web.iter().find(|(at, _)| *at == url.as_str());
+            next = discovery.read(match document {
+                None => Fetched::Absent,
+                Some((_, "down")) => Fetched::Down("it is down".into()),
+                Some((_, "elsewhere")) => Fetched::Refused("it leads elsewhere".into()),
+                Some((_, text)) => Fetched::Text((*text).to_owned()),
+            });
+            assert!(read.len() <= 20);
+        }
+        (next, read)
+    }
+
+    fn found(next: Next) -> Found {
+        match next {
+            Next::Done(found) => *found,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn refused(next: Next) -> String {
+        match next {
+            Next::Ended(Trouble::Refused(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    const PRM: &str = "https://a.example/.well-known/oauth-protected-resource/mcp";
+    const META: &str = "https://i.example/.well-known/oauth-authorization-server";
+    const DOCUMENT: &str = r#"{"resource":"https://a.example/mcp","authorization_servers":["https://i.example"],"scopes_supported":["all"]}"#;
+    const METADATA: &str = r#"{"issuer":"https://i.example","authorization_endpoint":"https://i.example/a","token_endpoint":"https://i.example/t","code_challenge_methods_supported":["S256"]}"#;
+
+    #[test]
+    fn the_challenge_s_scopes_win_and_the_document_s_resource_is_sent() {
+        let web = [(PRM, DOCUMENT), (META, METADATA)];
+        let plain = found(play(&web, None, &OAuth::default()).0);
+        assert_eq!((plain.scopes, plain.resource.as_deref()), (vec!["all".to_owned()], Some(SERVER)));
+        let challenge = Challenge { scopes: vec!["read".into()], ..Challenge::default() };
+        assert_eq!(found(play(&web, Some(&challenge), &OAuth::default()).0).scopes, ["read"]);
+        let settings = OAuth { scopes: Some(vec![]), resource: Resource::Off, ..OAuth::default() };
+        let own = found(play(&web, Some(&challenge), &settings).0);
+        assert!(own.scopes.is_empty() && own.resource.is_none());
+    }
+
+    #[test]
+    fn a_server_without_documents_is_one_of_2025_03_26() {
+        let at_origin = "https://a.example/.well-known/oauth-authorization-server";
+        let own = METADATA.replace("https://i.example", "https://a.example");
+        let (next, read) = play(&[(at_origin, &own)], None, &OAuth::default());
+        let with_metadata = found(next);
+        assert_eq!(with_metadata.provider.token.as_str(), "https://a.example/t");
+        assert_eq!((with_metadata.resource, read.len()), (None, 3));
+        let bare = found(play(&[], None, &OAuth::default()).0).provider;
+        assert_eq!(bare.registration.unwrap().as_str(), "https://a.example/register");
+    }
+
+    #[test]
+    fn what_fails_for_the_moment_ends_it_and_what_is_not_there_does_not() {
+        let (next, _) = play(&[(PRM, "down")], None, &OAuth::default());
+        assert_eq!(next, Next::Ended(Trouble::Later("it is down".into())));
+        let root = "https://a.example/.well-known/oauth-protected-resource";
+        let (next, read) =
+            play(&[(PRM, "<html>"), (root, DOCUMENT), (META, METADATA)], None, &OAuth::default());
+        assert_eq!(found(next).provider.issuer, "https://i.example");
+        assert_eq!(read.len(), 3);
+        assert!(refused(play(&[(PRM, "elsewhere")], None, &OAuth::default()).0).contains("elsewhere"));
+    }
+
+    #[test]
+    fn several_authorization_servers_are_tried_until_one_is_good() {
+        let document = r#"{"resource":"https://a.example/mcp","authorization_servers":["http://10.0.0.5","https://gone.example","https://i.example"]}"#;
+        let (next, read) = play(&[(PRM, document), (META, METADATA)], None, &OAuth::default());
+        assert_eq!(found(next).provider.issuer, "https://i.example");
+        assert!(!read.iter().any(|url| url.contains("10.0.0.5")), "{read:?}");
+        let only = r#"{"resource":"https://a.example/mcp","authorization_servers":["http://10.0.0.5:8080"]}"#;
+        assert!(refused(play(&[(PRM, only)], None, &OAuth::default()).0).contains("http://10.0.0.5:8080"));
+        let pinned = OAuth { issuer: Some("https://other.example".into()), ..OAuth::default() };
+        assert!(refused(play(&[(PRM, DOCUMENT)], None, &pinned).0).contains("issuer"));
+    }
+
+    #[test]
+    fn what_must_not_be_asked_ends_it_before_anything_is_asked() {
+        let challenge = Challenge {
+            resource_metadata: Some("http://169.254.169.254/latest/meta-data".into()),
+            ..Challenge::default()
+        };
+        let (next, read) = play(&[], Some(&challenge), &OAuth::default());
+        assert!(refused(next).contains("169.254.169.254") && read.is_empty());
+        let other = DOCUMENT.replace("https://a.example/mcp", "https://b.example/mcp");
+        assert!(refused(play(&[(PRM, &other)], None, &OAuth::default()).0).contains("another resource"));
+    }
+}

@@ -1,0 +1,304 @@
+//! The two documents of discovery: protected resource metadata (RFC 9728) and authorization server metadata (RFC 8414,
+//! OpenID Connect Discovery). Where they lie, and what they must say to be used.
+
+use serde::Deserialize;
+use url::Url;
+
+use super::address::{Allowed, shown};
+
+const RESOURCE: &str = "/.well-known/oauth-protected-resource";
+const OAUTH: &str = "/.well-known/oauth-authorization-server";
+const OPENID: &str = "/.well-known/openid-configuration";
+
+/// What a server says of itself as a protected resource.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ProtectedResource {
+    /// Its own address; goes byte for byte into the `resource` parameter.
+    pub resource: String,
+    /// Who may issue tokens for it.
+    #[serde(default)]
+    pub authorization_servers: Vec<String>,
+    /// The scopes that it knows.
+    #[serde(default)]
+    pub scopes_supported: Vec<String>,
+}
+
+impl ProtectedResource {
+    /// Reads it. `None` where the text is no such document.
+    pub fn read(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// Is it about this server: the same address, or a parent of it by whole path segments?
+    pub fn is_of(&self, server: &Url) -> bool {
+        let Ok(resource) = Url::parse(&self.resource) else { return false };
+        let (parent, path) = (resource.path().trim_end_matches('/'), server.path().trim_end_matches('/'));
+        let below = path.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        resource.origin() == server.origin() && below && resource.username().is_empty()
+    }
+}
+
+/// Where the document of a server may lie, in order; first what its challenge names.
+pub fn resource_places(server: &Url, named: Option<&str>) -> Vec<Url> {
+    let mut places: Vec<Url> = named.and_then(|named| server.join(named).ok()).into_iter().collect();
+    let path = server.path().trim_end_matches('/');
+    for place in [format!("{RESOURCE}{path}"), RESOURCE.to_owned()] {
+        let place = at_origin(server, &place);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// Where the metadata of an issuer may lie, in order (`2025-11-25/basic/authorization.mdx`).
+pub fn metadata_places(issuer: &Url) -> Vec<Url> {
+    let path = issuer.path().trim_end_matches('/');
+    if path.is_empty() {
+        return [OAUTH, OPENID].map(|place| at_origin(issuer, place)).into();
+    }
+    [format!("{OAUTH}{path}"), format!("{OPENID}{path}"), format!("{path}{OPENID}")]
+        .map(|place| at_origin(issuer, &place))
+        .into()
+}
+
+/// The address with this path and nothing else of it.
+pub fn at_origin(address: &Url, path: &str) -> Url {
+    let mut url = address.clone();
+    url.set_path(path);
+    url.set_query(None);
+    url.set_fragment(None);
+    url
+}
+
+/// What an authorization server says of itself, as it came.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct ServerMetadata {
+    /// Who it is.
+    #[serde(default)]
+    pub issuer: Option<String>,
+    #[serde(default)]
+    authorization_endpoint: Option<String>,
+    #[serde(default)]
+    token_endpoint: Option<String>,
+    #[serde(default)]
+    registration_endpoint: Option<String>,
+    #[serde(default)]
+    revocation_endpoint: Option<String>,
+    #[serde(default)]
+    scopes_supported: Vec<String>,
+    #[serde(default)]
+    code_challenge_methods_supported: Option<Vec<String>>,
+    #[serde(default)]
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    #[serde(default)]
+    client_id_metadata_document_supported: bool,
+    #[serde(default)]
+    authorization_response_iss_parameter_supported: bool,
+}
+
+/// An authorization server that may be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provider {
+    /// Who it is; compared byte for byte with what comes back from the browser.
+    pub issuer: String,
+    /// Where people sign in. Machines need none.
+    pub authorization: Option<Url>,
+    /// Where codes become tokens.
+    pub token: Url,
+    /// Where clients register.
+    pub registration: Option<Url>,
+    /// Where tokens are taken back.
+    pub revocation: Option<Url>,
+    /// How clients may prove who they are; `None` where it does not say.
+    pub methods: Option<Vec<String>>,
+    /// Does it know `offline_access`?
+    pub offline_access: bool,
+    /// Does it take client ID metadata documents?
+    pub takes_documents: bool,
+    /// Does it promise `iss` in its answers (RFC 9207)?
+    pub promises_iss: bool,
+}
+
+impl ServerMetadata {
+    /// Reads it. `None` where the text is no such document.
+    pub fn read(text: &str) -> Option<Self> {
+        let metadata: Self = serde_json::from_str(text).ok()?;
+        let says_something = metadata.issuer.is_some() || metadata.token_endpoint.is_some();
+        says_something.then_some(metadata)
+    }
+
+    /// Checks it against the issuer that was asked for.
+    ///
+    /// # Errors
+    /// Why it must not be used, in one sentence.
+    pub fn checked(self, asked: &str, allowed: Allowed, without_pkce: bool) -> Result<Provider, String> {
+        let Some(issuer) = self.issuer else {
+            return Err("its metadata names no issuer (RFC 8414, section 2)".to_owned());
+        };
+        if !is_same_issuer(asked, &issuer) {
+            let (issuer, asked) = (shown(&issuer), shown(asked));
+            return Err(format!("its metadata is of another issuer: {issuer} instead of {asked}"));
+        }
+        let has_s256 = self
+            .code_challenge_methods_supported
+            .as_ref()
+            .is_some_and(|methods| methods.iter().any(|method| method == "S256"));
+        if !has_s256 && !without_pkce {
+            return Err(
+                "its metadata does not announce PKCE with S256, without which a code could be stolen \
+                        (\"allowNoPkceAnnouncement\" in the entry's \"oauth\" accepts that)"
+                    .to_owned(),
+            );
+        }
+        let endpoint = |what: &str, text: Option<String>| match text {
+            None => Ok(None),
+            Some(text) => match Url::parse(&text) {
+                Err(_) => Err(format!("its {what} endpoint is no address: {}", shown(&text))),
+                Ok(url) => match allowed.check(&url) {
+                    Ok(()) => Ok(Some(url)),
+                    Err(why) => Err(format!("its {what} endpoint {} {why}", shown(&text))),
+                },
+            },
+        };
+        let token = endpoint("token", self.token_endpoint)?
+            .ok_or_else(|| "its metadata names no token endpoint".to_owned())?;
+        Ok(Provider {
+            // What comes back from the browser is compared with what the metadata says.
+            issuer,
+            authorization: endpoint("authorization", self.authorization_endpoint)?,
+            token,
+            registration: endpoint("registration", self.registration_endpoint)?,
+            revocation: endpoint("revocation", self.revocation_endpoint)?,
+            methods: self.token_endpoint_auth_methods_supported,
+            offline_access: self.scopes_supported.iter().any(|scope| scope == "offline_access"),
+            takes_documents: self.client_id_metadata_document_supported,
+            promises_iss: self.authorization_response_iss_parameter_supported,
+        })
+    }
+}
+
+impl Provider {
+    /// The paths that revision 2025-03-26 gives to a server without any metadata.
+    pub fn by_default_paths(server: &Url) -> Self {
+        let at = |path: &str| at_origin(server, path);
+        Self {
+            issuer: server.origin().ascii_serialization(),
+            authorization: Some(at("/authorize")),
+            token: at("/token"),
+            registration: Some(at("/register")),
+            revocation: None,
+            methods: None,
+            offline_access: false,
+            takes_documents: false,
+            promises_iss: false,
+        }
+    }
+}
+
+/// Identical; but where the path is empty, a slash at the end makes no difference: large providers write it in one place
+/// and not in the other.
+fn is_same_issuer(asked: &str, said: &str) -> bool {
+    let without =
+        |text: &str| text.strip_suffix('/').map(ToOwned::to_owned).unwrap_or_else(|| text.to_owned());
+    asked == said || (without(asked) == without(said) && Url::parse(asked).is_ok_and(|url| url.path() == "/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::address::Zone, *};
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn places(places: &[Url]) -> Vec<&str> {
+        places.iter().map(Url::as_str).collect()
+    }
+
+    #[test]
+    fn documents_are_looked_for_in_the_order_of_the_specification() {
+        let server = url("https://a.example/v1/mcp?key=x");
+        assert_eq!(
+            places(&resource_places(&server, Some("https://a.example/prm"))),
+            [
+                "https://a.example/prm",
+                "https://a.example/.well-known/oauth-protected-resource/v1/mcp",
+                "https://a.example/.well-known/oauth-protected-resource",
+            ]
+        );
+        assert_eq!(resource_places(&url("https://a.example/"), None).len(), 1);
+        assert_eq!(
+            places(&metadata_places(&url("https://i.example/t1/"))),
+            [
+                "https://i.example/.well-known/oauth-authorization-server/t1",
+                "https://i.example/.well-known/openid-configuration/t1",
+                "https://i.example/t1/.well-known/openid-configuration",
+            ]
+        );
+        assert_eq!(metadata_places(&url("https://i.example")).len(), 2);
+    }
+
+    #[test]
+    fn a_document_is_of_a_server_or_of_a_parent_by_whole_segments() {
+        let server = url("https://a.example/v1/mcp");
+        for (resource, of) in [
+            ("https://a.example/v1/mcp", true),
+            ("https://a.example/v1/mcp/", true),
+            ("https://a.example/v1", true),
+            ("https://a.example", true),
+            ("https://A.example/", true),
+            ("https://a.example/v1/mc", false),
+            ("https://a.example/v2", false),
+            ("https://a.example:8443/v1/mcp", false),
+            ("http://a.example/v1/mcp", false),
+            ("https://b.example/v1/mcp", false),
+            ("nonsense", false),
+        ] {
+            let document = ProtectedResource {
+                resource: resource.into(),
+                authorization_servers: vec![],
+                scopes_supported: vec![],
+            };
+            assert_eq!(document.is_of(&server), of, "{resource}");
+        }
+    }
+
+    #[test]
+    fn metadata_is_used_only_where_every_rule_holds() {
+        let good = serde_json::json!({
+            "issuer": "https://i.example",
+            "authorization_endpoint": "https://login.example/authorize",
+            "token_endpoint": "https://api.example/token",
+            "code_challenge_methods_supported": ["plain", "S256"],
+        });
+        let check = |change: &dyn Fn(&mut serde_json::Value), asked: &str| {
+            let mut document = good.clone();
+            change(&mut document);
+            let metadata = ServerMetadata::read(&document.to_string()).unwrap();
+            metadata.checked(asked, Allowed::around(Zone::Public), false)
+        };
+        let issuer = "https://i.example";
+        assert!(check(&|_| {}, issuer).is_ok(), "endpoints may lie elsewhere");
+        assert!(check(&|_| {}, "https://i.example/").is_ok(), "the one slash of an empty path");
+        assert!(check(&|document| document["issuer"] = "https://i.example/".into(), issuer).is_ok());
+        for (change, asked, why) in [
+            (("issuer", "https://j.example".into()), issuer, "another issuer"),
+            (("issuer", serde_json::Value::Null), issuer, "no issuer"),
+            (("issuer", "https://i.example/t/".into()), "https://i.example/t", "another issuer"),
+            (("code_challenge_methods_supported", serde_json::Value::Null), issuer, "PKCE"),
+            (("code_challenge_methods_supported", serde_json::json!(["plain"])), issuer, "PKCE"),
+            (("token_endpoint", "http://api.example/token".into()), issuer, "not encrypted"),
+            (("token_endpoint", "https://10.0.0.5/token".into()), issuer, "private network"),
+            (("token_endpoint", serde_json::Value::Null), issuer, "no token endpoint"),
+            (("authorization_endpoint", "javascript:alert(1)//".into()), issuer, "no web address"),
+            (("authorization_endpoint", "file:///etc/hostname".into()), issuer, "no web address"),
+            (("registration_endpoint", "https://127.0.0.1/".into()), issuer, "on this computer"),
+        ] {
+            let (key, value): (&str, serde_json::Value) = change;
+            let refused = check(&|document| document[key] = value.clone(), asked).unwrap_err();
+            assert!(refused.contains(why), "{key}: {refused}");
+        }
+        assert!(ServerMetadata::read("{}").is_none() && ServerMetadata::read("<html>").is_none());
+    }
+}

@@ -1,0 +1,323 @@
+//! The one way to the network for a sign-in. What it asks was named by a server, so every address is checked before it is
+//! asked, and again where its name leads to; nothing secret follows a redirect; every answer is bounded in time and size.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use reqwest::{
+    Client, RequestBuilder, Response,
+    dns::{Addrs, Name, Resolve, Resolving},
+    redirect,
+};
+use url::{Host, Url};
+
+use super::{
+    address::{Allowed, Zone, shown, zone, zone_of},
+    challenge::{self, Challenge},
+    discovery::Fetched,
+    tokens::{self, Tokens, Unanswered},
+};
+use crate::secrets::Secret;
+
+/// One request, from its connection to its last byte.
+const TIME: Duration = Duration::from_secs(10);
+/// The largest answer that is read, in bytes.
+const LARGEST: usize = 1 << 20;
+/// Redirects within one origin that are followed for a document.
+const REDIRECTS: usize = 3;
+/// A name is looked up for no longer.
+const LOOKING_UP: Duration = Duration::from_secs(5);
+
+/// To what one server may lead us.
+#[derive(Debug, Clone)]
+pub struct Door {
+    allowed: Allowed,
+    documents: Client,
+    posts: Client,
+}
+
+/// The answer to a registration.
+#[derive(Debug)]
+pub enum Registration {
+    /// A client was registered; the text says which.
+    Made(String),
+    /// The server registers none, or not this one; why.
+    Refused(String),
+    /// It must not be asked, or led elsewhere; why.
+    Unsafe(String),
+    /// It may answer later; why.
+    Later(String),
+}
+
+impl Door {
+    /// The door of a server. Its own name is looked up, to know where it lies: a server in a company's network may sign
+    /// people in there; one on the internet may not.
+    ///
+    /// # Errors
+    /// Where no client can be made.
+    pub async fn of(server: &Url) -> Result<Self, String> {
+        let zone = match zone_of(server) {
+            Some(zone) => zone,
+            None => zone_of_name(server.host_str().unwrap_or_default()).await,
+        };
+        let allowed = Allowed::around(zone);
+        // Fails only where one is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = |policy: redirect::Policy| {
+            Client::builder()
+                .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(TIME)
+                .timeout(TIME)
+                .dns_resolver(Arc::new(Checked { allowed }))
+                .redirect(policy)
+                .build()
+                .map_err(|error| format!("cannot make an HTTP client: {error}"))
+        };
+        let same_origin = redirect::Policy::custom(move |attempt| {
+            let from = attempt.previous().first().map(Url::origin);
+            let stays = from == Some(attempt.url().origin()) && allowed.check(attempt.url()).is_ok();
+            if stays && attempt.previous().len() <= REDIRECTS { attempt.follow() } else { attempt.stop() }
+        });
+        Ok(Self { allowed, documents: client(same_origin)?, posts: client(redirect::Policy::none())? })
+    }
+
+    /// What may be asked.
+    pub fn allowed(&self) -> Allowed {
+        self.allowed
+    }
+
+    /// Reads a document.
+    pub async fn read(&self, url: &Url) -> Fetched {
+        if let Err(why) = self.allowed.check(url) {
+            return Fetched::Refused(format!("{} {why}", shown(url.as_str())));
+        }
+        let response = match self.documents.get(url.clone()).header("accept", "application/json").send().await
+        {
+            Ok(response) => response,
+            Err(error) => return Fetched::Down(unreached(url, &error)),
+        };
+        let status = response.status();
+        if status.is_redirection() {
+            return Fetched::Refused(format!(
+                "{} leads elsewhere, which is not followed",
+                shown(url.as_str())
+            ));
+        }
+        if status.is_server_error() || status.as_u16() == 429 {
+            return Fetched::Down(format!("{} answered HTTP {}", shown(url.as_str()), status.as_u16()));
+        }
+        if !status.is_success() {
+            return Fetched::Absent;
+        }
+        match bounded(response).await {
+            Ok(text) => Fetched::Text(text),
+            Err(why) => Fetched::Down(format!("{}: {why}", shown(url.as_str()))),
+        }
+    }
+
+    /// Registers a client.
+    pub async fn register(&self, url: &Url, request: &serde_json::Value) -> Registration {
+        if let Err(why) = self.allowed.check(url) {
+            return Registration::Unsafe(format!("the registration endpoint {why}"));
+        }
+        let post = self
+            .posts
+            .post(url.clone())
+            .header("content-type", "application/json")
+            .header("accept", "application/json")
+            .body(request.to_string());
+        let response = match post.send().await {
+            Ok(response) => response,
+            Err(error) => return Registration::Later(unreached(url, &error)),
+        };
+        let status = response.status();
+        let text = bounded(response).await.unwrap_or_default();
+        if status.is_redirection() {
+            return Registration::Unsafe(
+                "the registration endpoint leads elsewhere, which is not followed".to_owned(),
+            );
+        }
+        if status.is_server_error() || status.as_u16() == 429 {
+            return Registration::Later(format!("the registration was answered by HTTP {}", status.as_u16()));
+        }
+        if status.is_success() {
+            return Registration::Made(text);
+        }
+        let words = match text.trim() {
+            text if text.is_empty() || text.starts_with('<') => String::new(),
+            text => format!(": {}", shown(text)),
+        };
+        Registration::Refused(format!("the registration was answered by HTTP {}{words}", status.as_u16()))
+    }
+
+    /// Sends a form to a token endpoint.
+    ///
+    /// # Errors
+    /// [`Unanswered`] where no tokens came.
+    pub async fn tokens(
+        &self,
+        url: &Url,
+        form: &[(&'static str, String)],
+        proof: Option<&Secret>,
+    ) -> Result<Tokens, Unanswered> {
+        if let Err(why) = self.allowed.check(url) {
+            return Err(Unanswered::Refused(format!("the token endpoint {why}")));
+        }
+        let response = match self.form(url, form, proof).send().await {
+            Ok(response) => response,
+            // A name that leads where it must not is refused by the look-up, and nothing was sent either.
+            Err(error) if error.is_connect() || error.is_builder() => {
+                return Err(Unanswered::Unsent(unreached(url, &error)));
+            }
+            Err(error) => return Err(Unanswered::Lost(unreached(url, &error))),
+        };
+        let status = response.status().as_u16();
+        let later = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        let later = later.and_then(|value| value.trim().parse().ok());
+        let text = bounded(response).await.map_err(Unanswered::Lost)?;
+        tokens::read(status, later, &text)
+    }
+
+    /// Takes a token back (RFC 7009). Says whether the provider did it.
+    pub async fn revoke(&self, url: &Url, form: &[(&'static str, String)], proof: Option<&Secret>) -> bool {
+        if self.allowed.check(url).is_err() {
+            return false;
+        }
+        self.form(url, form, proof).send().await.is_ok_and(|response| response.status().is_success())
+    }
+
+    /// Deletes a registration (RFC 7592).
+    pub async fn deregister(&self, url: &Url, token: &Secret) {
+        if self.allowed.check(url).is_ok() {
+            // The copy here goes in any case.
+            let _ = self.posts.delete(url.clone()).bearer_auth(token.reveal()).send().await;
+        }
+    }
+
+    /// Asks a server for what it says to who is not signed in. `None` where it wants no sign-in.
+    ///
+    /// # Errors
+    /// Why it could not be asked, in one sentence.
+    pub async fn challenge(&self, server: &Url) -> Result<Option<Challenge>, String> {
+        let initialize = serde_json::json!({
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": satchel_mcp::era::LEGACY[0],
+                "capabilities": {},
+                "clientInfo": { "name": "satchel", "version": env!("CARGO_PKG_VERSION") },
+            },
+        });
+        let post = self
+            .posts
+            .post(server.clone())
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .body(initialize.to_string());
+        let response = post.send().await.map_err(|error| unreached(server, &error))?;
+        let challenge = challenge_of(&response);
+        let session = response.headers().get("mcp-session-id").cloned();
+        if response.status().is_success()
+            && let Some(session) = session
+        {
+            // Nobody is going to use it.
+            let _ = self.posts.delete(server.clone()).header("mcp-session-id", session).send().await;
+        }
+        Ok(match response.status().as_u16() {
+            401 => Some(challenge.unwrap_or_default()),
+            _ => challenge.filter(|challenge| challenge.resource_metadata.is_some()),
+        })
+    }
+
+    fn form(&self, url: &Url, form: &[(&'static str, String)], proof: Option<&Secret>) -> RequestBuilder {
+        let body: String = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        let mut post = self
+            .posts
+            .post(url.clone())
+            .header("content-type", "application/x-www-form-urlencoded")
+            // Some servers answer a form otherwise.
+            .header("accept", "application/json")
+            .body(body);
+        if let Some(proof) = proof
+            && let Ok(mut value) = reqwest::header::HeaderValue::try_from(proof.reveal())
+        {
+            value.set_sensitive(true);
+            post = post.header("authorization", value);
+        }
+        post
+    }
+}
+
+/// The Bearer challenge of an answer.
+pub fn challenge_of(response: &Response) -> Option<Challenge> {
+    let fields = response.headers().get_all("www-authenticate");
+    challenge::bearer(fields.iter().filter_map(|field| field.to_str().ok()))
+}
+
+/// Looks names up, and gives only addresses that may be connected to.
+#[derive(Debug)]
+struct Checked {
+    allowed: Allowed,
+}
+
+impl Resolve for Checked {
+    fn resolve(&self, name: Name) -> Resolving {
+        let allowed = self.allowed;
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let all: Vec<SocketAddr> = found.collect();
+            let good: Vec<SocketAddr> =
+                all.iter().copied().filter(|address| allowed.permits(zone(address.ip()))).collect();
+            if good.is_empty() && !all.is_empty() {
+                return Err(format!(
+                    "{} leads into a private network, and the server is not in it",
+                    name.as_str()
+                )
+                .into());
+            }
+            let addresses: Addrs = Box::new(good.into_iter());
+            Ok(addresses)
+        })
+    }
+}
+
+/// Where the addresses of a name lie; where they differ, or there are none, it counts as one of the internet.
+async fn zone_of_name(name: &str) -> Zone {
+    let looked_up = tokio::time::timeout(LOOKING_UP, tokio::net::lookup_host((name, 0))).await;
+    let Ok(Ok(found)) = looked_up else { return Zone::Public };
+    let mut zones = found.map(|address| zone(address.ip()));
+    let Some(first) = zones.next() else { return Zone::Public };
+    if zones.all(|zone| zone == first) { first } else { Zone::Public }
+}
+
+async fn bounded(mut response: Response) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) if bytes.len() + chunk.len() <= LARGEST => bytes.extend_from_slice(&chunk),
+            Ok(Some(_)) => return Err("its answer is larger than 1 MiB".to_owned()),
+            Ok(None) => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            Err(_) => return Err("its answer broke off".to_owned()),
+        }
+    }
+}
+
+/// The innermost cause, and the host: the whole address may hold a secret.
+fn unreached(url: &Url, error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let host = match url.host() {
+        Some(Host::Domain(name)) => name.to_owned(),
+        Some(Host::Ipv4(address)) => IpAddr::from(address).to_string(),
+        Some(Host::Ipv6(address)) => IpAddr::from(address).to_string(),
+        None => String::new(),
+    };
+    let text = cause.to_string();
+    format!("{} cannot be reached: {}", shown(&host), text.split(" for url").next().unwrap_or_default())
+}

@@ -1,0 +1,56 @@
+//! Signing in to a server behind an address, for every revision from 2025-03-26 on.
+//!
+//! Theory of operation: everything that decides is pure, with neither clock nor network: [`challenge`] and
+//! [`documents`] read what a server says, [`discovery`] says what to read next, [`client`] says who we are, [`request`]
+//! makes the page for the browser and judges what comes back, [`tokens`] reads what the token endpoint answers.
+//! [`door`] is the one way to the network; [`account`] owns the sign-in of one server and renews it.
+
+pub mod account;
+pub mod accounts;
+pub mod address;
+pub mod challenge;
+pub mod client;
+pub mod discovery;
+pub mod documents;
+pub mod door;
+#[cfg(test)]
+mod histories;
+pub mod providers;
+mod record;
+#[cfg(test)]
+mod replays;
+pub mod request;
+pub mod sign_in;
+pub mod tokens;
+
+/// Why a sign-in did not come about, or is no longer good.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// What came did not pass a check. In one sentence.
+    #[error("{0}")]
+    Refused(String),
+    /// Whoever was asked in the browser said no.
+    #[error("the sign-in was declined in the browser{}", with_words(.0))]
+    Denied(String),
+    /// The provider registers no apps by itself: the user has to enter a client ID.
+    #[error("{why}")]
+    NeedsClientId {
+        /// Why, in one sentence.
+        why: String,
+        /// Which authorization server it is about.
+        issuer: String,
+    },
+    /// It may work later.
+    #[error("{0}")]
+    Later(String),
+    /// Nobody came back from the browser in time.
+    #[error("nobody came back from the browser within five minutes")]
+    TimedOut,
+    /// A person gave it up, or began another one.
+    #[error("the sign-in was given up")]
+    Cancelled,
+}
+
+fn with_words(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!(": {words}") }
+}

@@ -1,0 +1,139 @@
+//! What is known of providers that need something else than the specification says. Data, in `providers.json`; what the
+//! user wrote in the entry wins.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use serde::Deserialize;
+use url::Url;
+
+use crate::model::oauth::{OAuth, RedirectHost, Resource};
+
+/// One provider.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Known {
+    /// For people.
+    pub name: String,
+    /// Hosts of its servers; `*.` stands for anything before.
+    hosts: Vec<String>,
+    /// Hosts of its authorization servers.
+    issuers: Vec<String>,
+    /// Where an app is registered.
+    pub page: String,
+    /// What to do there.
+    pub hint: String,
+    #[serde(default)]
+    authorize_parameters: BTreeMap<String, String>,
+    #[serde(default)]
+    redirect: Option<RedirectHost>,
+    #[serde(default)]
+    port: Option<u16>,
+    /// Does it take the `resource` parameter?
+    #[serde(default = "yes")]
+    resource: bool,
+    /// It does PKCE with S256, and does not announce it.
+    #[serde(default)]
+    pkce: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("providers.json")).expect("the built-in table is valid")
+});
+
+/// What is known of the provider of a server.
+pub fn of_server(server: &Url) -> Option<&'static Known> {
+    let host = server.host_str()?;
+    KNOWN.iter().find(|known| known.hosts.iter().any(|pattern| fits(pattern, host)))
+}
+
+/// What is known of an authorization server.
+pub fn of_issuer(issuer: &str) -> Option<&'static Known> {
+    let url = Url::parse(issuer).ok()?;
+    let host = url.host_str()?;
+    KNOWN.iter().find(|known| known.issuers.iter().any(|pattern| fits(pattern, host)))
+}
+
+fn fits(pattern: &str, host: &str) -> bool {
+    match pattern.strip_prefix('*') {
+        Some(end) => host.len() > end.len() && host.ends_with(end),
+        None => pattern == host,
+    }
+}
+
+impl Known {
+    /// The user's settings, with what this provider needs where they say nothing.
+    pub fn complete(&self, settings: &OAuth) -> OAuth {
+        let mut settings = settings.clone();
+        for (name, value) in &self.authorize_parameters {
+            settings.authorize_parameters.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        if settings.redirect == RedirectHost::default() {
+            settings.redirect = self.redirect.unwrap_or_default();
+        }
+        settings.port = settings.port.or(self.port);
+        if !self.resource && settings.resource == Resource::Named {
+            settings.resource = Resource::Off;
+        }
+        settings.allow_no_pkce_announcement |= self.pkce;
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_is_known_by_its_hosts() {
+        for (server, name) in [
+            ("https://api.githubcopilot.com/mcp/", Some("GitHub")),
+            ("https://gmailmcp.googleapis.com/mcp", Some("Google")),
+            ("https://googleapis.com.evil.example/mcp", None),
+            ("https://evilgoogleapis.com/mcp", None),
+            ("https://mcp.notion.com/mcp", None),
+        ] {
+            let known = of_server(&Url::parse(server).unwrap()).map(|known| known.name.as_str());
+            assert_eq!(known, name, "{server}");
+        }
+        for (issuer, name) in [
+            ("https://login.microsoftonline.com/common/v2.0", Some("Microsoft Entra ID")),
+            ("https://dev-1.okta.com/oauth2/default", Some("Okta")),
+            ("https://accounts.google.com/", Some("Google")),
+            ("https://okta.com.evil.example", None),
+            ("nonsense", None),
+        ] {
+            assert_eq!(of_issuer(issuer).map(|known| known.name.as_str()), name, "{issuer}");
+        }
+    }
+
+    #[test]
+    fn what_the_user_wrote_wins() {
+        let google = of_issuer("https://accounts.google.com").unwrap();
+        let mine = OAuth {
+            authorize_parameters: [("prompt".to_owned(), "login".to_owned())].into(),
+            ..OAuth::default()
+        };
+        let both = google.complete(&mine).authorize_parameters;
+        assert_eq!((both["prompt"].as_str(), both["access_type"].as_str()), ("login", "offline"));
+        let entra = of_issuer("https://login.microsoftonline.com/x").unwrap();
+        assert_eq!(entra.complete(&OAuth::default()).resource, Resource::Off);
+        let value = Resource::Value("api://x".into());
+        let mine = OAuth { resource: value.clone(), ..OAuth::default() };
+        assert_eq!(entra.complete(&mine).resource, value);
+        let slack = of_issuer("https://slack.com").unwrap();
+        let mine = OAuth { port: Some(9000), ..OAuth::default() };
+        assert_eq!(slack.complete(&mine).port, Some(9000));
+    }
+
+    #[test]
+    fn every_page_is_one_to_visit() {
+        for known in KNOWN.iter() {
+            assert!(known.page.starts_with("https://") && known.hint.ends_with('.'), "{}", known.name);
+            assert!(!known.issuers.is_empty(), "{}", known.name);
+        }
+    }
+}

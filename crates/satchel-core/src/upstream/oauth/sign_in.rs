@@ -1,0 +1,475 @@
+//! One sign-in with a browser: from a person's click to tokens. Opens no page itself; whoever shows the page does.
+
+use std::{io, pin::Pin, sync::Arc, time::Duration};
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use url::Url;
+
+use super::{
+    Trouble,
+    account::{Account, Credential, State, host_of, lock},
+    client::{self, Client, Identity},
+    documents::Provider,
+    door::Registration,
+    providers,
+    record::Record,
+    request::{Callback, Request, pasted, random},
+    tokens::Unanswered,
+};
+use crate::{
+    clock::now_ms,
+    model::oauth::{RedirectHost, SignInPage, SignInState},
+};
+
+/// How long a sign-in waits for the browser.
+const WAITING: Duration = Duration::from_secs(5 * 60);
+/// The port of the redirect address where the user registers an app and names none.
+const USUAL_PORT: u16 = 7412;
+/// A provider that is busy is asked once more, after so long at most.
+const BUSY: Duration = Duration::from_secs(3);
+
+/// What the browser is shown when it comes back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// Signed in to this server.
+    Done(String),
+    /// It did not come about; why.
+    Failed(String, Trouble),
+    /// Nothing is known of this request.
+    Foreign,
+}
+
+/// A request to the redirect address.
+#[derive(Debug)]
+pub struct Arrival {
+    /// Its query.
+    pub query: String,
+    /// Told what to show, once that is known.
+    pub show: oneshot::Sender<Shown>,
+}
+
+/// A listener at a redirect address. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Listening {
+    /// Its port.
+    pub port: u16,
+    /// What comes to it.
+    pub arrivals: mpsc::Receiver<Arrival>,
+    /// Ends it.
+    pub stop: tokio_util::sync::DropGuard,
+}
+
+/// Who listens at redirect addresses.
+pub trait Callbacks: std::fmt::Debug + Send + Sync {
+    /// Listens at this host of this computer; at any free port for 0. What runs for it is tracked.
+    fn listen(
+        &self,
+        host: RedirectHost,
+        port: u16,
+        tracker: TaskTracker,
+    ) -> Pin<Box<dyn Future<Output = io::Result<Listening>> + Send + '_>>;
+}
+
+/// A sign-in that waits for a browser.
+#[derive(Debug, Clone)]
+pub(super) struct Signing {
+    page: SignInPage,
+    paste: mpsc::Sender<Arrival>,
+    end: watch::Receiver<Option<Result<(), Trouble>>>,
+    cancel: CancellationToken,
+}
+
+/// What became of leaving.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// Was anybody signed in?
+    pub was_in: bool,
+    /// Did the provider take the tokens back? `None` where it cannot.
+    pub revoked: Option<bool>,
+}
+
+impl Credential {
+    /// Begins a sign-in: finds out where, who we are there, and what page to open. One that waits already is gone on with,
+    /// unless `again` wants a new registration.
+    ///
+    /// # Errors
+    /// [`Trouble`]; nothing was opened then.
+    pub async fn begin(&self, callbacks: &dyn Callbacks, again: bool) -> Result<SignInPage, Trouble> {
+        let account = &self.account;
+        if let Some(signing) = account.waiting() {
+            if !again {
+                return Ok(signing.page);
+            }
+            signing.cancel.cancel();
+        }
+        let mut state = account.state.lock().await;
+        // Two clicks at once are one.
+        if let Some(signing) = account.waiting().filter(|_| !again) {
+            return Ok(signing.page);
+        }
+        // Without a keychain it lasts as long as the hub.
+        if let Err(error) = account.load(&mut state, &self.server).await
+            && account.shared.is_signed_in(&account.server)
+        {
+            return Err(Trouble::Later(format!("the sign-in cannot be read: {error}")));
+        }
+        let begun = self.prepare(&mut state, callbacks, again).await;
+        if let Err(Trouble::NeedsClientId { issuer, .. }) = &begun {
+            let known = self.known(issuer);
+            let me = self.completed(issuer);
+            let redirect = me.redirect(me.settings.port.unwrap_or(USUAL_PORT));
+            let page = known.map(|known| known.page.clone());
+            let hint = known.map(|known| known.hint.clone()).unwrap_or_default();
+            account.show(SignInState::NeedsClientId { redirect, page, hint }, |view| {
+                view.provider = Some(host_of(issuer));
+            });
+        }
+        let (request, listening, page) = begun?;
+        drop(state);
+        let (paste, pasted) = mpsc::channel(4);
+        let (ended, end) = watch::channel(None);
+        let cancel = CancellationToken::new();
+        let shown = page.clone();
+        *lock(&account.signing) = Some(Signing { page: page.clone(), paste, end, cancel: cancel.clone() });
+        let before = account.view().map(|view| view.state);
+        account.show(SignInState::SigningIn { until_ms: page.until_ms }, |view| {
+            view.provider = Some(host_of(&request.found.provider.issuer));
+        });
+        let credential = self.clone();
+        account.shared.tracker.spawn(async move {
+            let (outcome, show) = credential.wait(&request, listening, pasted, &cancel).await;
+            credential.settle(&outcome, before);
+            if let Some(show) = show {
+                let server = credential.account.server.to_string();
+                let _ = show.send(match &outcome {
+                    Ok(()) => Shown::Done(server),
+                    Err(trouble) => Shown::Failed(server, trouble.clone()),
+                });
+            }
+            ended.send_replace(Some(outcome));
+        });
+        Ok(shown)
+    }
+
+    /// What is known of this provider.
+    fn known(&self, issuer: &str) -> Option<&'static providers::Known> {
+        providers::of_server(&self.server).or_else(|| providers::of_issuer(issuer))
+    }
+
+    /// The same, with what this provider is known to need.
+    fn completed(&self, issuer: &str) -> Self {
+        match self.known(issuer) {
+            Some(known) => Self { settings: known.complete(&self.settings), ..self.clone() },
+            None => self.clone(),
+        }
+    }
+
+    fn redirect(&self, port: u16) -> String {
+        format!("http://{}:{port}/callback", self.settings.redirect.as_str())
+    }
+
+    /// Everything up to the page. Nothing is sent to anybody that did not pass the checks.
+    async fn prepare(
+        &self,
+        state: &mut State,
+        callbacks: &dyn Callbacks,
+        again: bool,
+    ) -> Result<(Request, Listening, SignInPage), Trouble> {
+        let account = &self.account;
+        let found = self.discover(state).await?;
+        let me = self.completed(&found.provider.issuer);
+        // What one authorization server gave is never shown to another.
+        let (record, was_in) = (state.record.take(), account.is_in());
+        let kept = record.filter(|record| record.issuer == found.provider.issuer);
+        if kept.is_none() && was_in {
+            account.publish(state, false);
+            if let Err(error) = account.store(state).await {
+                tracing::warn!(server = %account.server, %error, "a sign-in that is over cannot be deleted");
+            }
+        }
+        let before = kept.as_ref().map(|record| record.client.clone()).filter(|_| !again);
+        let is_over =
+            |client: &Client| client.secret_ends.is_some_and(|ends| ends.saturating_mul(1000) <= now_ms());
+        let before = before.filter(|client| !is_over(client));
+        state.record = kept;
+        let asked = state.record.as_ref().map(|record| record.asked.clone()).unwrap_or_default();
+        let more: Vec<String> = match account.view().map(|view| view.state) {
+            Some(SignInState::NeedsMoreRights { missing, .. }) => missing.into_iter().chain(asked).collect(),
+            _ => vec![],
+        };
+        let wanted = found.asked(&more);
+        let scopes = found.registered_for(&wanted);
+        let listening = me.listen(callbacks, before.as_ref()).await?;
+        let redirect = me.redirect(listening.port);
+        let client = match client::identity(
+            &me.settings,
+            &found.provider,
+            before.as_ref(),
+            &redirect,
+            (&wanted, &scopes),
+        )? {
+            Identity::Known(client) => *client,
+            Identity::Register(request) => {
+                let Some(endpoint) = &found.provider.registration else {
+                    return Err(Trouble::Refused("its metadata names no registration endpoint".to_owned()));
+                };
+                let door = account.door(state, &self.server).await?;
+                match door.register(endpoint, &request).await {
+                    Registration::Made(answer) => client::registered(&answer, &redirect, &scopes)?,
+                    Registration::Refused(_)
+                        if found.provider == Provider::by_default_paths(&self.server) =>
+                    {
+                        let why = "it answers HTTP 401 and names no place to sign in; \
+                                   give it a token in its \"headers\" instead";
+                        return Err(Trouble::Refused(why.to_owned()));
+                    }
+                    Registration::Refused(why) => {
+                        return Err(Trouble::NeedsClientId {
+                            why: format!("{why}: a client ID has to be entered"),
+                            issuer: found.provider.issuer.clone(),
+                        });
+                    }
+                    Registration::Unsafe(why) => return Err(Trouble::Refused(why)),
+                    Registration::Later(why) => return Err(Trouble::Later(why)),
+                }
+            }
+        };
+        let request = Request::new(found, client, wanted, (random()?, random()?));
+        let url = request.page(&me.settings)?;
+        let door = account.door(state, &self.server).await?;
+        door.allowed().check(&url).map_err(|why| Trouble::Refused(format!("its sign-in page {why}")))?;
+        // Kept from now on, with its redirect address, so that a page nobody finishes costs no second registration. But
+        // tokens that are there are renewed by the client they were given to, until others take their place.
+        if state.record.as_ref().is_none_or(|record| record.tokens.is_none()) {
+            let mut record = Record::new(&self.server, &request.found, request.client.clone());
+            record.asked.clone_from(&request.scopes);
+            state.record = Some(record);
+        }
+        let until_ms = now_ms() + u64::try_from(WAITING.as_millis()).unwrap_or(u64::MAX);
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let page = SignInPage { url: url.to_string(), host, redirect, until_ms, not_opened: None };
+        Ok((request, listening, page))
+    }
+
+    /// At the port that was registered, where there is one.
+    async fn listen(&self, callbacks: &dyn Callbacks, before: Option<&Client>) -> Result<Listening, Trouble> {
+        let registered = before.filter(|client| client.registered).and_then(|client| {
+            let redirect = Url::parse(&client.redirect).ok()?;
+            (redirect.host_str() == Some(self.settings.redirect.as_str())).then_some(redirect.port()?)
+        });
+        // An app that the user registered has one redirect address.
+        let usual = self.settings.client_id.as_ref().map_or(0, |_| USUAL_PORT);
+        let port = self.settings.port.or(registered).unwrap_or(usual);
+        let tracker = || self.account.shared.tracker.clone();
+        match callbacks.listen(self.settings.redirect, port, tracker()).await {
+            Ok(listening) => Ok(listening),
+            // Registered anew with another one.
+            Err(_) if self.settings.port.is_none() && port != 0 => {
+                let any = callbacks.listen(self.settings.redirect, 0, tracker()).await;
+                any.map_err(|error| {
+                    Trouble::Later(format!("no port is free for the browser to come back to: {error}"))
+                })
+            }
+            Err(error) => Err(Trouble::Refused(format!(
+                "port {port}, to which the browser comes back, cannot be used: {error}; end the program that has it"
+            ))),
+        }
+    }
+
+    /// Waits for the browser, or for what a person pastes.
+    async fn wait(
+        &self,
+        request: &Request,
+        mut listening: Listening,
+        mut pasted: mpsc::Receiver<Arrival>,
+        cancel: &CancellationToken,
+    ) -> (Result<(), Trouble>, Option<oneshot::Sender<Shown>>) {
+        let deadline = tokio::time::Instant::now() + WAITING;
+        loop {
+            let arrival = tokio::select! {
+                Some(arrival) = listening.arrivals.recv() => arrival,
+                Some(arrival) = pasted.recv() => arrival,
+                () = cancel.cancelled() => return (Err(Trouble::Cancelled), None),
+                () = tokio::time::sleep_until(deadline) => return (Err(Trouble::TimedOut), None),
+            };
+            let outcome = match request.judge(&arrival.query) {
+                Callback::Foreign => {
+                    let _ = arrival.show.send(Shown::Foreign);
+                    continue;
+                }
+                Callback::Ended(trouble) => Err(trouble),
+                Callback::Code(code) => self.redeem(request, &code).await,
+            };
+            return (outcome, Some(arrival.show));
+        }
+    }
+
+    async fn redeem(&self, request: &Request, code: &crate::secrets::Secret) -> Result<(), Trouble> {
+        let account = &self.account;
+        let mut state = account.state.lock().await;
+        let door = account.door(&mut state, &self.server).await?;
+        let mut form = request.exchange(code);
+        let proof = request.client.prove(&mut form);
+        let endpoint = &request.found.provider.token;
+        let mut answer = door.tokens(endpoint, &form, proof.as_ref()).await;
+        // A code that was not looked at can be shown once more.
+        if let Err(Unanswered::Busy(_, told)) = &answer {
+            let pause = Duration::from_secs(told.unwrap_or(1)).min(BUSY);
+            tokio::time::sleep(pause).await;
+            answer = door.tokens(endpoint, &form, proof.as_ref()).await;
+        }
+        match answer {
+            Ok(tokens) => {
+                let granted = tokens.scopes.clone();
+                let mut record = Record::new(&self.server, &request.found, request.client.clone());
+                record.asked.clone_from(&request.scopes);
+                state.record = Some(record);
+                account.take(&mut state, tokens, false).await;
+                let not_granted = |scope: &&String| {
+                    granted.as_ref().is_some_and(|granted| !granted.contains(scope))
+                        && *scope != "offline_access"
+                };
+                let refused = request.scopes.iter().filter(not_granted).cloned().collect();
+                account.shared.note_refused(&account.server, refused);
+                Ok(())
+            }
+            Err(Unanswered::Client(why)) => {
+                if request.client.registered {
+                    state.record = None;
+                }
+                Err(Trouble::Refused(why))
+            }
+            Err(Unanswered::Grant(why) | Unanswered::Refused(why)) => Err(Trouble::Refused(why)),
+            Err(Unanswered::Busy(why, _) | Unanswered::Lost(why) | Unanswered::Unsent(why)) => {
+                Err(Trouble::Later(why))
+            }
+        }
+    }
+
+    /// Shows what came of it. Where nothing did, it is as it was before.
+    fn settle(&self, outcome: &Result<(), Trouble>, before: Option<SignInState>) {
+        let account = &self.account;
+        let Err(trouble) = outcome else { return };
+        if matches!(trouble, Trouble::Cancelled) && account.waiting().is_some() {
+            return;
+        }
+        let as_before = match before {
+            Some(SignInState::SigningIn { .. }) | None => SignInState::SignedOut,
+            Some(before) => before,
+        };
+        let after = match (as_before, trouble) {
+            (
+                SignInState::SignedOut | SignInState::NeedsSignIn { .. },
+                Trouble::Refused(why) | Trouble::Later(why),
+            ) => SignInState::NeedsSignIn { reason: why.clone() },
+            (before, _) => before,
+        };
+        account.show(after, |_| {});
+    }
+
+    /// Takes the tokens back at the provider, and deletes them here.
+    pub async fn sign_out(&self, keep_client: bool) -> Left {
+        self.account.leave(keep_client, self.settings.client_secret.as_deref()).await
+    }
+}
+
+impl Account {
+    fn waiting(&self) -> Option<Signing> {
+        lock(&self.signing).clone().filter(|signing| signing.end.borrow().is_none())
+    }
+
+    /// Waits for the end of the sign-in that was begun last; `None` where none was.
+    pub async fn outcome(&self) -> Option<Result<(), Trouble>> {
+        let mut end = lock(&self.signing).clone()?.end;
+        match end.wait_for(Option::is_some).await {
+            Ok(outcome) => outcome.clone(),
+            Err(_) => Some(Err(Trouble::Cancelled)),
+        }
+    }
+
+    /// Takes in what a person pasted instead of the browser's coming back.
+    ///
+    /// # Errors
+    /// Why it cannot be used. The sign-in goes on then.
+    pub async fn paste(&self, text: &str) -> Result<(), String> {
+        let Some(signing) = self.waiting() else { return Err("no sign-in is under way".to_owned()) };
+        let query = pasted(text).ok_or_else(|| {
+            format!(
+                "that is not the address the browser was sent to; it begins with {}",
+                signing.page.redirect
+            )
+        })?;
+        let (show, shown) = oneshot::channel();
+        if signing.paste.send(Arrival { query, show }).await.is_err() {
+            return Err("no sign-in is under way".to_owned());
+        }
+        match shown.await {
+            Ok(Shown::Foreign) => Err("that address is not of this sign-in".to_owned()),
+            Ok(Shown::Done(_) | Shown::Failed(..)) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Gives up the sign-in that is under way.
+    pub fn cancel(&self) {
+        if let Some(signing) = &*lock(&self.signing) {
+            signing.cancel.cancel();
+        }
+    }
+
+    /// Takes the tokens back at the provider as far as it can, and deletes them here in any case.
+    pub(super) async fn leave(self: &Arc<Self>, keep_client: bool, secret: Option<&str>) -> Left {
+        self.cancel();
+        let mut state = self.state.lock().await;
+        let kept = match state.record.take() {
+            Some(record) => Some(record),
+            None => {
+                let item = self.shared.secrets.get_item(&self.shared.item(&self.server)).await;
+                item.ok().flatten().as_ref().and_then(Record::read)
+            }
+        };
+        let Some(mut record) = kept else {
+            self.show(SignInState::SignedOut, |_| {});
+            return Left { was_in: false, revoked: None };
+        };
+        if !record.client.registered {
+            record.client.secret = secret.map(crate::secrets::Secret::new);
+        }
+        let revoked = self.revoke(&mut state, &record).await;
+        let was_in = record.tokens.is_some();
+        if keep_client {
+            state.record = Some(Record { tokens: None, asked: vec![], ..record });
+        } else if let Some((url, token)) = &record.client.management
+            && let Ok(url) = Url::parse(url)
+            && let Ok(server) = Url::parse(&record.server)
+            && let Ok(door) = self.door(&mut state, &server).await
+        {
+            door.deregister(&url, token).await;
+        }
+        if let Err(error) = self.store(&state).await {
+            tracing::warn!(server = %self.server, %error, "a sign-in cannot be deleted from the keychain");
+        }
+        self.publish(&state, false);
+        self.shared.note_refused(&self.server, vec![]);
+        self.show(SignInState::SignedOut, |view| {
+            view.account = None;
+            view.scopes.clear();
+        });
+        Left { was_in, revoked }
+    }
+
+    async fn revoke(&self, state: &mut State, record: &Record) -> Option<bool> {
+        let endpoint = record.revocation_endpoint.as_ref()?;
+        let tokens = record.tokens.as_ref()?;
+        let server = Url::parse(&record.server).ok()?;
+        let door = self.door(state, &server).await.ok()?;
+        let mut all = true;
+        let both = [("refresh_token", &tokens.refresh), ("access_token", &tokens.access)];
+        for (hint, token) in both.into_iter().filter_map(|(hint, token)| Some((hint, token.as_ref()?))) {
+            let mut form = vec![("token", token.reveal().to_owned()), ("token_type_hint", hint.to_owned())];
+            let proof = record.client.prove(&mut form);
+            all &= door.revoke(endpoint, &form, proof.as_ref()).await;
+        }
+        Some(all)
+    }
+}

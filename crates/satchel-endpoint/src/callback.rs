@@ -1,0 +1,291 @@
+//! Where a browser comes back to after a sign-in: a listener on this computer that lives as long as the sign-in, knows one
+//! path, and believes nothing. What it shows is a page without script, in the language of the browser, written only once
+//! it is known how the sign-in ended.
+
+use std::{io, net::Ipv6Addr, pin::Pin, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    extract::{RawQuery, State},
+    http::{HeaderMap, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+    routing::get,
+};
+use satchel_core::{
+    hub::Hub,
+    model::oauth::RedirectHost,
+    upstream::oauth::{
+        Trouble,
+        sign_in::{Arrival, Callbacks, Listening, Shown},
+    },
+};
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc, oneshot},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// Requests that wait to be looked at; more are turned away.
+const WAITING: usize = 16;
+/// How long a browser waits for the end of the sign-in.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long the last answer may take to leave.
+const LAST_ANSWER: Duration = Duration::from_secs(2);
+/// The longest query.
+const QUERY: usize = 16 * 1024;
+
+/// Listens on this computer.
+#[derive(Debug)]
+pub(crate) struct Loopback;
+
+impl Callbacks for Loopback {
+    fn listen(
+        &self,
+        host: RedirectHost,
+        port: u16,
+        tracker: TaskTracker,
+    ) -> Pin<Box<dyn Future<Output = io::Result<Listening>> + Send + '_>> {
+        Box::pin(listen(host, port, tracker))
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Door {
+    port: u16,
+    arrivals: mpsc::Sender<Arrival>,
+}
+
+async fn listen(host: RedirectHost, port: u16, tracker: TaskTracker) -> io::Result<Listening> {
+    let four = TcpListener::bind(("127.0.0.1", port)).await?;
+    let port = four.local_addr()?.port();
+    // A browser may take either address for the name; where there is no IPv6, it takes the other.
+    let six = match host {
+        RedirectHost::Localhost => TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await.ok(),
+        RedirectHost::Ip => None,
+    };
+    let (arrivals, arrived) = mpsc::channel(WAITING);
+    let stop = CancellationToken::new();
+    let router = Router::new().route("/callback", get(callback)).with_state(Door { port, arrivals });
+    for listener in [Some(four), six].into_iter().flatten() {
+        tracker.spawn(serve(listener, router.clone(), stop.clone()));
+    }
+    Ok(Listening { port, arrivals: arrived, stop: stop.drop_guard() })
+}
+
+async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
+    let stopped = stop.clone();
+    let serving =
+        axum::serve(listener, router).with_graceful_shutdown(async move { stopped.cancelled().await });
+    let bounded = async {
+        stop.cancelled().await;
+        tokio::time::sleep(LAST_ANSWER).await;
+    };
+    tokio::select! {
+        served = serving.into_future() => {
+            if let Err(error) = served {
+                tracing::warn!(%error, "the address for sign-ins ended");
+            }
+        }
+        // Whoever sends slowly is not waited for.
+        () = bounded => {}
+    }
+}
+
+async fn callback(State(door): State<Door>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
+    let words = Words::of(&headers);
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let ours = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{}", door.port));
+    let query = query.unwrap_or_default();
+    if !ours.iter().any(|ours| ours == host) || query.len() > QUERY {
+        return page(StatusCode::BAD_REQUEST, words, words.foreign());
+    }
+    let (show, shown) = oneshot::channel();
+    if door.arrivals.try_send(Arrival { query, show }).is_err() {
+        return page(StatusCode::SERVICE_UNAVAILABLE, words, words.foreign());
+    }
+    match tokio::time::timeout(PATIENCE, shown).await {
+        Ok(Ok(Shown::Done(server))) => page(StatusCode::OK, words, words.done(&server)),
+        Ok(Ok(Shown::Failed(server, trouble))) => {
+            page(StatusCode::OK, words, words.failed(&server, &trouble))
+        }
+        Ok(Ok(Shown::Foreign)) => page(StatusCode::BAD_REQUEST, words, words.foreign()),
+        Ok(Err(_)) | Err(_) => page(StatusCode::GONE, words, words.foreign()),
+    }
+}
+
+/// The page on which a person begins a sign-in that a call waits for. It leads to the provider's, and opens nothing itself.
+pub(crate) async fn sign_in_page(hub: &Hub, ticket: &str, headers: &HeaderMap) -> Response {
+    let words = Words::of(headers);
+    match hub.sign_in_page(ticket).await {
+        Ok((server, page)) => {
+            let (heading, sentence, link) = words.begins(server.as_str(), &page.host);
+            let link = format!(
+                "<p><a rel=\"noreferrer\" id=\"go\" href=\"{}\">{}</a></p>",
+                escaped(&page.url),
+                escaped(&link)
+            );
+            page_with(StatusCode::OK, words, &heading, &sentence, &link)
+        }
+        Err(refusal) => {
+            let (heading, ..) = words.foreign();
+            let todo = format!("<p class=\"todo\">{}</p>", escaped(&refusal.action));
+            page_with(StatusCode::BAD_REQUEST, words, &heading, &refusal.message, &todo)
+        }
+    }
+}
+
+/// The languages of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Words {
+    English,
+    German,
+}
+
+/// What a page says: its heading, a sentence, what to do.
+type Said = (String, String, String);
+
+impl Words {
+    /// The first of the browser's languages that we speak.
+    fn of(headers: &HeaderMap) -> Self {
+        let wanted =
+            headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let known = wanted.split(',').find_map(|language| match language.trim().get(..2) {
+            Some("de") => Some(Words::German),
+            Some("en") => Some(Words::English),
+            _ => None,
+        });
+        known.unwrap_or(Words::English)
+    }
+
+    fn done(self, server: &str) -> Said {
+        match self {
+            Words::English => (
+                format!("Signed in to {server}"),
+                "Satchel stays signed in for all your apps.".into(),
+                "You can close this page.".into(),
+            ),
+            Words::German => (
+                format!("Bei {server} angemeldet"),
+                "Satchel bleibt für alle Ihre Apps angemeldet.".into(),
+                "Sie können diese Seite schließen.".into(),
+            ),
+        }
+    }
+
+    fn failed(self, server: &str, trouble: &Trouble) -> Said {
+        let why = trouble.to_string();
+        match self {
+            Words::English => (
+                format!("Not signed in to {server}"),
+                format!("{why}."),
+                "Close this page, then sign in again from Satchel.".into(),
+            ),
+            Words::German => (
+                format!("Nicht bei {server} angemeldet"),
+                match trouble {
+                    Trouble::Denied(_) => "Die Anmeldung wurde im Browser abgelehnt.".into(),
+                    _ => format!("{why}."),
+                },
+                "Schließen Sie diese Seite, und melden Sie sich in Satchel erneut an.".into(),
+            ),
+        }
+    }
+
+    fn begins(self, server: &str, host: &str) -> Said {
+        match self {
+            Words::English => (
+                format!("Sign in to {server}"),
+                format!(
+                    "One of your apps wants to use {server}. You sign in at {host}; Satchel then stays signed in."
+                ),
+                format!("Continue to {host}"),
+            ),
+            Words::German => (
+                format!("Bei {server} anmelden"),
+                format!(
+                    "Eine Ihrer Apps möchte {server} benutzen. Sie melden sich bei {host} an; Satchel bleibt danach angemeldet."
+                ),
+                format!("Weiter zu {host}"),
+            ),
+        }
+    }
+
+    fn foreign(self) -> Said {
+        match self {
+            Words::English => (
+                "This is not a sign-in that Satchel waits for".into(),
+                "Nothing was changed.".into(),
+                "If you have just signed in, begin again from Satchel.".into(),
+            ),
+            Words::German => (
+                "Auf diese Anmeldung wartet Satchel nicht".into(),
+                "Es wurde nichts geändert.".into(),
+                "Wenn Sie sich gerade angemeldet haben, beginnen Sie in Satchel von vorn.".into(),
+            ),
+        }
+    }
+
+    fn code(self) -> &'static str {
+        match self {
+            Words::English => "en",
+            Words::German => "de",
+        }
+    }
+}
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;color-scheme:light dark;display:grid;\
+place-content:center;min-height:calc(100vh - 4rem);margin:0;padding:2rem;text-align:center}h1{font-size:1.5rem;margin:0 0 .5rem}\
+p{margin:.25rem auto;max-width:34rem;overflow-wrap:anywhere}.todo{opacity:.75}";
+
+/// A page that says something.
+fn page(status: StatusCode, words: Words, (heading, sentence, todo): Said) -> Response {
+    page_with(status, words, &heading, &sentence, &format!("<p class=\"todo\">{}</p>", escaped(&todo)))
+}
+
+/// A page that needs nothing and gives nothing away. `rest` is HTML.
+fn page_with(status: StatusCode, words: Words, heading: &str, sentence: &str, rest: &str) -> Response {
+    let (language, heading, sentence) = (words.code(), escaped(heading), escaped(sentence));
+    let html = format!(
+        "<!doctype html><html lang=\"{language}\"><head><meta charset=\"utf-8\"><title>{heading}</title>\
+         <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head>\
+         <body><main><h1>{heading}</h1><p>{sentence}</p>{rest}</main></body></html>"
+    );
+    let headers = [
+        (header::CONTENT_SECURITY_POLICY, policy()),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::REFERRER_POLICY, "no-referrer".to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (header::X_FRAME_OPTIONS, "DENY".to_owned()),
+    ];
+    (status, headers, Html(html)).into_response()
+}
+
+/// Nothing is loaded, and only our own style counts.
+fn policy() -> String {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    use sha2::{Digest, Sha256};
+    let style = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
+    format!(
+        "default-src 'none'; style-src 'sha256-{style}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    )
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Who listens where browsers come back to.
+pub fn callbacks() -> Arc<dyn Callbacks> {
+    Arc::new(Loopback)
+}

@@ -1,0 +1,78 @@
+//! What the recorder is told of a client's requests. Texts go to it as they are on the wire.
+
+use std::sync::Arc;
+
+use satchel_core::{
+    bridge::Caller,
+    hub::Hub,
+    model::ledger::CallKind,
+    recorder::{Observer, Program},
+    stats::event::Visit,
+};
+use satchel_mcp::{Raw, RawObject};
+
+use crate::{meta, surface::Surface};
+
+/// Who asks. Sessions keep theirs; in the revision without sessions every request tells it anew.
+pub(crate) fn visit(hub: &Hub, caller: &Caller, surface: &Surface, revision: &str) -> Arc<Visit> {
+    let info = caller.info.as_deref().and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+    let (name, version) = (info.text("name").unwrap_or_default(), info.text("version").unwrap_or_default());
+    let program = Program { name: &name, version: &version };
+    let only = match surface {
+        Surface::Server(server) => Some(server),
+        Surface::Router | Surface::Direct => None,
+    };
+    hub.visit(&caller.client, program, revision, only, !caller.modern)
+}
+
+/// A list of tools goes to the client.
+pub(crate) fn listed(hub: &Hub, visit: &Arc<Visit>, list: &Raw) {
+    if let Some(tools) = RawObject::parse(list).unwrap_or_default().get("tools") {
+        hub.listed(visit, tools.get());
+    }
+}
+
+/// Observes the call of a server's tool under a name of its own.
+pub(crate) fn direct(hub: &Hub, visit: &Arc<Visit>, params: &RawObject) -> Observer {
+    let name = params.text("name").unwrap_or_default();
+    with_trace(hub.observe(visit, CallKind::Call, &name, &request(params)), params)
+}
+
+fn request(params: &RawObject) -> String {
+    let text = |key: &str, usual| params.get(key).map_or(usual, Raw::get);
+    format!(r#"{{"name":{},"arguments":{}}}"#, text("name", "\"\""), text("arguments", "{}"))
+}
+
+fn with_trace(observer: Observer, params: &RawObject) -> Observer {
+    let meta = params.get("_meta").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+    if let Some(traceparent) = meta.text("traceparent") {
+        observer.trace(&traceparent);
+    }
+    observer
+}
+
+/// Observes the call of one of our own tools; silent for a tool there is not.
+pub(crate) fn own(
+    hub: &Hub,
+    visit: &Arc<Visit>,
+    name: &str,
+    params: &RawObject,
+    arguments: &RawObject,
+) -> Observer {
+    let full = || arguments.text("detail").as_deref() == Some("full");
+    let kind = match name {
+        meta::DISCOVER if full() => CallKind::Describe,
+        meta::DISCOVER => CallKind::Find,
+        meta::EXECUTE => CallKind::Call,
+        meta::LIST_RESOURCES => CallKind::Resources,
+        meta::READ_RESOURCE => CallKind::Read,
+        _ => return Observer::default(),
+    };
+    let asked = match kind {
+        CallKind::Call => meta::wanted_tool(arguments),
+        CallKind::Read => arguments.text("uri"),
+        CallKind::Find | CallKind::Describe | CallKind::Resources => None,
+    };
+    let observer = hub.observe(visit, kind, asked.as_deref().unwrap_or(name), &request(params));
+    with_trace(observer, params)
+}

@@ -1,0 +1,39 @@
+//! What a face asks of the hub: any JSON is a request or is none, and a request says the same after it was passed on.
+
+use satchel_core::{
+    hub::Method,
+    model::{
+        audit::AuditAsk,
+        control::Change,
+        ledger::{ActivityAsk, ReportAsk},
+        request::{
+            AnswerQuestion, Approve, CallTool, ConnectClient, FindServers, ImportServers, Request, RunAgain,
+            VerifyTrail,
+        },
+    },
+};
+use serde_json::Value;
+
+pub(crate) fn run(data: &[u8]) {
+    let Ok(message) = serde_json::from_slice::<Value>(data) else { return };
+    // Refused or found, but never a panic.
+    let _ = Method::of_message(&message);
+    passed_on::<Change>(&message);
+    passed_on::<ReportAsk>(&message);
+    passed_on::<ActivityAsk>(&message);
+    passed_on::<AuditAsk>(&message);
+    passed_on::<CallTool>(&message);
+    passed_on::<RunAgain>(&message);
+    passed_on::<AnswerQuestion>(&message);
+    passed_on::<Approve>(&message);
+    passed_on::<VerifyTrail>(&message);
+    passed_on::<ConnectClient>(&message);
+    passed_on::<FindServers>(&message);
+    passed_on::<ImportServers>(&message);
+}
+
+fn passed_on<R: Request + PartialEq + std::fmt::Debug>(message: &Value) {
+    let Some(request) = R::from_message(message) else { return };
+    let written = request.to_message().expect("a request can be written");
+    assert_eq!(R::from_message(&written), Some(request));
+}

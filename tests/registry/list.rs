@@ -1,0 +1,161 @@
+//! The list: how often it is asked for, what of it is found, and what is left of it where nothing can be read.
+
+use serde_json::{Value, json};
+
+use crate::kit::Kit;
+
+#[tokio::test]
+async fn it_is_read_once_and_then_only_what_has_changed() {
+    let kit = Kit::new().await;
+    let hub = kit.hub().await;
+    assert_eq!(kit.mock.requests().await, Vec::<Value>::new(), "nobody is asked before somebody looks");
+    let found = kit.search(&["--limit", "500"]).await;
+    assert_eq!((&found["refused"], found["registries"][0]["trouble"].is_null()), (&json!(6), true));
+    let listed = found["servers"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|one| one["registry"] == json!(kit.mock.url));
+    assert_eq!(listed.count(), 262 - 1 - 6);
+    let first = kit.mock.requests().await;
+    assert_eq!(first.len(), 4, "every page, and no more");
+    for request in &first {
+        assert!(
+            request["path"]
+                .as_str()
+                .is_some_and(|path| path.contains("limit=100") && !path.contains("search="))
+        );
+        let headers = request["headers"].as_object().expect("it has some");
+        let names: Vec<String> = headers.keys().map(|name| name.to_lowercase()).collect();
+        assert!(
+            names.iter().all(|name| ["host", "accept", "user-agent"].contains(&name.as_str())),
+            "{names:?}"
+        );
+        assert_eq!(headers["user-agent"], json!(concat!("satchel/", env!("CARGO_PKG_VERSION"))));
+    }
+    for words in [&["filesystem"][..], &["something", "private"], &["ledger"]] {
+        kit.search(words).await;
+    }
+    assert_eq!(kit.mock.requests().await.len(), 4, "not again within the hour, and no words of a person");
+    kit.mock
+        .does(json!({ "publish": { "server": { "name": "io.github.adalovelace/ledger", "version": "1.3.0",
+            "description": "Bookkeeping", "packages": [{ "registryType": "npm", "identifier": "ada-ledger-mcp",
+            "version": "1.3.0", "transport": { "type": "stdio" } }] } } }))
+        .await;
+    let later = kit.search(&["ledger", "--fresh"]).await;
+    assert_eq!(later["servers"][0]["version"], "1.3.0");
+    let requests = kit.mock.requests().await;
+    assert!(
+        requests.len() == 5 && requests[4]["path"].to_string().contains("updated_since="),
+        "{requests:?}"
+    );
+    hub.terminate().await;
+    // Another program of the same home knows it, too.
+    assert_eq!(kit.search(&["ledger"]).await["servers"][0]["version"], "1.3.0");
+    assert_eq!(kit.mock.requests().await.len(), 5);
+}
+
+#[tokio::test]
+async fn what_is_meant_comes_first() {
+    let kit = Kit::new().await;
+    let _hub = kit.hub().await;
+    let filesystem = kit.names(&["filesystem"]).await;
+    assert_eq!(
+        filesystem[..2],
+        ["io.github.modelcontextprotocol/filesystem", "io.github.modelcontextprotocol-servers/filesystem"]
+    );
+    for (typed, topic) in [("postgress", "/postgres"), ("kubernets", "/kubernetes")] {
+        assert!(kit.names(&[typed]).await[0].ends_with(topic), "{typed}");
+    }
+    let ledger = kit.search(&["ledger"]).await;
+    assert_eq!(
+        (&ledger["servers"][0]["name"], &ledger["servers"][0]["version"]),
+        (&json!("io.github.adalovelace/ledger"), &json!("1.2.0"))
+    );
+    let twin = ledger["servers"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|one| one["name"] == "io.github.AdaLovelace/ledger");
+    assert!(twin.expect("it is there")["remarks"].to_string().contains("case of its letters"));
+    assert_eq!(kit.names(&["gone"]).await, [""; 0]);
+    let gone = kit.search(&["gone", "--all"]).await;
+    assert_eq!(
+        (&gone["servers"][0]["status"], &gone["servers"][0]["status_message"]),
+        (&json!("deleted"), &json!("Removed: malware in 1.0.0"))
+    );
+    let old = kit.search(&["old", "mail"]).await;
+    assert_eq!(old["servers"][0]["status"], "deprecated");
+    let mail = kit.names(&["mail", "--limit", "100"]).await;
+    assert_eq!(
+        mail.last().map(String::as_str),
+        Some("io.github.brook-tools/old-mail"),
+        "below those that are not"
+    );
+    let plain = kit.home.satchel(&["search", "h-status"]).await;
+    assert!(
+        plain.succeeded().stdout.contains("<script>alert(1)</script>") && !plain.stdout.contains('\u{202e}')
+    );
+}
+
+/// Whatever a registry does, what was known stays, and nobody else is asked.
+#[tokio::test]
+async fn no_fault_takes_away_what_was_known() {
+    const FAULTS: [&str; 9] = ["down", "500", "html", "cut", "empty", "huge", "loop", "moved", "429"];
+    let kit = Kit::new().await;
+    let _hub = kit.hub().await;
+    for fault in ["html", "cut", "down"] {
+        kit.mock.does(json!({ "fault": fault })).await;
+        let found = kit.search(&["github", "--fresh"]).await;
+        assert_eq!(found["servers"][0]["name"], "github", "{fault}: the list that comes along is there");
+        assert!(
+            found["registries"][0]["trouble"].is_string() && found["registries"][0]["read_ms"].is_null(),
+            "{fault}"
+        );
+    }
+    let said = kit.home.satchel(&["search", "github"]).await;
+    assert_eq!(said.succeeded().stderr.lines().count(), 1, "one calm line: {said:?}");
+    kit.mock.does(json!({ "fault": "none" })).await;
+    let all = kit.search(&["--limit", "500", "--fresh"]).await;
+    assert!(
+        all["registries"][0]["trouble"].is_null() && all["known"].as_u64().is_some_and(|known| known > 250)
+    );
+    for fault in FAULTS {
+        kit.mock.does(json!({ "fault": fault })).await;
+        let before = kit.mock.requests().await.len();
+        let found = kit.search(&["--limit", "500", "--fresh"]).await;
+        assert!(kit.mock.requests().await.len() - before <= 3, "{fault}: at most three tries");
+        assert_eq!(
+            (&found["servers"], &found["registries"][0]["read_ms"]),
+            (&all["servers"], &all["registries"][0]["read_ms"]),
+            "{fault}"
+        );
+        assert!(found["registries"][0]["trouble"].is_string(), "{fault}");
+    }
+}
+
+/// A byte a second is no answer.
+#[tokio::test]
+async fn a_registry_that_takes_too_long_is_given_up() {
+    let kit = Kit::new().await;
+    kit.home.trust_config().await;
+    kit.mock.does(json!({ "fault": "slow" })).await;
+    let found = kit.search(&["github"]).await;
+    assert_eq!(found["servers"][0]["name"], "github");
+    assert!(found["registries"][0]["trouble"].to_string().contains("longer"), "{}", found["registries"]);
+}
+
+/// Another hand writes an address: nobody is asked there before a person has accepted it.
+#[tokio::test]
+async fn a_registry_that_nobody_accepted_is_not_asked() {
+    let kit = Kit::new().await;
+    let _hub = kit.home.start_hub_asking().await;
+    let found = kit.search(&["github"]).await;
+    assert_eq!(found["servers"][0]["name"], "github");
+    assert!(
+        found["registries"].to_string().contains("satchel approve --settings"),
+        "{}",
+        found["registries"]
+    );
+    assert_eq!(kit.mock.requests().await, Vec::<Value>::new());
+}

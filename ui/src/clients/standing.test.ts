@@ -1,0 +1,34 @@
+// Which apps are shown, and how they stand, from what the hub knows of their settings.
+import { render } from "@testing-library/svelte";
+import { expect, test } from "vitest";
+
+import { client, preview } from "../lib/hub/pretend";
+import Diff from "./Diff.svelte";
+import { isConnectable, isShown, standings } from "./standing";
+
+const vanished = { state: "needs_you", what: "vanished", message: "" } as const;
+
+test("programs that are not here are not shown, and one whose entry vanished is", () => {
+  const all = [
+    client("a", "A", "a", { state: "not_connected" }, { installed: false }),
+    client("b", "B", "b", { state: "not_connected" }),
+    client("c", "C", "c", vanished, { installed: false }),
+    client("d", "D", "d", { state: "paste" }),
+  ];
+  const shown = all.filter(isShown);
+  expect(shown.map(({ id }) => id)).toEqual(["b", "c"]);
+  expect(standings(shown, [], 0).map(({ id, group }) => [id, group])).toEqual([["c", "needs-you"], ["b", "found"]]);
+});
+
+test("what cannot be read is not connected over, and a moved address is put right by connecting again", () => {
+  const needs = (what: string) => client("a", "A", "a", { state: "needs_you", what, message: "" });
+  expect(["vanished", "edited", "moved", "unreadable"].map((what) => isConnectable(needs(what)))).toEqual([true, true, true, false]);
+});
+
+test("a change is shown line by line, without what a patch says of itself", () => {
+  const { container } = render(Diff, { change: preview(client("zed", "Zed", "zed.json", vanished)) });
+  const lines = [...container.querySelectorAll("span")].map((line) => line.textContent);
+  expect(lines).toHaveLength(6);
+  expect(lines[1]).toBe('+     "satchel": {');
+  expect(container.querySelectorAll(".plus")).toHaveLength(4);
+});
