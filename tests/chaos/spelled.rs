@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::{
     arena::{Arena, Chaos, known, python, run_fixture},
-    control::Control,
     measured,
 };
 
@@ -143,9 +142,10 @@ fn copies(pid: u32, text: &str) -> usize {
     found
 }
 
-/// S23, best effort: how many copies of a secret are left in the hub when nobody needs it any more.
+/// S23, best effort: how many copies of a secret are left in the hub, and that starts add none. What an allocator has not
+/// used again is there by chance, so a bound of it leaves room, and a copy for each start does not fit in.
 #[tokio::test]
-async fn few_copies_of_a_secret_are_left_when_its_server_sleeps() {
+async fn few_copies_of_a_secret_are_left_however_often_its_server_started() {
     let mut arena = Arena::new().await;
     arena.add("one", Chaos::new().env("KEY", "${secret:KEY}").field("idleTimeout", json!(1)));
     let hub = arena.open().await;
@@ -155,19 +155,20 @@ async fn few_copies_of_a_secret_are_left_when_its_server_sleeps() {
     let client = hub.client("one").await;
     assert_eq!(client.execute("one:echo", json!({ "text": "x" })).await.text(), "x");
     let awake = copies(hub.pid, CANARY);
-    hub.until("one", "asleep").await;
-    let unlocked = copies(hub.pid, CANARY);
-    // Work that has nothing to do with it.
-    for _ in 0..20 {
-        Control::of(home).wish(json!({ "do": "status" })).await.expect("the hub runs");
+    for _ in 0..STARTS {
+        home.satchel(&["restart", "one"]).await.succeeded();
+        assert_eq!(client.execute("one:echo", json!({ "text": "x" })).await.text(), "x");
     }
-    let later = copies(hub.pid, CANARY);
+    let often = copies(hub.pid, CANARY);
+    hub.until("one", "asleep").await;
+    let asleep = copies(hub.pid, CANARY);
     measured!(
-        "copies of a secret in the hub's memory: {awake} while its server runs, {unlocked} when it sleeps, {later} later"
+        "copies of a secret in the hub's memory: {awake} after one start, {often} after {STARTS} more, {asleep} when it sleeps"
     );
     assert!(awake > 0, "it is looked for in the right place");
-    assert!(later <= LEFT, "{later} copies are left");
+    assert!(asleep <= LEFT, "{asleep} copies are left");
 }
 
-/// One in the opened store, one among the masks of the server's log, and what an allocator has not used again.
-const LEFT: usize = 4;
+const STARTS: usize = 12;
+/// One in the opened store, few among the masks of the server's log, and what an allocator has not used again.
+const LEFT: usize = 9;

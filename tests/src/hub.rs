@@ -101,8 +101,7 @@ impl Hub<'_> {
         self.home.satchel(&["status", "--json"]).await.json()
     }
 
-    /// What `satchel status --json` says of one server. Where its entry just changed, there is none of its name for a
-    /// moment.
+    /// What `satchel status --json` says of one server. Waits for it: the hub reads a changed file a moment later.
     pub async fn server(&self, name: &str) -> Value {
         eventually(&format!("there is a server \"{name}\""), async || {
             let status = self.status().await;

@@ -58,12 +58,7 @@ impl Hub {
                 Some(known) if known.transport == wanted.transport && known.sandbox == wanted.sandbox => {
                     self.adjust(name, wanted);
                 }
-                Some(_) => {
-                    self.remove(name);
-                    coming.push(self.coming(name, wanted, accepted));
-                    continue;
-                }
-                None => {
+                _ => {
                     coming.push(self.coming(name, wanted, accepted));
                     continue;
                 }
@@ -106,6 +101,7 @@ impl Hub {
         (Opening { name: name.clone(), config: config.clone(), kept, accepted }, lists)
     }
 
+    /// Puts a server into the place of the one of that name, if there is one: nobody sees a moment without either.
     fn add(
         &self,
         name: &ServerName,
@@ -113,6 +109,10 @@ impl Hub {
         kept: Result<Option<disk::Kept>, String>,
         held: bool,
     ) {
+        let before = self.servers().get(name).cloned();
+        if let Some(before) = before {
+            self.forget_tasks(name, &before);
+        }
         let setup = setup_of(&config.transport);
         match kept {
             Ok(Some(disk::Kept { offer, .. })) if offer.setup == setup => {
@@ -148,7 +148,9 @@ impl Hub {
             end: self.inner.life.end().child_token(),
         };
         refresh::follow(self, name, &registered.upstream, setup, registered.end.clone());
-        self.inner.servers.insert(name.clone(), registered);
+        if let Some(before) = self.inner.servers.insert(name.clone(), registered) {
+            self.close(before);
+        }
     }
 
     /// An entry as its upstream gets it.
@@ -209,10 +211,19 @@ impl Hub {
 
     fn remove(&self, name: &ServerName) {
         if let Some(removed) = self.inner.servers.remove(name) {
-            removed.end.cancel();
-            self.calls().owned.forget(name);
-            self.inner.life.spawn(async move { removed.upstream.close().await });
+            self.forget_tasks(name, &removed);
+            self.close(removed);
         }
+    }
+
+    /// Ends what is done for a server's lists, and what its clients own there.
+    fn forget_tasks(&self, name: &ServerName, server: &Registered) {
+        server.end.cancel();
+        self.calls().owned.forget(name);
+    }
+
+    fn close(&self, server: Registered) {
+        self.inner.life.spawn(async move { server.upstream.close().await });
     }
 
     /// Wakes a server whose lists were never read, once, so that it can be found. In a passive hub only what the

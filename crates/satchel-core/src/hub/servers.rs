@@ -57,8 +57,9 @@ impl Servers {
         self.all.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn insert(&self, name: ServerName, server: Registered) {
-        self.all.write().unwrap_or_else(PoisonError::into_inner).insert(name, server);
+    /// Puts a server in; the one of that name before, if there was one.
+    pub(super) fn insert(&self, name: ServerName, server: Registered) -> Option<Registered> {
+        self.all.write().unwrap_or_else(PoisonError::into_inner).insert(name, server)
     }
 
     pub(super) fn remove(&self, name: &ServerName) -> Option<Registered> {
