@@ -17,7 +17,7 @@ TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests
 # The same where the libraries of a desktop are installed; without them, only what needs none.
 HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),$(TESTED),-p satchel-cli -p satchel-tests)
 
-.PHONY: run build bundle model test audit windows check-macos clients strangers chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
+.PHONY: run build bundle archive native workflows model test audit windows check-macos clients strangers chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
 # Nobody waits for it: searches go by words until it is there. What goes wrong stands in model/log.
@@ -43,11 +43,29 @@ endif
 build: ui/dist/index.html
 	cargo build $(TESTED)
 
-# Installers for this system; BUNDLES names the kinds, all of them otherwise.
+# Installers for this system; BUNDLES names the kinds, all of them otherwise; TRIPLE another target of Rust.
 bundle: ui/dist/index.html
 	@scripts/setup.sh app
 	@scripts/model.sh
 	@scripts/bundle.sh $(BUNDLES)
+
+# The command line of one TRIPLE (a target of Rust; this computer's without it) with its licences, in an archive.
+archive:
+	@scripts/setup.sh hub
+	@scripts/archive.sh
+
+# What any system can show without a private desktop: the programs, Clippy, unit tests, the window's own tests.
+native: ui/dist/index.html
+	@scripts/setup.sh app
+	cargo build --locked -p satchel-cli -p satchel-app
+	cargo clippy --locked --workspace --exclude satchel-tests --all-targets -- -D warnings
+	cargo test --locked --workspace --exclude satchel-tests
+	npm --prefix ui test
+
+# The workflows of .github, through actionlint, and the version, which stands in several files.
+workflows:
+	@scripts/version.sh
+	@scripts/workflows.sh
 
 # The sentence model, fetched and written with eight bits a weight, in a file below the target directory.
 model:
@@ -61,7 +79,7 @@ test: ui/dist/index.html
 	@scripts/setup.sh tests
 	@scripts/real-servers.sh
 	@scripts/conformance.sh
-	$(MAKE) --no-print-directory ui-tests lint
+	$(MAKE) --no-print-directory workflows ui-tests lint
 	cargo build $(TESTED)
 	cargo test $(TESTED) --test conformance
 	SATCHEL_FUZZ_SECONDS=$(FUZZED) cargo test $(TESTED)

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Packs the command line of one target with its licences, completions and manual pages: what a package manager or an install
+# script unpacks. It lies in release-files/ of the target directory.
+#
+#   TRIPLE=x86_64-unknown-linux-musl scripts/archive.sh
+set -eu
+
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-target}
+host=$(rustc -vV | sed -n 's/^host: //p')
+triple=${TRIPLE:-$host}
+version=$(scripts/version.sh)
+name=satchel-$version-$triple
+
+build() {
+    cargo build --release -p satchel-cli --target "$1"
+}
+ending=
+case $triple in
+    universal-apple-darwin)
+        build aarch64-apple-darwin
+        build x86_64-apple-darwin
+        ;;
+    *windows*)
+        ending=.exe
+        build "$triple"
+        ;;
+    *) build "$triple" ;;
+esac
+
+packed=$target/archive/$name
+rm -rf "$packed"
+mkdir -p "$packed" "$target/release-files"
+program=$packed/satchel$ending
+if [ "$triple" = universal-apple-darwin ]; then
+    lipo -create -output "$program" "$target/aarch64-apple-darwin/release/satchel" "$target/x86_64-apple-darwin/release/satchel"
+else
+    cp "$target/$triple/release/satchel$ending" "$program"
+fi
+cp LICENSE-APACHE LICENSE-MIT README.md "$packed/"
+# A program of another machine cannot be asked for them.
+if "$program" --version >/dev/null 2>&1; then
+    mkdir -p "$packed/completions" "$packed/man1"
+    for shell in bash zsh fish powershell; do "$program" completions $shell >"$packed/completions/satchel.$shell"; done
+    "$program" man "$packed/man1"
+fi
+case $triple in
+    *windows*) (cd "$target/archive" && 7z a -tzip -bso0 "../release-files/$name.zip" "$name") ;;
+    *) tar -C "$target/archive" --owner=0 --group=0 --sort=name -czf "$target/release-files/$name.tar.gz" "$name" 2>/dev/null ||
+        tar -C "$target/archive" -czf "$target/release-files/$name.tar.gz" "$name" ;;
+esac
+printf 'satchel: %s\n' "$target/release-files/$name"*
