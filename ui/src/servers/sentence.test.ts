@@ -37,6 +37,7 @@ const cases: [ServerState, string, string, string | undefined][] = [
   ],
   [{ state: "needs_credential", names: ["DATABASE_URL"], variables: [], code: "vault_locked", message: "it is locked" }, "Its credentials are locked", "Its credentials are locked", "See why"],
   [{ state: "needs_credential", names: ["DATABASE_URL"], variables: [], code: "needs_credential", message: "" }, "Needs DATABASE_URL", "Needs DATABASE_URL", "Add credential"],
+  [{ state: "needs_credential", names: ["x.Authorization"], variables: [], code: "needs_credential", message: "" }, "Needs Authorization", "Needs Authorization", "Add credential"],
   [{ state: "needs_credential", names: ["A", "B"], variables: [], code: "needs_credential", message: "" }, "Needs 2 credentials", "Needs 2 credentials", "Add credential"],
   [{ state: "invalid", message: "line 2" }, "Its entry is wrong", "Its entry is wrong", "See why"],
 ];

@@ -23,6 +23,9 @@ export interface Sentence {
   does?: "sign_in" | "cancel_sign_in";
 }
 
+/** A secret named after its server goes by the rest: the variable or header that it was found in. */
+const withoutServer = (name: string, server: string) => (name.startsWith(`${server}.`) ? name.slice(server.length + 1) : name);
+
 export function sentence(server: ServerView, now: number): Sentence {
   const say = (text: string, glyph: Glyph, tone: Tone, more: Partial<Sentence> = {}): Sentence => ({
     text,
@@ -91,7 +94,7 @@ export function sentence(server: ServerView, now: number): Sentence {
     case "needs_credential":
       if (server.names.length === 0) return say(w.needsSignIn, "key", "warn", { action: words.action.seeWhy });
       if (isLocked(server.code)) return say(w.locked, "key", "warn", { action: words.action.seeWhy });
-      return say(w.needs(server.names), "key", "warn", { action: words.action.addCredential });
+      return say(w.needs(server.names.map((name) => withoutServer(name, server.name))), "key", "warn", { action: words.action.addCredential });
     case "needs_sign_in":
       return say(w.signIn.needs_sign_in, "key", "warn", { action: words.action.seeWhy });
     case "invalid":

@@ -390,6 +390,21 @@ mod tests {
     }
 
     #[test]
+    fn a_missing_secret_is_told_by_its_header_and_stored_by_its_whole_name() {
+        let needs = ServerState::NeedsCredential {
+            names: vec!["x.Authorization".into(), "TOKEN".into()],
+            variables: vec!["TOKEN".into()],
+            code: Code::NeedsCredential,
+            message: String::new(),
+        };
+        let needs = server("x", needs);
+        assert_eq!(needs.sentence(0), "Needs 2 credentials: Authorization, TOKEN");
+        let action = "Store it with `satchel secrets set x.Authorization`. Set TOKEN in the environment that Satchel is \
+                      started in.";
+        assert_eq!(needs.action(), action);
+    }
+
+    #[test]
     fn a_failed_start_is_wrong_long_after_it_failed() {
         let mut asleep = server("x", ServerState::Asleep);
         asleep.last_failure = Some(LastFailure {

@@ -8,6 +8,7 @@ use std::{
 };
 
 use satchel_core::{
+    clients::table,
     files::Places,
     model::{
         clients::{Findings, FoundServer, From, Imported, Left},
@@ -19,7 +20,7 @@ use super::{clients::environment, read_input};
 use crate::{
     Usage,
     args::Import,
-    output::{one_line, say, say_aside, say_json, table},
+    output::{self, one_line, say, say_aside, say_json},
     reach::once,
 };
 
@@ -70,6 +71,10 @@ fn source(import: &Import) -> anyhow::Result<From> {
         }
         // A place where nothing is, and no command: nobody wants a server called "path".
         (None, Some(text)) if is_place(text) => From::File(absolute(&PathBuf::from(text))),
+        // Nobody wants a server that runs an editor.
+        (None, Some(text)) if table::client(text.trim()).is_some() => {
+            From::Client(text.trim().to_owned())
+        }
         (None, Some(text)) => {
             if let Some(program) = unusual_program(text).filter(|_| !import.dry_run) {
                 confirm(program, text)?;
@@ -129,11 +134,11 @@ fn show(findings: &Findings) {
     let rows: Vec<[String; 4]> = findings.servers.iter().map(row).collect();
     match rows.is_empty() {
         true => say("No server was found."),
-        false => say(table(["SERVER", "RUNS", "STATE", "FOUND IN"], &rows)),
+        false => say(output::table(["SERVER", "RUNS", "STATE", "FOUND IN"], &rows)),
     }
     let secrets: usize = findings.servers.iter().map(|server| server.secrets.len()).sum();
     if secrets > 0 {
-        say(format!("\n{} would move into the keychain.", count(secrets, "credential")));
+        say(format!("\n{} would move out of plain text, into the secret store.", count(secrets, "credential")));
     }
     for server in &findings.servers {
         for need in &server.needs {
@@ -168,7 +173,7 @@ fn tell(imported: &Imported) {
         say(format!("Here already: {}.", imported.known.join(", ")));
     }
     if imported.secrets > 0 {
-        say(format!("{} went into the keychain.", count(imported.secrets, "credential")));
+        say(format!("Moved {} into the secret store.", count(imported.secrets, "credential")));
     }
     if !imported.taken_out.is_empty() {
         say(format!("Taken out there: {}.", imported.taken_out.join(", ")));
@@ -182,7 +187,7 @@ fn tell(imported: &Imported) {
 
 fn left(all: &[Left]) {
     for one in all {
-        say_aside(&format!("left out: {} ({})", one.place, one.reason));
+        say_aside(&format!("Left out {}: {}", one.place, one.reason));
     }
 }
 

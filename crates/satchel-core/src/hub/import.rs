@@ -386,7 +386,7 @@ impl Hub {
                     imported.added.push(name);
                     here.push(offer.candidate);
                 }
-                Err(refusal) => imported.left.push(Left { place: name, reason: refusal.message }),
+                Err(refusal) => imported.left.push(Left { place: name, reason: refusal.sentence() }),
             }
         }
         imported.secrets = stored.len();

@@ -234,4 +234,12 @@ impl Refusal {
     pub fn new(code: Code, message: impl Into<String>, action: impl Into<String>) -> Self {
         Self { code, message: message.into(), action: action.into() }
     }
+
+    /// What happened and what to do about it, as one text.
+    pub fn sentence(&self) -> String {
+        match self.action.as_str() {
+            "" => self.message.clone(),
+            action => format!("{}. {action}", self.message.trim_end_matches('.')),
+        }
+    }
 }

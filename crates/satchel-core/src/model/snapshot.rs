@@ -210,9 +210,39 @@ impl ServerView {
         let Some(code) = self.code() else { return String::new() };
         match self.place {
             _ if code.is_sign_in() => code.action_for(&self.name),
+            _ if code == Code::NeedsCredential => self.credential_action(code),
             Place::Computer => code.action().to_owned(),
             Place::Hosted => code.action_at_address().to_owned(),
         }
+    }
+
+    /// The command that stores what it needs, and where a variable is set.
+    fn credential_action(&self, code: Code) -> String {
+        let ServerState::NeedsCredential { names, variables, .. } = &self.state else {
+            return code.action().to_owned();
+        };
+        let secrets = names.iter().filter(|name| !variables.contains(name));
+        let mut ways: Vec<String> =
+            secrets.map(|name| format!("Store it with `satchel secrets set {name}`.")).collect();
+        if !variables.is_empty() {
+            let names = variables.join(", ");
+            ways.push(format!("Set {names} in the environment that Satchel is started in."));
+        }
+        match ways.is_empty() {
+            true => code.action().to_owned(),
+            false => ways.join(" "),
+        }
+    }
+
+    /// The state as a person reads it: a secret that is named after this server goes by the rest of its name, which is
+    /// the variable or header that it was found in.
+    fn said_state(&self, now_ms: u64) -> String {
+        let mut state = self.state.clone();
+        if let ServerState::NeedsCredential { names, .. } = &mut state {
+            let ours = format!("{}.", self.name);
+            names.iter_mut().for_each(|name| *name = name.strip_prefix(&ours).unwrap_or(name).to_owned());
+        }
+        state.sentence(self.place, now_ms)
     }
 
     /// One sentence in the words of the interface: what it is doing, and what went wrong last.
@@ -220,7 +250,7 @@ impl ServerView {
         if let Some(waits) = self.not_started.filter(|_| self.enabled) {
             return waits.sentence().into();
         }
-        let state = || self.state.sentence(self.place, now_ms);
+        let state = || self.said_state(now_ms);
         if let Some(view) = self.sign_in.as_ref().filter(|_| self.enabled) {
             match (&self.state, &view.state) {
                 (ServerState::NeedsSignIn { .. }, SignInState::SignedOut) => return "Needs a sign-in".into(),
