@@ -82,7 +82,7 @@ test: ui/dist/index.html
 	$(MAKE) --no-print-directory workflows ui-tests lint
 	cargo build $(TESTED)
 	cargo test $(TESTED) --test conformance
-	SATCHEL_FUZZ_SECONDS=$(FUZZED) cargo test $(TESTED)
+	SATCHEL_FUZZ_SECONDS=$(FUZZED) cargo test $(TESTED) --no-fail-fast
 	cargo test $(TESTED) --test chaos -- --test-threads $(CHAOS_AT_ONCE)
 	@TESTED="$(TESTED)" scripts/windows.sh --if-installed
 

@@ -30,6 +30,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::registry", 2),
     ("satchel_core::stats", 2),
     ("satchel_core::trust", 3),
+    ("satchel_core::export", 3),
     ("satchel_core::upstream", 3),
     ("satchel_core::bridge", 4),
     // Lies in upstream; the crate's root gives it to programs, which start themselves again as a warden.

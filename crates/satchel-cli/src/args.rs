@@ -160,10 +160,30 @@ pub(crate) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Take every entry and key of ours out of every client, and start at login off; says what is left
+    ///
+    /// For before you remove Satchel. Servers and secrets stay until you delete them. `satchel undo` puts the entries back,
+    /// the last one first.
+    Leave {
+        /// Only show what would be written
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Take back the last change of another program's configuration, or the last import
     Undo,
     /// Take over servers from other programs, a pasted block, a command line, an address or a bundle
     Import(Import),
+    /// Write the enabled servers as the configuration of an engine for more than one person
+    ///
+    /// Secrets become names that the engine fills in. What has no counterpart there is said on standard error and in comments.
+    Export {
+        /// The engine
+        #[arg(long, value_enum)]
+        to: ExportTo,
+        /// The file to write, which must not exist; standard output without it
+        #[arg(long, short)]
+        output: Option<std::path::PathBuf>,
+    },
     /// Write what your shell needs to complete the words of this program, for example
     /// `satchel completions bash > ~/.local/share/bash-completion/completions/satchel`
     Completions {
@@ -384,6 +404,24 @@ impl From<When> for Startup {
             When::KeepAlive => Startup::KeepAlive,
             When::Eager => Startup::Eager,
             When::Manual => Startup::Manual,
+        }
+    }
+}
+
+/// [`Engine`](satchel_core::export::Engine) as it is written on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ExportTo {
+    /// agentgateway: one YAML file with programs and addresses
+    Agentgateway,
+    /// The operator of ToolHive: resources of Kubernetes for images and addresses
+    Toolhive,
+}
+
+impl From<ExportTo> for satchel_core::export::Engine {
+    fn from(to: ExportTo) -> Self {
+        match to {
+            ExportTo::Agentgateway => Self::AgentGateway,
+            ExportTo::Toolhive => Self::ToolHive,
         }
     }
 }

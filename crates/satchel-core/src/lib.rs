@@ -5,7 +5,7 @@
 //!   [`model`] (words), [`clock`] (the time of day), [`files`] (where things lie on disk), [`edit`] (one change in a text of JSON, TOML or YAML) and
 //!   [`tasks`] (parts that fail and begin again);
 //! 1 [`config`], [`secrets`], [`clients`], [`registry`], [`stats`];
-//! 2 [`upstream`] (one live server) and [`trust`] (what the user approved);
+//! 2 [`upstream`] (one live server), [`trust`] (what the user approved) and [`export`] (the configuration of other engines);
 //! 3 [`catalog`] (what servers offer) and [`bridge`] (between the two families of revisions);
 //! 4 [`review`] (what is held back, and what a person says about it), [`prompts`] (what people are asked), [`recorder`]
 //!   (what happened), [`calls`] (what calls in flight share) and [`meaning`] (texts as vectors);
@@ -19,6 +19,7 @@ pub mod clients;
 pub mod clock;
 pub mod config;
 pub mod edit;
+pub mod export;
 pub mod files;
 pub mod hub;
 pub mod listings;

@@ -71,6 +71,48 @@ async fn a_client_is_added_then_connected_and_leaves_without_a_trace() {
 }
 
 #[tokio::test]
+async fn leaving_gives_every_client_its_file_back_and_says_what_stays() {
+    let home = Home::empty();
+    let cursor = write(&home, ".cursor/mcp.json", CURSOR);
+    let codex = write(&home, ".codex/config.toml", "model = \"x\"\n");
+    let login = write(&home, ".config/autostart/Satchel.desktop", "[Desktop Entry]\n");
+    let hub = home.start_hub().await;
+    for client in ["cursor", "codex"] {
+        home.satchel(&["connect", client]).await.succeeded();
+    }
+    let by_hand = hub.connection("by-hand").await;
+    let asked = async || {
+        let mut request = satchel_tests::plain_http().post(&by_hand.url).body("{}");
+        for (name, value) in &by_hand.headers {
+            request = request.header(name, value);
+        }
+        request.send().await.unwrap().status().as_u16()
+    };
+    let here = |text: &str| text.contains("satchel");
+    home.satchel(&["leave", "--dry-run"]).await.succeeded();
+    assert!(here(&fs::read_to_string(&cursor).unwrap()) && login.exists(), "a preview writes nothing");
+    assert_ne!(asked().await, 401);
+
+    // One whose file is damaged keeps none of the others, and is named.
+    let connected = fs::read_to_string(&codex).unwrap();
+    fs::write(&codex, "[mcp_servers").unwrap();
+    let left = home.satchel(&["leave"]).await;
+    left.failed_with(1);
+    assert!(left.stderr.contains("Codex"), "{left:?}");
+    assert_eq!(fs::read_to_string(&cursor).unwrap(), CURSOR);
+    assert_eq!((asked().await, login.exists()), (401, false));
+
+    fs::write(&codex, connected).unwrap();
+    let left = home.satchel(&["leave", "--json"]).await.succeeded().json();
+    assert_eq!(fs::read_to_string(&codex).unwrap(), "model = \"x\"\n");
+    let changes = left["changes"].as_array().unwrap().iter();
+    let names: Vec<&str> = changes.map(|change| change["client"].as_str().unwrap()).collect();
+    assert_eq!((names, &left["stays"]["servers"]), (vec!["codex"], &json!(1)), "{left}");
+    let again = home.satchel(&["leave"]).await;
+    assert!(again.succeeded().stdout.starts_with("No client has anything of ours."), "{again:?}");
+}
+
+#[tokio::test]
 async fn what_happened_to_our_entry_is_said_and_only_it_goes() {
     let home = Home::empty();
     let file = write(&home, ".cursor/mcp.json", CURSOR);

@@ -158,10 +158,15 @@ pub(crate) async fn disconnect(
 }
 
 fn show(change: &ClientChange, dry_run: bool, json: bool, done: &str) -> anyhow::Result<ExitCode> {
-    if json {
-        say_json(change)?;
-        return Ok(ExitCode::SUCCESS);
+    match json {
+        true => say_json(change)?,
+        false => tell(change, dry_run, done),
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what became of a client's files.
+pub(super) fn tell(change: &ClientChange, dry_run: bool, done: &str) {
     for warning in &change.warnings {
         say(warning);
     }
@@ -178,7 +183,6 @@ fn show(change: &ClientChange, dry_run: bool, json: bool, done: &str) -> anyhow:
     if let (Some(next), true) = (&change.next, change.done) {
         say(next);
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn sentence(file: &FileChange, dry_run: bool, done: &str) -> String {

@@ -203,6 +203,8 @@ fn look_at_server(
     let verdict = match (server.is_troubled(), server.enabled, found) {
         (true, _, _) | (false, true, false) => Verdict::Wrong,
         (false, false, false) => Verdict::Note,
+        // Nothing is wrong, and nothing of it works before a person has said yes.
+        (false, true, true) if server.not_started.is_some() => Verdict::Note,
         (false, _, true) => Verdict::Fine,
     };
     let offers = [server.tools, server.resources];
@@ -225,6 +227,9 @@ fn look_at_server(
         return finding(format!("server {}", server.name), Verdict::Note, message);
     }
     let action = match &server.state {
+        _ if verdict == Verdict::Note && server.not_started.is_some() => {
+            format!(". Look at it with `satchel approvals`, then `satchel approve {}`", server.name)
+        }
         ServerState::NeedsCredential { .. } => format!(". {}", server.action()),
         ServerState::Off
         | ServerState::Asleep
@@ -285,7 +290,10 @@ mod tests {
 
     use super::*;
     use crate::commands::servers::tests::server;
-    use satchel_core::model::snapshot::{During, LastFailure};
+    use satchel_core::model::{
+        approvals::NotStarted,
+        snapshot::{During, LastFailure},
+    };
 
     fn configured(entry: &str) -> ServerConfig {
         let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
@@ -402,6 +410,17 @@ mod tests {
         let action = "Store it with `satchel secrets set x.Authorization`. Set TOKEN in the environment that Satchel is \
                       started in.";
         assert_eq!(needs.action(), action);
+    }
+
+    #[test]
+    fn an_entry_that_waits_for_a_yes_is_a_note_that_says_how() {
+        let mut waits = server("x", ServerState::Asleep);
+        waits.not_started = Some(NotStarted::NewEntry);
+        let wanted = configured(r#"{"command": "satchel", "args": ["toolbox"]}"#);
+        let looking = Looking { dirs: &[], environment: &Environment::of_this_process() };
+        let found = look_at_server(&waits, Some(&wanted), looking, 0);
+        assert_eq!(found.verdict, Verdict::Note);
+        assert!(found.message.ends_with("`satchel approve x`"), "{}", found.message);
     }
 
     #[test]

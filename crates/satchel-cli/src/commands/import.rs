@@ -72,9 +72,7 @@ fn source(import: &Import) -> anyhow::Result<From> {
         // A place where nothing is, and no command: nobody wants a server called "path".
         (None, Some(text)) if is_place(text) => From::File(absolute(&PathBuf::from(text))),
         // Nobody wants a server that runs an editor.
-        (None, Some(text)) if table::client(text.trim()).is_some() => {
-            From::Client(text.trim().to_owned())
-        }
+        (None, Some(text)) if table::client(text.trim()).is_some() => From::Client(text.trim().to_owned()),
         (None, Some(text)) => {
             if let Some(program) = unusual_program(text).filter(|_| !import.dry_run) {
                 confirm(program, text)?;
@@ -138,7 +136,10 @@ fn show(findings: &Findings) {
     }
     let secrets: usize = findings.servers.iter().map(|server| server.secrets.len()).sum();
     if secrets > 0 {
-        say(format!("\n{} would move out of plain text, into the secret store.", count(secrets, "credential")));
+        say(format!(
+            "\n{} would move out of plain text, into the secret store.",
+            count(secrets, "credential")
+        ));
     }
     for server in &findings.servers {
         for need in &server.needs {

@@ -2,7 +2,7 @@
 //! does not lock out the configuration it already has.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -117,6 +117,13 @@ impl Tokens {
         }
         held.ephemeral.retain(|(owner, _)| owner != client);
         Ok(())
+    }
+
+    /// Every client that has a token that is still good.
+    pub fn holders(&self) -> BTreeSet<String> {
+        let held = self.held();
+        let kept = held.kept.iter().filter(|(_, all)| !all.is_empty()).map(|(id, _)| id);
+        kept.chain(held.ephemeral.iter().map(|(owner, _)| owner)).cloned().collect()
     }
 
     /// Has a client any token that is still good?

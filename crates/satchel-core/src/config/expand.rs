@@ -7,10 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template(Vec<Piece>);
 
+/// A stretch of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+pub enum Piece {
+    /// As it stands.
     Text(String),
-    Variable { name: String, default: Option<String> },
+    /// A variable of the environment.
+    Variable {
+        /// Its name.
+        name: String,
+        /// What counts where it is not set.
+        default: Option<String>,
+    },
+    /// The name of a secret.
     Secret(String),
 }
 
@@ -43,6 +52,11 @@ impl Template {
             pieces.push(Piece::Text(rest.to_owned()));
         }
         Self(pieces)
+    }
+
+    /// What it is made of, in order.
+    pub fn into_pieces(self) -> Vec<Piece> {
+        self.0
     }
 
     /// The names of the secrets it needs.

@@ -26,7 +26,8 @@ use crate::{
     model::{
         Code, ToolPath,
         clients::{
-            ClientChange, ClientList, ClientState, Duplicate, FileChange, KnownClient, Over, Surface, Undone,
+            ClientChange, ClientList, ClientState, Departure, Duplicate, FileChange, KnownClient, Left, Over,
+            Surface, Undone,
         },
         control::{Change, Refusal},
         name::in_path,
@@ -66,6 +67,31 @@ impl Hub {
             return self.without_tokens(client, client, dry_run);
         }
         self.remove_from_client(known(client)?, dry_run, environment, true)
+    }
+
+    /// Takes everything of ours out of every client. One that cannot be written keeps none of the others.
+    pub(super) fn leave_clients(&self, dry_run: bool, environment: &Environment) -> Departure {
+        let mut departure = Departure::default();
+        for client in table::clients() {
+            match self.remove_from_client(client, dry_run, environment, true) {
+                Ok(change) => departure.changes.push(change),
+                Err(refusal) if refusal.code == Code::NotConnected => {}
+                Err(refusal) => {
+                    departure
+                        .troubles
+                        .push(Left { place: client.title().into(), reason: refusal.sentence() });
+                }
+            }
+        }
+        // Whoever was connected by hand, and stands in no table.
+        let by_hand = self.inner.clients.tokens.holders().into_iter().filter(|id| known(id).is_err());
+        for id in by_hand {
+            match self.without_tokens(&id, &id, dry_run) {
+                Ok(change) => departure.changes.push(change),
+                Err(refusal) => departure.troubles.push(Left { place: id, reason: refusal.sentence() }),
+            }
+        }
+        departure
     }
 
     /// Chooses what a client sees of us.

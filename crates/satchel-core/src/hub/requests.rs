@@ -32,6 +32,7 @@ use crate::{
         trail::{DeedKind, TrailAsk},
     },
     secrets::{Cleared, Secret, SecretError},
+    tasks::Panicked,
     upstream::log,
 };
 
@@ -236,6 +237,12 @@ methods! {
     };
     DisconnectClient, WINDOWS, nothing, |hub, DisconnectClient { client, dry_run, environment }| {
         hub.disconnect_client(&client, dry_run, &environment)
+    };
+    LeaveClients, CHANNEL, nothing, |hub, LeaveClients { dry_run, environment }| {
+        // It reads the files of every client there is.
+        let leaving = hub.clone();
+        let left = hub.inner.life.tracker().spawn_blocking(move || leaving.leave_clients(dry_run, &environment));
+        left.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
     };
     Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| hub.undo(&environment).await;
     ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, take_out, environment }| {

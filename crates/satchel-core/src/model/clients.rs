@@ -154,6 +154,16 @@ pub struct ClientChange {
     pub snippet: Option<String>,
 }
 
+/// What became of our entries and tokens when all clients were left.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Departure {
+    /// Each client that had something of ours.
+    pub changes: Vec<ClientChange>,
+    /// Each one that could not be changed, and why.
+    pub troubles: Vec<Left>,
+}
+
 /// One file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -11,7 +11,7 @@ use super::{
     approvals::{ApprovalList, Seen},
     asks::{AskAnswer, AskList, QuestionAnswer},
     audit::{AuditAsk, AuditPage},
-    clients::{ClientChange, ClientList, Findings, From, Imported, Over, Surface, Undone},
+    clients::{ClientChange, ClientList, Departure, Findings, From, Imported, Over, Surface, Undone},
     control::{Change, Connection, Refusal, ToolList},
     happening::DebugStatus,
     ledger::{ActivityAsk, ActivityPage, CallDetail, LastDay, Report, ReportAsk},
@@ -432,6 +432,16 @@ requests! {
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> ClientChange;
+
+    /// Takes our entries and tokens out of every client.
+    "leave_clients": LeaveClients {
+        /// Only show what would be written.
+        dry_run: bool,
+        /// Variables of the asker.
+        #[serde(default)]
+        #[cfg_attr(test, ts(as = "Option<_>", optional))]
+        environment: BTreeMap<String, String>,
+    } -> Departure;
 
     /// Takes back the last thing that was done to another program's file, or imported.
     "undo": Undo {

@@ -34,8 +34,8 @@ pub(super) fn because(why: Why) -> &'static str {
         Why::Changed | Why::Added => {
             "its entry in the configuration file was changed, and nobody has approved what it would run now"
         }
-        Why::New | Why::Alarming => "it came with the configuration file, and has to be looked at first",
-        Why::Lost => "what was approved of it got lost, and it has to be looked at again",
+        Why::New | Why::Alarming => "it came with the configuration file, and nobody has approved it",
+        Why::Lost => "what was approved of it got lost",
     }
 }
 

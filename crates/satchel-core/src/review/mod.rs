@@ -686,8 +686,8 @@ fn because(why: Why) -> &'static str {
     match why {
         Why::Changed => "its definition changed, and nobody has approved the change",
         Why::Added => "it was added after the server's list was first read, and nobody has approved it",
-        Why::New => "it is new, and has to be looked at first",
-        Why::Alarming => "its text may deceive a model, and has to be looked at first",
-        Why::Lost => "what was approved of this server got lost, and it has to be looked at again",
+        Why::New => "it is new, and nobody has approved it",
+        Why::Alarming => "its text may deceive a model, and nobody has approved it",
+        Why::Lost => "what was approved of this server got lost",
     }
 }

@@ -1,0 +1,136 @@
+//! agentgateway: one target a server. It fills in `${NAME}` from its own environment, in the whole file, and reads `$$` as `$`.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    labels, left_out,
+    reference::{Part, References},
+    yaml,
+};
+use crate::{
+    config::{Config, rules::ToolRule},
+    model::{ServerConfig, ServerName, TransportConfig, clients::Left, name::TOOL_SEPARATOR, nature::Permit},
+};
+
+/// Where its examples listen.
+const PORT: u16 = 3000;
+
+pub(super) fn write(
+    config: &Config,
+    servers: &[(&ServerName, &ServerConfig)],
+    references: &mut References,
+    left: &mut Vec<Left>,
+) -> String {
+    let labels = labels(servers.iter().map(|(name, _)| *name));
+    let targets: Vec<Value> = servers
+        .iter()
+        .zip(&labels)
+        .map(|((name, server), label)| target(name, server, label, references, left))
+        .collect();
+    let mut rules = Vec::new();
+    for rule in config.tool_rules() {
+        match required(rule, servers, &labels) {
+            Some(rule) => rules.push(json!({ "require": rule })),
+            None => left.push(left_out("toolRules", &format!("what its rule for \"{}\" says", rule.tool))),
+        }
+    }
+    // Names as `server_tool`, also of the only one.
+    let mut mcp = json!({ "port": PORT, "prefixMode": "always" });
+    if !rules.is_empty() {
+        mcp["policies"] = json!({ "mcpAuthorization": { "rules": rules } });
+    }
+    mcp["targets"] = targets.into();
+    yaml::write(&json!({ "mcp": mcp }))
+}
+
+fn target(
+    name: &ServerName,
+    server: &ServerConfig,
+    label: &str,
+    references: &mut References,
+    left: &mut Vec<Left>,
+) -> Value {
+    match &server.transport {
+        TransportConfig::Stdio { command, args, env, cwd } => {
+            let mut stdio = json!({ "cmd": filled(command, references) });
+            if !args.is_empty() {
+                stdio["args"] = args.iter().map(|arg| filled(arg, references)).collect();
+            }
+            if !env.is_empty() {
+                stdio["env"] = all_filled(env, references).into();
+            }
+            if cwd.is_some() {
+                left.push(left_out(name.as_str(), "its working directory; it runs in the engine's"));
+            }
+            json!({ "name": label, "stdio": stdio })
+        }
+        TransportConfig::Http { url, headers, .. } => {
+            let mut target = json!({ "name": label, "mcp": { "host": filled(url, references) } });
+            if !headers.is_empty() {
+                target["policies"] =
+                    json!({ "requestHeaderModifier": { "set": all_filled(headers, references) } });
+            }
+            target
+        }
+    }
+}
+
+fn all_filled<'a>(
+    values: impl IntoIterator<Item = (&'a String, &'a String)>,
+    references: &mut References,
+) -> Map<String, Value> {
+    values.into_iter().map(|(name, value)| (name.clone(), filled(value, references).into())).collect()
+}
+
+/// A text with its references as the engine writes them.
+fn filled(text: &str, references: &mut References) -> String {
+    let written = |part: Part| match part {
+        Part::Text(text) => plain(&text),
+        Part::Variable { name, default: None } => format!("${{{name}}}"),
+        Part::Variable { name, default: Some(default) } => format!("${{{name}:-{default}}}"),
+        Part::Secret(name) => format!("${{{name}}}"),
+    };
+    references.parts(text).into_iter().map(written).collect()
+}
+
+/// A text in which nothing is filled in.
+fn plain(text: &str) -> String {
+    text.replace('$', "$$")
+}
+
+/// A rule that lets through all but what ours forbids; `None` where there is no counterpart.
+fn required(rule: &ToolRule, servers: &[(&ServerName, &ServerConfig)], labels: &[String]) -> Option<String> {
+    let only_forbids = rule.rename.is_none() && rule.description.is_none() && rule.client.is_none();
+    let forbids = rule.hide || rule.permit == Some(Permit::Off);
+    if !(forbids && only_forbids) {
+        return None;
+    }
+    // A failing comparison is refused there, so what has no tool is let through first.
+    let tool = matching(&rule.tool, servers, labels);
+    let except: Vec<String> =
+        rule.except.iter().map(|except| format!("!{}", matching(except, servers, labels))).collect();
+    let forbidden = [vec![tool], except].concat().join(" && ");
+    Some(format!("!has(mcp.tool) || !({forbidden})"))
+}
+
+/// A pattern of ours over `server:tool`, with the server's name there.
+fn matching(pattern: &str, servers: &[(&ServerName, &ServerConfig)], labels: &[String]) -> String {
+    let (server, tool) = pattern.split_once(TOOL_SEPARATOR).unwrap_or(("*", pattern));
+    let known = servers.iter().position(|(name, _)| name.in_path() == server);
+    let server = known.and_then(|at| labels.get(at)).map_or(server, String::as_str);
+    let mut regex = String::from("^");
+    for c in format!("{server}{TOOL_SEPARATOR}{tool}").chars() {
+        match c {
+            '*' => regex.push_str(".*"),
+            '?' => regex.push('.'),
+            c if c.is_alphanumeric() || matches!(c, '_' | ':' | '-' | '/') => regex.push(c),
+            c => regex.push_str(&format!(
+                "[{}]",
+                if matches!(c, '\\' | '^' | ']' | '[') { format!("\\{c}") } else { c.to_string() }
+            )),
+        }
+    }
+    // Once for the regular expression, once for the text around it.
+    let regex = Value::from(format!("{regex}$")).to_string();
+    plain(&format!("(mcp.tool.target + \"{TOOL_SEPARATOR}\" + mcp.tool.name).matches({regex})"))
+}

@@ -1,0 +1,74 @@
+//! Turns references of our configuration into names that an engine fills in, and remembers which it used.
+
+use std::collections::BTreeMap;
+
+use crate::config::expand::{Piece, Template};
+
+/// The names given so far, each with the reference that it stands for.
+#[derive(Debug, Default)]
+pub(super) struct References {
+    names: BTreeMap<String, String>,
+}
+
+/// A text of our configuration, cut where references stand.
+pub(super) enum Part {
+    Text(String),
+    /// A variable of the environment, and what counts where it is not set.
+    Variable {
+        name: String,
+        default: Option<String>,
+    },
+    /// The name given to a secret.
+    Secret(String),
+}
+
+impl References {
+    /// What a text is made of. Names its secrets.
+    pub(super) fn parts(&mut self, text: &str) -> Vec<Part> {
+        let named = |piece: Piece| match piece {
+            Piece::Text(text) => Part::Text(text),
+            Piece::Variable { name, default } => Part::Variable { name, default },
+            Piece::Secret(name) => Part::Secret(self.secret(&name)),
+        };
+        Template::parse(text).into_pieces().into_iter().map(named).collect()
+    }
+
+    /// The name of a secret as a variable: of two that would have the same, the later gets a number.
+    fn secret(&mut self, secret: &str) -> String {
+        let what = format!("the secret \"{secret}\" of Satchel");
+        let base: String = secret
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+            .collect();
+        let base = if base.starts_with(|c: char| c.is_ascii_digit()) { format!("_{base}") } else { base };
+        let mut name = base.clone();
+        let mut number = 2;
+        while self.names.get(&name).is_some_and(|known| *known != what) {
+            name = format!("{base}_{number}");
+            number += 1;
+        }
+        self.names.insert(name.clone(), what);
+        name
+    }
+
+    /// A name that is given for something other than a secret alone.
+    pub(super) fn note(&mut self, name: String, what: String) {
+        self.names.insert(name, what);
+    }
+
+    pub(super) fn needs(self) -> Vec<(String, String)> {
+        self.names.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_has_one_name_and_no_two_share_one() {
+        let mut references = References::default();
+        let names: Vec<String> = ["a.b", "a_b", "a.b", "1x"].map(|secret| references.secret(secret)).into();
+        assert_eq!(names, ["A_B", "A_B_2", "A_B", "_1X"]);
+    }
+}

@@ -1,0 +1,170 @@
+//! The operator of ToolHive: a group, an `MCPServer` for each image, an `MCPServerEntry` for each address. A cluster runs images
+//! only, so what a launcher such as `npx` would fetch is left out with the way to make one.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{
+    labels, left_out,
+    reference::{Part, References},
+    yaml,
+};
+use crate::{
+    config::Config,
+    model::{ServerConfig, ServerName, TransportConfig, clients::Left},
+    registry::pinning,
+};
+
+const VERSION: &str = "toolhive.stacklok.dev/v1beta1";
+/// The group and the Secret that everything is in.
+const GROUP: &str = "satchel";
+const SECRET: &str = "satchel";
+
+pub(super) fn write(
+    config: &Config,
+    servers: &[(&ServerName, &ServerConfig)],
+    references: &mut References,
+    left: &mut Vec<Left>,
+) -> String {
+    if !config.tool_rules().is_empty() {
+        left.push(left_out(
+            "toolRules",
+            "a filter there names the tools that are let through (MCPToolConfig)",
+        ));
+    }
+    let group = json!({ "description": "Servers of Satchel" });
+    let mut documents = vec![resource("MCPGroup", GROUP, &group)];
+    for ((name, server), label) in servers.iter().zip(labels(servers.iter().map(|(name, _)| *name))) {
+        let written = match &server.transport {
+            TransportConfig::Stdio { .. } => image(name, &server.transport, references, left)
+                .map(|spec| resource("MCPServer", &label, &spec)),
+            TransportConfig::Http { url, headers, .. } => {
+                address(name, &label, url, headers, references, left)
+                    .map(|spec| resource("MCPServerEntry", &label, &spec))
+            }
+        };
+        documents.extend(written);
+    }
+    documents.iter().map(|document| format!("---\n{}", yaml::write(document))).collect()
+}
+
+fn resource(kind: &str, name: &str, spec: &Value) -> Value {
+    json!({ "apiVersion": VERSION, "kind": kind, "metadata": { "name": name }, "spec": spec })
+}
+
+/// A container that an entry runs; `None` where it runs something else.
+fn image(
+    name: &ServerName,
+    transport: &TransportConfig,
+    references: &mut References,
+    left: &mut Vec<Left>,
+) -> Option<Value> {
+    let TransportConfig::Stdio { command, args, env, .. } = transport else { return None };
+    let packages = pinning::packages(transport);
+    let runs_image = args.first().is_some_and(|word| word == "run");
+    let Some(image) = packages.first().filter(|_| runs_image) else {
+        let way = match packages.first() {
+            Some(package) => format!("a cluster runs images; `thv build` makes one of {package}"),
+            None => format!("a cluster runs images, and \"{command}\" is a program of this computer"),
+        };
+        left.push(left_out(name.as_str(), &way));
+        return None;
+    };
+    let at = args.iter().position(|arg| arg == image).unwrap_or(args.len());
+    let (options, rest) = (&args[..at], args.get(at + 1..).unwrap_or_default());
+    for option in options.iter().filter(|word| is_left_out(word)) {
+        left.push(left_out(name.as_str(), &format!("the option {option} of its container")));
+    }
+    let mut spec = json!({ "image": image, "transport": "stdio", "proxyMode": "streamable-http", "groupRef": { "name": GROUP } });
+    if !rest.is_empty() {
+        let arguments: Option<Vec<String>> =
+            rest.iter().map(|arg| without_references(arg, references)).collect();
+        match arguments {
+            Some(arguments) => spec["args"] = arguments.into(),
+            None => left.push(left_out(
+                name.as_str(),
+                "its arguments, in which references stand; write them by hand",
+            )),
+        }
+    }
+    let (mut plain, mut secret) = (Vec::new(), Vec::new());
+    for (variable, value) in env {
+        match only(references.parts(value)) {
+            Some(Part::Text(value)) => plain.push(json!({ "name": variable, "value": value })),
+            Some(Part::Secret(key)) => {
+                secret.push(json!({ "name": SECRET, "key": key, "targetEnvName": variable }));
+            }
+            Some(Part::Variable { .. }) | None => {
+                secret.push(json!({ "name": SECRET, "key": variable, "targetEnvName": variable }));
+                references.note(variable.clone(), format!("the variable {variable} of \"{name}\", whole"));
+            }
+        }
+    }
+    if !plain.is_empty() {
+        spec["env"] = plain.into();
+    }
+    if !secret.is_empty() {
+        spec["secrets"] = secret.into();
+    }
+    Some(spec)
+}
+
+/// What a container is told beyond its variables, and beyond that it speaks over its standard streams and leaves nothing.
+fn is_left_out(word: &str) -> bool {
+    word.starts_with('-')
+        && !matches!(word, "-i" | "-t" | "-it" | "--rm" | "--init" | "-e" | "--env" | "--interactive")
+}
+
+fn address(
+    name: &ServerName,
+    label: &str,
+    url: &str,
+    headers: &BTreeMap<String, String>,
+    references: &mut References,
+    left: &mut Vec<Left>,
+) -> Option<Value> {
+    let Some(url) = without_references(url, references) else {
+        left.push(left_out(name.as_str(), "its address has references in it; write it by hand"));
+        return None;
+    };
+    let (mut plain, mut secret) = (serde_json::Map::new(), Vec::new());
+    for (header, value) in headers {
+        match only(references.parts(value)) {
+            Some(Part::Text(value)) => {
+                plain.insert(header.clone(), value.into());
+            }
+            // A header there is a secret as a whole, with the word before the token.
+            _ => {
+                let key = format!("{label}.{header}");
+                secret
+                    .push(json!({ "headerName": header, "valueSecretRef": { "name": SECRET, "key": key } }));
+                references.note(key, format!("the header {header} of \"{name}\", whole"));
+            }
+        }
+    }
+    let mut spec = json!({ "remoteUrl": url, "transport": "streamable-http", "groupRef": { "name": GROUP } });
+    if !plain.is_empty() {
+        spec["headerForward"]["addPlaintextHeaders"] = plain.into();
+    }
+    if !secret.is_empty() {
+        spec["headerForward"]["addHeadersFromSecret"] = secret.into();
+    }
+    Some(spec)
+}
+
+/// The only part of a text; an empty text is one.
+fn only(mut parts: Vec<Part>) -> Option<Part> {
+    match parts.len() {
+        0 => Some(Part::Text(String::new())),
+        1 => parts.pop(),
+        _ => None,
+    }
+}
+
+fn without_references(text: &str, references: &mut References) -> Option<String> {
+    match only(references.parts(text)) {
+        Some(Part::Text(text)) => Some(text),
+        _ => None,
+    }
+}

@@ -1,0 +1,81 @@
+//! Writes JSON values as block YAML. Every text stands in double quotes, whose escapes YAML shares with JSON, so no word can
+//! be taken for a number, a tag or a truth.
+
+use serde_json::Value;
+
+/// One document.
+pub(super) fn write(value: &Value) -> String {
+    let mut text = String::new();
+    block(value, 0, &mut text);
+    text
+}
+
+fn block(value: &Value, depth: usize, text: &mut String) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            for (at, (name, value)) in fields.iter().enumerate() {
+                // The first field of an item stands behind its hyphen.
+                let begin = text.is_empty() || text.ends_with('\n');
+                if at > 0 || begin {
+                    indent(depth, text);
+                }
+                text.push_str(&format!("{}:", Value::from(name.as_str())));
+                below(value, depth + 1, text);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            for item in items {
+                indent(depth, text);
+                text.push('-');
+                match is_block(item) {
+                    true => {
+                        text.push(' ');
+                        block(item, depth + 1, text);
+                    }
+                    false => text.push_str(&format!(" {item}\n")),
+                }
+            }
+        }
+        plain => text.push_str(&format!("{plain}\n")),
+    }
+}
+
+fn below(value: &Value, depth: usize, text: &mut String) {
+    match is_block(value) {
+        true => {
+            text.push('\n');
+            block(value, depth, text);
+        }
+        false => text.push_str(&format!(" {value}\n")),
+    }
+}
+
+fn is_block(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+fn indent(depth: usize, text: &mut String) {
+    text.push_str(&"  ".repeat(depth));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::edit::Format;
+
+    #[test]
+    fn what_is_written_reads_as_the_same() {
+        let value = json!({
+            "a": {"b": [1, "yes", "- x: #", {"c": [], "d": {}, "e": null}, ["f", ["g"]]]},
+            "line\nend": "tab\tquote\"", "ü": true
+        });
+        let text = write(&value);
+        assert_eq!(Format::Yaml.read(&text).unwrap(), value, "{text}");
+    }
+}
