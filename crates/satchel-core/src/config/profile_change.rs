@@ -145,7 +145,8 @@ mod tests {
         assert_eq!((all.active(), all.folders()["/work"].as_deref()), (Some("b"), Ok("b")));
         assert!(config.to_text().contains("// mine") && config.to_text().contains("\"other\": 1"));
         for by in ["active", "/work"] {
-            let refused = removed(&if by == "active" { config.clone() } else { used(&config, None).unwrap() }, "b");
+            let refused =
+                removed(&if by == "active" { config.clone() } else { used(&config, None).unwrap() }, "b");
             assert!(refused.unwrap_err().to_string().contains(by), "{by}");
         }
         let unbound = folder_bound(&used(&config, None).unwrap(), "/work", None).unwrap();

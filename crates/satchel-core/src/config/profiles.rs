@@ -142,11 +142,7 @@ impl Profiles {
     }
 
     /// Each entry stands for itself.
-    fn read_all(
-        &mut self,
-        block: &Raw,
-        at: &dyn Fn(&str, String) -> ConfigError,
-    ) -> Result<(), ConfigError> {
+    fn read_all(&mut self, block: &Raw, at: &dyn Fn(&str, String) -> ConfigError) -> Result<(), ConfigError> {
         let entries = all_fields(block.get())
             .map_err(|_| at(block.get(), format!("\"{PROFILES}\" must be an object of profiles")))?;
         for (name, entry) in entries {
@@ -448,7 +444,8 @@ mod tests {
         });
         let used = |value: &serde_json::Value, bound: &[&str]| {
             let all = profiles(value);
-            let used = ["x", "y", "z"].into_iter().filter(|server| all.may_use(server, bound.iter().copied()));
+            let used =
+                ["x", "y", "z"].into_iter().filter(|server| all.may_use(server, bound.iter().copied()));
             used.collect::<String>()
         };
         assert_eq!(used(&value, &[]), "xyz", "without an active profile everything is in use");

@@ -106,7 +106,9 @@ pub(super) fn bind(hub: &Hub, client: &str, profile: Option<String>) -> Result<(
     if let Some(name) = &profile {
         known(hub.config().profiles(), name)?;
     }
-    let detail = profile.as_ref().map_or("bound to no profile".to_owned(), |name| format!("bound to the profile \"{name}\""));
+    let detail = profile
+        .as_ref()
+        .map_or("bound to no profile".to_owned(), |name| format!("bound to the profile \"{name}\""));
     hub.choose_for(client, |choices| choices.profile = profile)?;
     hub.did_here(DeedKind::Policy, client, detail);
     Ok(())
@@ -135,7 +137,11 @@ pub(super) fn refuse_bound(hub: &Hub, change: &Change) -> Result<(), Refusal> {
     }
     let clients = clients.join(", ");
     let message = format!("the profile \"{name}\" is in use: bound to it: {clients}");
-    Err(Refusal::new(Code::ProfileInUse, message, "Take it from them first: `satchel profile unbind CLIENT`."))
+    Err(Refusal::new(
+        Code::ProfileInUse,
+        message,
+        "Take it from them first: `satchel profile unbind CLIENT`.",
+    ))
 }
 
 /// Clients stay in their profile where it is called otherwise from now on.
@@ -184,9 +190,11 @@ pub(super) fn view(hub: &Hub, config: &Config) -> ProfilesView {
     let bound = hub.inner.clients.edits.bound();
     let shown = |name: &String| {
         let profile = profiles.all().get(name).cloned().unwrap_or_default();
-        let exists = |server: &str| config.servers().contains_key(server) || config.faults().contains_key(server);
+        let exists =
+            |server: &str| config.servers().contains_key(server) || config.faults().contains_key(server);
         let unknown = profile.servers.iter().filter(|server| !exists(server)).cloned().collect();
-        let clients = bound.iter().filter(|(_, own)| *own == name).map(|(client, _)| client.clone()).collect();
+        let clients =
+            bound.iter().filter(|(_, own)| *own == name).map(|(client, _)| client.clone()).collect();
         let fault = profiles.faults().get(name).map(ToString::to_string);
         ProfileView { name: name.clone(), profile, unknown, clients, fault }
     };

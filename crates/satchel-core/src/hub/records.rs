@@ -227,9 +227,10 @@ impl Hub {
                 (name.clone(), format!("sandbox {}", if sandbox.is_some() { "on" } else { "off" }))
             }
             Change::SetLearning { learn } => (String::new(), format!("learning from searches: {learn}")),
-            Change::UseProfile { name } => {
-                (name.clone().unwrap_or_default(), if name.is_some() { "profile in use" } else { "no profile in use" }.into())
-            }
+            Change::UseProfile { name } => (
+                name.clone().unwrap_or_default(),
+                if name.is_some() { "profile in use" } else { "no profile in use" }.into(),
+            ),
             Change::PutProfile { name, was, .. } => {
                 (name.clone(), if was.is_some() { "profile changed" } else { "profile added" }.into())
             }

@@ -6,8 +6,8 @@ use super::{
     Code,
     approvals::{NotStarted, Unseen},
     ledger::LedgerView,
-    profiles::ProfilesView,
     oauth::{SignInState, SignInView},
+    profiles::ProfilesView,
     server::Startup,
 };
 
