@@ -287,7 +287,7 @@ describe("profiles", () => {
   test("one is chosen over the list, and what it leaves out says so", async () => {
     const { hub, user } = await open("/servers", {}, two());
     await user.selectOptions(await screen.findByLabelText("Profile"), "Writing");
-    await screen.findByText("Clients see 1 of 2 servers.");
+    await screen.findByText("2 added, 0 awake, clients see 1");
     expect(screen.getAllByText("Not in profile")).toHaveLength(1);
     hub.refuseNext("change", { code: "unknown_profile", message: "there is no profile", action: "" });
     await user.selectOptions(screen.getByLabelText("Profile"), "Everything");
@@ -323,7 +323,7 @@ describe("profiles", () => {
     await user.type(await screen.findByLabelText("Name"), "Code");
     await user.click(screen.getByLabelText("github"));
     await user.click(screen.getByRole("button", { name: "Save" }));
-    await user.click(await screen.findByRole("button", { name: "Done" }));
+    await user.click(await screen.findByRole("button", { name: "Close" }));
     await user.keyboard("{Control>}k{/Control}");
     await user.keyboard("profile code");
     await user.click(await screen.findByText("Use profile Code"));

@@ -1,20 +1,18 @@
 import { expect, test } from "vitest";
 import type { ProfilesView, ProfileView } from "../lib/hub/generated";
 import { server } from "../lib/hub/fake";
-import { activeOf, outside, ticked } from "./profiles";
+import { outside, ticked } from "./profiles";
 
 const profile = (name: string, servers: string[]): ProfileView => ({ name, profile: { servers, only: [], except: [] }, unknown: [], clients: [], fault: null });
 const view = (active: string | null, ...all: ProfileView[]): ProfilesView => ({ active, all, folders: [] });
 const servers = [server("git", { state: "asleep" }), server("notes", { state: "asleep" })];
 
 test("without an active profile no server is outside", () => {
-  expect(activeOf(view(null, profile("a", [])))).toEqual({ kind: "everything" });
   expect([...outside(view(null, profile("a", [])), servers)]).toEqual([]);
 });
 
 test("what the active profile does not name is outside, and everything where it is not there", () => {
   expect([...outside(view("a", profile("a", ["git"])), servers)]).toEqual(["notes"]);
-  expect(activeOf(view("gone"))).toEqual({ kind: "lost", name: "gone" });
   expect([...outside(view("gone"), servers)]).toEqual(["git", "notes"]);
 });
 

@@ -3,7 +3,10 @@
 //! A profile only narrows: what a server runs, and what was approved of it, is decided elsewhere and before. So other hands
 //! may write these blocks as they may switch a server on and off; what must never be called is for rules over tools.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use satchel_mcp::{Raw, object::all_fields};
 
@@ -27,7 +30,7 @@ const EVERYTHING: &str = "everything";
 /// The profiles of a configuration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Profiles {
-    all: BTreeMap<String, Profile>,
+    all: BTreeMap<String, Arc<Filter>>,
     faults: BTreeMap<String, ConfigError>,
     active: Option<String>,
     folders: BTreeMap<String, Result<String, ConfigError>>,
@@ -52,12 +55,19 @@ pub struct Lens(Vec<Glass>);
 struct Glass {
     name: String,
     /// Why nothing passes, where there is no good profile of that name.
-    profile: Result<Profile, String>,
+    filter: Result<Arc<Filter>, String>,
+}
+
+/// A good profile, ready to be asked. As many servers as there are are looked up in it, each time a client looks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Filter {
+    profile: Profile,
+    servers: BTreeSet<String>,
 }
 
 impl Profiles {
     /// The good ones.
-    pub fn all(&self) -> &BTreeMap<String, Profile> {
+    pub fn all(&self) -> &BTreeMap<String, Arc<Filter>> {
         &self.all
     }
 
@@ -111,12 +121,12 @@ impl Profiles {
     }
 
     fn glass(&self, name: &str) -> Glass {
-        let profile = self.all.get(name).cloned().ok_or_else(|| match self.faults.get(name) {
+        let filter = self.all.get(name).cloned().ok_or_else(|| match self.faults.get(name) {
             Some(fault) => format!("the profile \"{name}\" cannot be used: {fault}"),
             None if name.is_empty() => "its folder has a profile that cannot be used".to_owned(),
             None => format!("there is no profile \"{name}\""),
         });
-        Glass { name: name.to_owned(), profile }
+        Glass { name: name.to_owned(), filter }
     }
 
     /// Reads one of the three fields; `None` where it is another. `at` turns a piece of the text into an error there.
@@ -152,7 +162,7 @@ impl Profiles {
                 continue;
             }
             match profile_of(&name, entry.get()) {
-                Ok(profile) => drop(self.all.insert(name, profile)),
+                Ok(profile) => drop(self.all.insert(name, Arc::new(Filter::of(profile)))),
                 Err(why) => drop(self.faults.insert(name, at(entry.get(), why))),
             }
         }
@@ -195,9 +205,9 @@ impl Lens {
 
     /// Why nothing at all can pass, where that is so: no such profile, or an empty one.
     pub fn is_shut(&self) -> Option<String> {
-        self.0.iter().find_map(|glass| match &glass.profile {
+        self.0.iter().find_map(|glass| match &glass.filter {
             Err(why) => Some(why.clone()),
-            Ok(profile) if profile.servers.is_empty() => {
+            Ok(filter) if filter.servers.is_empty() => {
                 Some(format!("the profile \"{}\" has no servers", glass.name))
             }
             Ok(_) => None,
@@ -206,46 +216,58 @@ impl Lens {
 
     /// Why a server does not pass, where it does not.
     pub fn keeps_out(&self, server: &str) -> Option<String> {
-        self.refusal(|profile| profile.lets_in(server))
+        self.refusal(|filter| filter.lets_in(server))
     }
 
     /// Why a tool does not pass, where it does not: by its own name on its server.
     pub fn keeps_out_tool(&self, server: &str, tool: &str) -> Option<String> {
-        self.refusal(|profile| profile.lets_through(server, tool))
+        self.refusal(|filter| filter.lets_through(server, tool))
     }
 
-    fn refusal(&self, passes: impl Fn(&Profile) -> bool) -> Option<String> {
-        self.0.iter().find_map(|glass| match &glass.profile {
+    fn refusal(&self, passes: impl Fn(&Filter) -> bool) -> Option<String> {
+        self.0.iter().find_map(|glass| match &glass.filter {
             Err(why) => Some(why.clone()),
-            Ok(profile) if passes(profile) => None,
+            Ok(filter) if passes(filter) => None,
             Ok(_) => Some(format!("it is not in the profile \"{}\"", glass.name)),
         })
     }
 }
 
-impl Profile {
+impl Filter {
+    fn of(profile: Profile) -> Self {
+        Self { servers: profile.servers.iter().cloned().collect(), profile }
+    }
+
+    /// What it is made of.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     /// Is anything of the server let through?
     pub fn lets_in(&self, server: &str) -> bool {
-        self.servers.iter().any(|own| own == server)
+        self.servers.contains(server)
     }
 
     /// Is the tool of this name on its server let through?
     pub fn lets_through(&self, server: &str, tool: &str) -> bool {
-        let paths = [format!("{}{TOOL_SEPARATOR}{tool}", in_path(server)), format!("{server}:{tool}")];
+        let paths = [in_path(server), server.into()].map(|server| format!("{server}{TOOL_SEPARATOR}{tool}"));
         let is_meant = |pattern: &String| paths.iter().any(|path| matches(pattern, path));
-        let mut only = self.only.iter().filter(|pattern| may_be_for(pattern, server)).peekable();
-        self.lets_in(server)
-            && !self.except.iter().any(is_meant)
-            && (only.peek().is_none() || only.any(is_meant))
+        let Profile { only, except, .. } = &self.profile;
+        let mut only = only.iter().filter(|pattern| may_be_for(pattern, server)).peekable();
+        self.lets_in(server) && !except.iter().any(is_meant) && (only.peek().is_none() || only.any(is_meant))
     }
 
-    /// Does it let nothing through that `other` does not? For patterns only where it is plain.
-    pub fn is_within(&self, other: &Self) -> bool {
-        self.servers.iter().all(|server| other.lets_in(server))
-            && other.except.iter().all(|pattern| self.except.contains(pattern))
-            && (self.only == other.only || other.only.is_empty())
+    /// Does it let everything through that `other` would? For patterns only where it is plain.
+    pub fn has_all_of(&self, other: &Profile) -> bool {
+        let left_out: BTreeSet<&String> = other.except.iter().collect();
+        let Profile { only, except, .. } = &self.profile;
+        other.servers.iter().all(|server| self.lets_in(server))
+            && except.iter().all(|pattern| left_out.contains(pattern))
+            && (other.only == *only || only.is_empty())
     }
+}
 
+impl Profile {
     /// What is wrong with it, and with its name.
     ///
     /// # Errors
@@ -333,8 +355,8 @@ mod tests {
         Config::parse(&value.to_string()).unwrap().profiles().clone()
     }
 
-    fn profile(value: serde_json::Value) -> Profile {
-        serde_json::from_value(value).unwrap()
+    fn profile(value: serde_json::Value) -> Filter {
+        Filter::of(serde_json::from_value(value).unwrap())
     }
 
     #[test]
@@ -357,7 +379,7 @@ mod tests {
             (&both, "git", "get_file", true),
             (&both, "git", "get_secret", false),
             (&both, "git", "push", false),
-            (&Profile::default(), "git", "push", false),
+            (&Filter::of(Profile::default()), "git", "push", false),
         ] {
             assert_eq!(profile.lets_through(server, tool), passes, "{profile:?} {server} {tool}");
         }
@@ -465,7 +487,7 @@ mod tests {
             (json!({ "servers": ["a"] }), false),
             (json!({ "servers": ["c"], "except": ["a:x"] }), false),
         ] {
-            assert_eq!(profile(value.clone()).is_within(&wide), within, "{value}");
+            assert_eq!(wide.has_all_of(profile(value.clone()).profile()), within, "{value}");
         }
     }
 }

@@ -41,32 +41,39 @@ pub(super) fn follow(hub: &Hub, before: &Config) {
 
 /// May no client use the server, whoever asks next?
 pub(super) fn is_unused(hub: &Hub, server: &ServerName) -> bool {
-    let config = hub.config();
-    if config.profiles().active().is_none() {
-        return false;
-    }
-    let clients = &hub.inner.clients;
-    let named = clients.edits.bound().into_values().chain(clients.named_profiles());
-    let named: Vec<String> = named.collect();
-    !config.profiles().may_use(server.as_str(), named.iter().map(String::as_str))
+    unused(hub, std::iter::once(server)).contains(server)
 }
 
-fn unused(hub: &Hub) -> BTreeSet<ServerName> {
+/// Those of the servers that no client may use.
+fn unused<'a>(hub: &Hub, servers: impl Iterator<Item = &'a ServerName>) -> BTreeSet<ServerName> {
+    let config = hub.config();
+    if config.profiles().active().is_none() {
+        return BTreeSet::new();
+    }
+    let clients = &hub.inner.clients;
+    let named: BTreeSet<String> =
+        clients.edits.bound().into_values().chain(clients.named_profiles()).collect();
+    let is_used =
+        |server: &ServerName| config.profiles().may_use(server.as_str(), named.iter().map(String::as_str));
+    servers.filter(|server| !is_used(server)).cloned().collect()
+}
+
+fn unused_now(hub: &Hub) -> BTreeSet<ServerName> {
     let names: Vec<ServerName> = hub.servers().keys().cloned().collect();
-    names.into_iter().filter(|name| is_unused(hub, name)).collect()
+    unused(hub, names.iter())
 }
 
 /// Puts servers to sleep that a choice took from everybody, each when its last call has ended, for as long as the hub lives.
 /// One that a person starts by hand afterwards is left alone.
 pub(super) async fn keep_resting(hub: &Hub) {
     let (mut choices, mut shown) = (hub.watch_choices(), hub.watch());
-    let mut before = unused(hub);
+    let mut before = unused_now(hub);
     let mut leaving = BTreeSet::new();
     loop {
         tokio::select! {
             chosen = choices.changed() => {
                 if chosen.is_err() { return }
-                let now = unused(hub);
+                let now = unused_now(hub);
                 leaving.retain(|name| now.contains(name));
                 leaving.extend(now.difference(&before).cloned());
                 before = now;
@@ -177,7 +184,7 @@ pub(super) fn of_binding(hub: &Hub, BindClient { client, profile }: &BindClient)
 pub(super) fn of_wider(hub: &Hub, was: &str, profile: &Profile) -> Option<Loosening> {
     let clients = clients_of(hub, was);
     let config = hub.config();
-    let narrower = config.profiles().all().get(was).is_some_and(|before| profile.is_within(before));
+    let narrower = config.profiles().all().get(was).is_some_and(|before| before.has_all_of(profile));
     (!clients.is_empty() && !narrower).then(|| {
         let what = format!("widening the profile \"{was}\", to which {} is bound", clients.join(", "));
         Loosening::new(what, format!("satchel profile edit {was}"))
@@ -189,7 +196,7 @@ pub(super) fn view(hub: &Hub, config: &Config) -> ProfilesView {
     let profiles = config.profiles();
     let bound = hub.inner.clients.edits.bound();
     let shown = |name: &String| {
-        let profile = profiles.all().get(name).cloned().unwrap_or_default();
+        let profile = profiles.all().get(name).map(|filter| filter.profile().clone()).unwrap_or_default();
         let exists =
             |server: &str| config.servers().contains_key(server) || config.faults().contains_key(server);
         let unknown = profile.servers.iter().filter(|server| !exists(server)).cloned().collect();
