@@ -329,6 +329,12 @@ impl Client {
         }
     }
 
+    /// Answers a request of the other side.
+    pub(crate) async fn answer(&self, question: &Value) {
+        let result = self.answer_to(question);
+        self.deliver(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })).await;
+    }
+
     async fn deliver(&self, body: &Value) {
         let response = self.post(body).send().await.expect("the endpoint answers");
         assert_eq!(response.status(), 202, "accepted: {body}");

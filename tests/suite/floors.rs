@@ -91,7 +91,7 @@ const DOORS: &[(&str, &[&str])] = &[
         ],
     ),
     ("opentelemetry*", &["crates/satchel-endpoint/src/otlp.rs"]),
-    ("percent_encoding", &["crates/satchel-endpoint/src/surface.rs"]),
+    ("percent_encoding", &["crates/satchel-endpoint/src/roots.rs", "crates/satchel-endpoint/src/surface.rs"]),
     ("pulp", &["crates/satchel-embed/src/kernel.rs"]),
     ("notify_rust", &["src-tauri/src/notices.rs"]),
     ("open", &["crates/satchel-cli/src/commands/login.rs", "src-tauri/src/links.rs"]),

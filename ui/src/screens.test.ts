@@ -275,3 +275,59 @@ describe("a variable is no secret", () => {
     expect(screen.getByText(/HOST: read from the environment/)).toBeTruthy();
   });
 });
+
+describe("profiles", () => {
+  const two = (active: string | null = null) =>
+    serve(
+      snapshot([server("github", { state: "asleep" }), server("notes", { state: "asleep" })], {
+        profiles: { active, all: [{ name: "Writing", profile: { servers: ["notes"], only: [], except: ["notes:delete_*"] }, unknown: [], clients: [], fault: null }], folders: [] },
+      }),
+    );
+
+  test("one is chosen over the list, and what it leaves out says so", async () => {
+    const { hub, user } = await open("/servers", {}, two());
+    await user.selectOptions(await screen.findByLabelText("Profile"), "Writing");
+    await screen.findByText("2 added, 0 awake, clients see 1");
+    expect(screen.getAllByText("Not in profile")).toHaveLength(1);
+    hub.refuseNext("change", { code: "unknown_profile", message: "there is no profile", action: "" });
+    await user.selectOptions(screen.getByLabelText("Profile"), "Everything");
+    expect((await screen.findByRole("alert")).textContent).toContain("There is no profile");
+    await waitFor(() => expect(screen.getByLabelText<HTMLSelectElement>("Profile").value).toBe("Writing"));
+  });
+
+  test("one that is not there is shown as chosen, and hides every server", async () => {
+    await open("/servers", {}, two("Gone"));
+    expect((await screen.findByLabelText<HTMLSelectElement>("Profile")).selectedOptions[0]?.textContent).toBe("Gone (is not there)");
+    expect(screen.getAllByText("Not in profile")).toHaveLength(2);
+  });
+
+  test("servers are ticked into one, and what the command line said of its tools stays", async () => {
+    const { hub, user } = await open("/servers", {}, two());
+    await user.click(await screen.findByRole("button", { name: "Edit profiles" }));
+    await user.click(await screen.findByRole("button", { name: "Edit Writing" }));
+    const sheet = await screen.findByRole("dialog", { name: "Edit Writing" });
+    await user.click(within(sheet).getByLabelText("github"));
+    await user.click(within(sheet).getByLabelText("notes"));
+    await user.click(within(sheet).getByRole("button", { name: "Save" }));
+    await waitFor(() =>
+      expect(made(hub, "change")).toEqual([
+        { do: "change", change: "put_profile", name: "Writing", was: "Writing", profile: { servers: ["github"], only: [], except: ["notes:delete_*"] } },
+      ]),
+    );
+    await screen.findByRole("dialog", { name: "Profiles" });
+  });
+
+  test("the first one is made from an empty editor, and one is chosen in the palette", async () => {
+    const { hub, user } = await open("/servers");
+    await user.click(await screen.findByRole("button", { name: "New profile" }));
+    await user.type(await screen.findByLabelText("Name"), "Code");
+    await user.click(screen.getByLabelText("github"));
+    await user.click(screen.getByRole("button", { name: "Save" }));
+    await user.click(await screen.findByRole("button", { name: "Close" }));
+    await user.keyboard("{Control>}k{/Control}");
+    await user.keyboard("profile code");
+    await user.click(await screen.findByText("Use profile Code"));
+    await waitFor(() => expect(made(hub, "change").at(-1)).toEqual({ do: "change", change: "use_profile", name: "Code" }));
+    expect(await screen.findByLabelText<HTMLSelectElement>("Profile")).toHaveProperty("value", "Code");
+  });
+});

@@ -150,6 +150,11 @@ pub(crate) enum Command {
         /// A server, or a tool as server:tool
         path: String,
     },
+    /// Named sets of servers: switch between them, and bind clients and project folders to one
+    Profile {
+        #[command(subcommand)]
+        act: ProfileAct,
+    },
     /// Put our entry into a client's configuration, or show how a client connects
     Connect(Connect),
     /// Take our entry out of a client's configuration
@@ -202,6 +207,90 @@ pub(crate) enum Command {
     Doctor,
     /// End the running hub
     Quit,
+}
+
+/// What is done with profiles.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfileAct {
+    /// List the profiles, who uses them, and which one is active
+    List,
+    /// Switch: clients without a profile of their own see this one from now on, and are told at once
+    Use {
+        /// The profile
+        #[arg(required_unless_present = "everything")]
+        name: Option<String>,
+        /// No profile: every server that is on
+        #[arg(long, conflicts_with = "name")]
+        everything: bool,
+    },
+    /// Add a profile
+    Add {
+        /// What it is called
+        name: String,
+        /// Its servers, as in `satchel list`
+        #[arg(value_name = "SERVER")]
+        servers: Vec<String>,
+        /// Of the servers that this could be for, only these tools: `github:get_*`
+        #[arg(long, value_name = "TOOLS", value_parser = pattern)]
+        only: Vec<String>,
+        /// Not these tools: `*:delete_*`
+        #[arg(long, value_name = "TOOLS", value_parser = pattern)]
+        except: Vec<String>,
+    },
+    /// Change a profile
+    Edit(ProfileEdit),
+    /// Remove a profile that nobody uses; its servers stay
+    Remove { name: String },
+    /// Bind a client or a project folder to a profile, whichever one is active
+    #[command(
+        allow_missing_positional = true,
+        override_usage = "satchel profile bind CLIENT NAME\n       satchel profile bind --folder DIR NAME"
+    )]
+    Bind {
+        /// The client, as in `satchel clients`
+        #[arg(required_unless_present = "folder")]
+        client: Option<String>,
+        /// A project folder: for clients that say they work in it
+        #[arg(long, value_name = "DIR", conflicts_with = "client")]
+        folder: Option<std::path::PathBuf>,
+        /// The profile
+        #[arg(required = true)]
+        name: String,
+    },
+    /// Let a client or a project folder see whatever profile is active
+    #[command(override_usage = "satchel profile unbind CLIENT\n       satchel profile unbind --folder DIR")]
+    Unbind {
+        /// The client
+        #[arg(required_unless_present = "folder")]
+        client: Option<String>,
+        /// The project folder
+        #[arg(long, value_name = "DIR", conflicts_with = "client")]
+        folder: Option<std::path::PathBuf>,
+    },
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct ProfileEdit {
+    /// The profile
+    pub(crate) name: String,
+    /// Put this server in
+    #[arg(long = "add", value_name = "SERVER")]
+    pub(crate) with: Vec<String>,
+    /// Take this server out
+    #[arg(long = "remove", value_name = "SERVER")]
+    pub(crate) without: Vec<String>,
+    /// Of the servers that this could be for, only these tools
+    #[arg(long, value_name = "TOOLS", value_parser = pattern)]
+    pub(crate) only: Vec<String>,
+    /// Not these tools
+    #[arg(long, value_name = "TOOLS", value_parser = pattern)]
+    pub(crate) except: Vec<String>,
+    /// Forget what was said with `--only` and `--except` before
+    #[arg(long)]
+    pub(crate) all_tools: bool,
+    /// Call it otherwise
+    #[arg(long, value_name = "NAME")]
+    pub(crate) rename: Option<String>,
 }
 
 #[derive(Debug, Group)]

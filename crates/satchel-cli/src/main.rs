@@ -107,6 +107,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Show { client, path } => commands::clients::hide(&places, client, path, false, json).await,
         Command::Export { to, output } => commands::export::run(&places, to.into(), output, json),
         Command::Leave { dry_run } => commands::leave::run(&places, dry_run, json).await,
+        Command::Profile { act } => commands::profiles::run(&places, act, json).await,
         Command::Undo => commands::clients::undo(&places, json).await,
         Command::Search(search) => commands::listings::search(&places, search, json).await,
         Command::Info(info) => commands::listings::info(&places, info, json).await,

@@ -8,13 +8,14 @@ use axum::{
     http::{Method, Response, StatusCode, request::Parts},
 };
 use futures_util::{StreamExt, stream};
+use satchel_core::hub::Scope;
 use satchel_mcp::{ErrorObject, Message, RawObject, errors, sse};
 
 use crate::{
     exchange::{self, Answer},
     http::{self, App, Place},
     reply,
-    session::Session,
+    session::{Menu, Session},
     surface::Surface,
 };
 
@@ -47,7 +48,8 @@ fn open(app: &Arc<App>, client: String, usual: Surface, parts: &Parts) -> Respon
     }
     // What it can do it says with `initialize`; the session is there before that.
     let owner = client.clone();
-    let session = Session::new(client, "2024-11-05", (usual, true), vec![], &RawObject::new(), true);
+    let place = Place { surface: usual, usual: true, scope: Scope::default() };
+    let session = Session::new(client, "2024-11-05", place, Menu::default(), &RawObject::new(), true);
     let name = match app.sessions.open(session) {
         Ok(name) => name,
         Err(error) => return http::not_opened(&error, None),
@@ -85,7 +87,7 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
     let message = message.and_then(|text| Message::parse_bounded(text).map_err(|error| error.to_string()));
     match message {
         Ok(Message::Notification { method, params }) => {
-            exchange::notified(&app.hub, &session, &method, params.as_deref());
+            http::notified(app, &session, &method, params.as_deref());
         }
         Ok(Message::Response { id, outcome }) => session.answered(id.as_ref(), outcome),
         Ok(Message::Request { id, method, params }) => {
@@ -106,7 +108,8 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
 async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Message) {
     let Message::Request { id, method, params } = message else { return };
     if method == "initialize" {
-        let place = Place { surface: session.look(&app.hub), usual: true };
+        let scope = session.scope.clone();
+        let place = Place { surface: session.look(&app.hub), usual: true, scope };
         let opened = http::open(app, session.client.clone(), place, params.as_deref(), true).await;
         let outcome = opened.map_err(|(_, error)| error).map(|(opened, result)| {
             app.sessions.replace(name, opened.in_place_of(session));
@@ -120,7 +123,8 @@ async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Me
     }
     session.look(&app.hub);
     let params = params.as_deref();
-    let request = exchange::Request { hub: &app.hub, session, id, method: &method, params, events: true };
+    let hub = &session.hub(&app.hub);
+    let request = exchange::Request { hub, session, id, method: &method, params, events: true };
     if let Answer::Done(message) = request.answer(&app.tracker).await {
         session.news.push(message.to_json());
     }

@@ -65,11 +65,6 @@ pub(crate) enum Kind {
     Plain,
 }
 
-/// The servers a client can use, as its list of tools names them.
-pub(crate) fn visible_servers(hub: &Hub, client: &str) -> Vec<String> {
-    meta::menu::servers(&hub.seen_by(client))
-}
-
 /// How a surface introduces itself. One server's that was never read is woken for it.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use axum::{
 };
 use futures_util::StreamExt;
 use satchel_core::{
-    hub::Hub,
+    hub::{Hub, Scope},
     tasks::{caught, may_fail_here},
 };
 use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors};
@@ -29,11 +29,11 @@ use crate::{
     knocks::{Knocks, MINUTE},
     modern, news,
     parked::ParkedCalls,
-    reply,
+    reply, roots,
     serve::HEADER_BYTES,
-    session::{OpenError, Session, Sessions},
+    session::{Menu, OpenError, Session, Sessions},
     stream::place,
-    surface::Surface,
+    surface::{Surface, profile_at},
     token,
 };
 
@@ -59,6 +59,8 @@ pub(crate) struct Place {
     pub(crate) surface: Surface,
     /// It is whatever the client is set to see, and may be something else tomorrow.
     pub(crate) usual: bool,
+    /// Through which profile.
+    pub(crate) scope: Scope,
 }
 
 /// What all requests share.
@@ -156,6 +158,10 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
 
 /// For a client that may come in.
 async fn serve(app: Arc<App>, client: String, parts: &Parts, body: Body) -> Response<Body> {
+    let profile = profile_at(parts.uri.path());
+    if let Some(name) = profile.as_deref().filter(|name| !app.hub.has_profile(name)) {
+        return no_profile(name);
+    }
     let usual = Surface::usual(&app.hub, &client);
     let Some(surface) = Surface::at(parts.uri.path(), usual.clone()) else {
         return match app.shares.take(&client) {
@@ -163,13 +169,14 @@ async fn serve(app: Arc<App>, client: String, parts: &Parts, body: Body) -> Resp
             None => busy(),
         };
     };
-    let place = Place { surface, usual: parts.uri.path() == USUAL };
+    let usual = profile.is_some() || parts.uri.path() == USUAL;
+    let place = Place { surface, usual, scope: Scope::of(profile.as_deref()) };
     match parts.method {
         Method::POST => match app.shares.take(&client) {
             Some(_share) => post(&app, client, place, parts, body).await,
             None => busy(),
         },
-        Method::GET => get(&app, &client, &place.surface, &parts.headers),
+        Method::GET => get(&app, &client, &place, &parts.headers),
         Method::DELETE => delete(&app, &client, &parts.headers),
         _ => {
             let mut response = reply::empty(StatusCode::METHOD_NOT_ALLOWED);
@@ -195,6 +202,11 @@ fn no_token() -> Response<Body> {
         .headers_mut()
         .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"satchel\""));
     response
+}
+
+fn no_profile(name: &str) -> Response<Body> {
+    let message = format!("there is no profile {name:?}; `satchel profile list` shows them");
+    reply::error(StatusCode::NOT_FOUND, None, ErrorObject::new(BAD_REQUEST, message))
 }
 
 /// Nothing is said about the token itself.
@@ -240,7 +252,7 @@ async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body:
     };
     let text = text.trim_start_matches('\u{feff}');
     if text.trim_start().starts_with('[') {
-        return batch(app, &client, &place.surface, &parts.headers, text).await;
+        return batch(app, &client, &place, &parts.headers, text).await;
     }
     let message = match Message::parse_bounded(text) {
         Ok(message) => message,
@@ -257,7 +269,7 @@ async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body:
         Message::Request { id, method, params } if method == "initialize" => {
             initialize(app, client, place, id, params).await
         }
-        message => match session(app, &client, &place.surface, &parts.headers) {
+        message => match session(app, &client, &place, &parts.headers) {
             Ok(session) => deliver(app, &session, message, accepts_events(&parts.headers)).await,
             Err(refusal) => refusal.with_id(&message),
         },
@@ -305,7 +317,7 @@ pub(crate) fn not_opened(error: &OpenError, id: Option<Id>) -> Response<Body> {
 pub(crate) async fn open(
     app: &App,
     client: String,
-    Place { surface, usual }: Place,
+    Place { surface, usual, scope }: Place,
     params: Option<&Raw>,
     one_stream: bool,
 ) -> Result<(Session, Box<Raw>), (StatusCode, ErrorObject)> {
@@ -316,7 +328,8 @@ pub(crate) async fn open(
     };
     app.hub.client_seen(&client, None);
     let revision = era::negotiate(&requested);
-    let hello = match downstream::hello(&app.hub.seen_by(&client), &surface, false).await {
+    let hub = app.hub.seen_by(&client).within(&scope);
+    let hello = match downstream::hello(&hub, &surface, false).await {
         Ok(hello) => hello,
         Err(failure) => return Err((StatusCode::OK, downstream::refusal(&failure))),
     };
@@ -327,8 +340,8 @@ pub(crate) async fn open(
     if let Some(instructions) = hello.instructions {
         let _ = result.put("instructions", &instructions);
     }
-    let servers = downstream::visible_servers(&app.hub, &client);
-    let session = Session::new(client, revision, (surface, usual), servers, &params, one_stream);
+    let place = Place { surface, usual, scope };
+    let session = Session::new(client, revision, place, Menu::of(&hub), &params, one_stream);
     Ok((session, result.to_raw()))
 }
 
@@ -345,12 +358,7 @@ impl NoSession {
     }
 }
 
-fn session(
-    app: &App,
-    client: &str,
-    surface: &Surface,
-    headers: &HeaderMap,
-) -> Result<Arc<Session>, NoSession> {
+fn session(app: &App, client: &str, place: &Place, headers: &HeaderMap) -> Result<Arc<Session>, NoSession> {
     let Some(name) = headers.get(SESSION) else {
         return Err(NoSession(
             StatusCode::BAD_REQUEST,
@@ -359,7 +367,12 @@ fn session(
         ));
     };
     let session = name.to_str().ok().and_then(|name| app.sessions.get(name, client));
-    session.filter(|session| session.look(&app.hub).is_like(surface) && !session.one_stream).ok_or(NoSession(
+    let is_here = |session: &Arc<Session>| {
+        session.look(&app.hub).is_like(&place.surface)
+            && session.scope.profile() == place.scope.profile()
+            && !session.one_stream
+    };
+    session.filter(is_here).ok_or(NoSession(
         StatusCode::NOT_FOUND,
         SESSION_NOT_FOUND,
         "Session not found; send initialize again",
@@ -369,7 +382,7 @@ fn session(
 async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, events: bool) -> Response<Body> {
     match message {
         Message::Notification { method, params } => {
-            exchange::notified(&app.hub, session, &method, params.as_deref());
+            notified(app, session, &method, params.as_deref());
             reply::empty(StatusCode::ACCEPTED)
         }
         Message::Response { id, outcome } => {
@@ -378,7 +391,7 @@ async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, event
         }
         Message::Request { id, method, params } => {
             let request = exchange::Request {
-                hub: &app.hub,
+                hub: &session.hub(&app.hub),
                 session,
                 id,
                 method: &method,
@@ -396,11 +409,20 @@ async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, event
     }
 }
 
+/// Takes in a notification.
+pub(crate) fn notified(app: &App, session: &Arc<Session>, method: &str, params: Option<&Raw>) {
+    exchange::notified(&app.hub, session, method, params);
+    let changed = method == "notifications/roots/list_changed";
+    if changed || method == "notifications/initialized" {
+        roots::ask(&app.hub, session, changed, &app.tracker, app.stopping());
+    }
+}
+
 /// Messages in an array: only the revision 2025-03-26 has them.
 async fn batch(
     app: &Arc<App>,
     client: &str,
-    surface: &Surface,
+    place: &Place,
     headers: &HeaderMap,
     text: &str,
 ) -> Response<Body> {
@@ -410,7 +432,7 @@ async fn batch(
     if headers.get(SESSION).is_none() {
         return refuse("an array of messages needs a session of a protocol revision that has them");
     }
-    let session = match session(app, client, surface, headers) {
+    let session = match session(app, client, place, headers) {
         Ok(session) => session,
         Err(NoSession(status, code, message)) => {
             return reply::error(status, None, ErrorObject::new(code, message));
@@ -438,7 +460,7 @@ async fn batch(
             }
             Ok(Message::Request { id, method, params }) => {
                 let request = exchange::Request {
-                    hub: &app.hub,
+                    hub: &session.hub(&app.hub),
                     session: &session,
                     id,
                     method: &method,
@@ -450,7 +472,7 @@ async fn batch(
                 }
             }
             Ok(Message::Notification { method, params }) => {
-                exchange::notified(&app.hub, &session, &method, params.as_deref());
+                notified(app, &session, &method, params.as_deref());
             }
             Ok(Message::Response { id, outcome }) => session.answered(id.as_ref(), outcome),
             Err(error) => {
@@ -467,7 +489,7 @@ async fn batch(
 
 /// The stream for what is said unasked, or one that broke off (`Last-Event-ID`). It is kept open even where there will
 /// never be anything to say: some clients take its end for the end of the server.
-fn get(app: &Arc<App>, client: &str, surface: &Surface, headers: &HeaderMap) -> Response<Body> {
+fn get(app: &Arc<App>, client: &str, at: &Place, headers: &HeaderMap) -> Response<Body> {
     if let Err(refusal) = belongs_to_sessions(headers) {
         return *refusal;
     }
@@ -475,7 +497,7 @@ fn get(app: &Arc<App>, client: &str, surface: &Surface, headers: &HeaderMap) -> 
         let error = ErrorObject::new(errors::INVALID_REQUEST, "a GET must accept text/event-stream");
         return reply::error(StatusCode::NOT_ACCEPTABLE, None, error);
     }
-    let session = match session(app, client, surface, headers) {
+    let session = match session(app, client, at, headers) {
         Ok(session) => session,
         Err(NoSession(status, code, message)) => {
             return reply::error(status, None, ErrorObject::new(code, message));
@@ -499,7 +521,8 @@ fn get(app: &Arc<App>, client: &str, surface: &Surface, headers: &HeaderMap) -> 
 /// opened its stream waits there.
 pub(crate) fn follow(app: &App, session: &Arc<Session>) {
     if !session.follows.swap(true, std::sync::atomic::Ordering::AcqRel) {
-        app.tracker.spawn(news::pass_on(app.hub.clone(), session.clone(), app.stopping()));
+        let (tracker, stop) = (app.tracker.clone(), app.stopping());
+        app.tracker.spawn(news::pass_on(app.hub.clone(), session.clone(), tracker, stop));
     }
 }
 

@@ -24,6 +24,7 @@ mod observe;
 mod otlp;
 mod parked;
 mod reply;
+mod roots;
 mod serve;
 mod session;
 mod stream;

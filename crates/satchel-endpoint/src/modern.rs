@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     downstream::{self, Asker, Kind, Reply},
     http::{App, Place, VERSION},
+    meta,
     news::{self, Follower, Told},
     observe,
     parked::{Belongs, Found, Parked},
@@ -72,11 +73,11 @@ pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
 pub(crate) async fn answer(
     app: &Arc<App>,
     client: &str,
-    Place { surface, usual }: Place,
+    Place { surface, usual, scope }: Place,
     message: Message,
     http: &HeaderMap,
 ) -> Response<Body> {
-    let hub = app.hub.seen_by(client);
+    let hub = app.hub.seen_by(client).within(&scope);
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
         // Nothing that a stateless client tells is for a server: each call says what is needed, and the end of its stream
@@ -132,7 +133,7 @@ pub(crate) async fn answer(
             let (running, kind, questions) = match parked {
                 Some(parked) => (parked.running, parked.kind, parked.questions),
                 None => {
-                    let servers = downstream::visible_servers(&hub, client);
+                    let servers = meta::menu::servers(&hub);
                     let visit = observe::visit(&hub, &caller, &surface, era::MODERN);
                     let asker = Asker { caller, surface, servers, visit };
                     match downstream::answer(&hub, &asker, &method, params).await {
@@ -557,7 +558,7 @@ impl Listening {
             };
             tokio::select! {
                 told = self.follower.next() => match told {
-                    Some(told) => if let Some(message) = self.wanted(told) {
+                    Some(told) => if let Some(message) = self.wanted(&told) {
                         return Some(event(&news::tagged(message, &self.id)));
                     },
                     None => return self.end(),
@@ -584,11 +585,14 @@ impl Listening {
         Some(event(&Message::result(self.id.clone(), tag.ok()?)))
     }
 
-    fn wanted(&self, told: Told) -> Option<Message> {
+    fn wanted(&mut self, told: &Told) -> Option<Message> {
         match told {
-            Told::List(list) => self.lists.contains(&list).then(|| news::list_changed(list)),
+            Told::List(list) => {
+                self.watched.retain(|watched| self.follower.shows(watched.resource().0));
+                self.lists.contains(list).then(|| news::list_changed(list))
+            }
             Told::News(news) => {
-                let (news, own) = self.follower.as_shown(news);
+                let (news, own) = self.follower.as_shown(news.clone());
                 if let Some(uri) = own {
                     let here = |watched: &Watched| watched.resource() == (&news.server, uri.as_str());
                     return self.watched.iter().any(here).then(|| news::as_said(&news));

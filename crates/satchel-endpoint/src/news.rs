@@ -10,6 +10,7 @@ use std::{
 
 use satchel_core::{
     catalog::Catalog,
+    config::profiles::Lens,
     hub::Hub,
     model::ServerName,
     tasks::{kept, may_fail_here},
@@ -22,9 +23,10 @@ use tokio::{
     sync::{broadcast, watch},
     time::Instant,
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    roots,
     session::Session,
     surface::{Surface, items_of},
 };
@@ -51,6 +53,8 @@ pub(crate) struct Follower {
     catalog: watch::Receiver<Catalog>,
     choices: watch::Receiver<u64>,
     seen: BTreeMap<&'static str, String>,
+    /// What it was seen through: the meta-tools name other servers through another.
+    lens: Lens,
     pending: BTreeSet<&'static str>,
     /// When the next list may be told of.
     next_list: Instant,
@@ -72,6 +76,7 @@ impl Follower {
             catalog,
             choices,
             seen,
+            lens: hub.lens(),
             pending: BTreeSet::new(),
             next_list: Instant::now(),
             ahead: BTreeSet::new(),
@@ -120,7 +125,10 @@ impl Follower {
     /// The lists that are not as they were.
     fn compare(&mut self) -> Vec<&'static str> {
         let now = lists(&self.surface, &self.hub.catalog());
-        let changed = LISTS.into_iter().filter(|list| now.get(list) != self.seen.get(list)).collect();
+        let turned = std::mem::replace(&mut self.lens, self.hub.lens()) != self.lens;
+        let names_others = |list: &str| turned && list == "tools" && self.surface == Surface::Router;
+        let differs = |list: &&'static str| now.get(list) != self.seen.get(list) || names_others(list);
+        let changed = LISTS.into_iter().filter(differs).collect();
         self.seen = now;
         changed
     }
@@ -143,6 +151,11 @@ impl Follower {
     /// Looks at another surface from now on.
     pub(crate) fn turn_to(&mut self, hub: &Hub, surface: Surface) {
         *self = Self::new(hub, surface);
+    }
+
+    /// Is the server seen here?
+    pub(crate) fn shows(&self, server: &ServerName) -> bool {
+        self.hub.shows(server.as_str())
     }
 
     pub(crate) fn surface(&self) -> &Surface {
@@ -208,17 +221,20 @@ pub(crate) fn as_said(news: &News) -> Message {
 }
 
 /// Passes news on to a session until it ends, or until nobody has read them for a while.
-pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>, stop: CancellationToken) {
+pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>, tracker: TaskTracker, stop: CancellationToken) {
     let mut failed = false;
-    let passing = kept("news", || keep_passing_on(&hub, &session, std::mem::replace(&mut failed, true)));
+    let ask = || roots::ask(&hub, &session, false, &tracker, stop.clone());
+    let passing =
+        kept("news", || keep_passing_on(&hub, &session, std::mem::replace(&mut failed, true), &ask));
     // Else it would go on for as long as a hub that ends waits for calls.
     stop.run_until_cancelled(passing).await;
     session.unwatch_all();
     session.follows.store(false, std::sync::atomic::Ordering::Release);
 }
 
-async fn keep_passing_on(hub: &Hub, session: &Session, again: bool) {
-    let hub = &hub.seen_by(&session.client);
+/// `ask_for_roots` does so where it was not done before.
+async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_roots: &(dyn Fn() + Sync)) {
+    let hub = &session.hub(hub);
     if again {
         // What was missed meanwhile is not known.
         LISTS.iter().for_each(|list| session.news.push(list_changed(list).to_json()));
@@ -231,7 +247,10 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool) {
         let told = tokio::select! {
             told = follower.next() => told,
             changed = choices.changed() => match changed {
-                Ok(()) if session.look(hub) == follower.surface => continue,
+                Ok(()) if session.look(hub) == follower.surface => {
+                    ask_for_roots();
+                    continue;
+                }
                 Ok(()) => {
                     follower.turn_to(hub, session.surface());
                     // Whoever was not told of other lists at the beginning does not ask for them.
@@ -246,7 +265,10 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool) {
         };
         match told {
             None => break,
-            Some(Told::List(list)) => session.news.push(list_changed(list).to_json()),
+            Some(Told::List(list)) => {
+                session.unwatch_hidden(hub);
+                session.news.push(list_changed(list).to_json());
+            }
             Some(Told::News(news)) => {
                 if let Some(message) = for_session(session, &follower.surface, &follower.as_shown(news)) {
                     session.news.push(message.to_json());

@@ -12,7 +12,8 @@ use std::{
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use satchel_core::{
     bridge::Caller,
-    hub::{Hub, Watched},
+    config::profiles::Lens,
+    hub::{Hub, Scope, Watched},
     model::ServerName,
     stats::event::Visit,
 };
@@ -20,7 +21,7 @@ use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject};
 use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{observe, stream::Outlet, surface::Surface};
+use crate::{http::Place, meta, observe, stream::Outlet, surface::Surface};
 
 /// Sessions of one client. Another takes the place of its oldest idle one; the sessions of other clients are not touched.
 const PER_CLIENT: usize = 128;
@@ -44,8 +45,12 @@ pub(crate) struct Session {
     /// It sees what its client is set to see, which may change meanwhile.
     pub(crate) usual: bool,
     surface: Mutex<Surface>,
-    /// What is said of the servers, as of its opening: the tool descriptions that mention them do not change under it.
-    pub(crate) servers: Vec<String>,
+    /// From where it looks.
+    pub(crate) scope: Scope,
+    /// What is said of the servers.
+    menu: Mutex<Menu>,
+    /// The client was asked for the folders that it works in.
+    pub(crate) asks_roots: AtomicBool,
     /// For what is said unasked.
     pub(crate) news: Arc<Outlet>,
     /// The stream for news is also the one for answers: the transport of 2024-11-05.
@@ -69,12 +74,27 @@ pub(crate) struct Session {
     counted: AtomicU64,
 }
 
+/// What is said of the servers, as of a session's opening, or since it looks through other profiles: otherwise the tool
+/// descriptions that mention them do not change under it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Menu {
+    lens: Lens,
+    servers: Vec<String>,
+}
+
+impl Menu {
+    /// As seen through this handle.
+    pub(crate) fn of(hub: &Hub) -> Self {
+        Self { lens: hub.lens(), servers: meta::menu::servers(hub) }
+    }
+}
+
 impl Session {
     pub(crate) fn new(
         client: String,
         revision: &'static str,
-        (surface, usual): (Surface, bool),
-        servers: Vec<String>,
+        Place { surface, usual, scope }: Place,
+        menu: Menu,
         hello: &RawObject,
         one_stream: bool,
     ) -> Self {
@@ -85,7 +105,9 @@ impl Session {
             revision,
             usual,
             surface: Mutex::new(surface),
-            servers,
+            scope,
+            menu: Mutex::new(menu),
+            asks_roots: AtomicBool::new(false),
             news: Outlet::new(0),
             one_stream,
             ended: CancellationToken::new(),
@@ -109,6 +131,20 @@ impl Session {
         self.news = before.news.clone();
         self.ended = before.ended.clone();
         self
+    }
+
+    /// The hub as its client sees it from here.
+    pub(crate) fn hub(&self, hub: &Hub) -> Hub {
+        hub.seen_by(&self.client).within(&self.scope)
+    }
+
+    /// The servers that the descriptions of the meta-tools name.
+    pub(crate) fn servers(&self, hub: &Hub) -> Vec<String> {
+        if lock(&self.menu).lens != hub.lens() {
+            let menu = Menu::of(hub);
+            *lock(&self.menu) = menu;
+        }
+        lock(&self.menu).servers.clone()
     }
 
     /// On whose behalf its calls are made.
@@ -221,6 +257,13 @@ impl Session {
     pub(crate) fn unwatch(&self, server: &ServerName, uri: &str) {
         let gone = lock(&self.watched).remove(&(server.clone(), uri.to_owned()));
         drop(gone);
+    }
+
+    /// Hears no longer of what its client does not see any more.
+    pub(crate) fn unwatch_hidden(&self, hub: &Hub) {
+        let is_hidden = |(server, _): &(ServerName, String)| !hub.shows(server.as_str());
+        let hidden: Vec<_> = lock(&self.watched).keys().filter(|key| is_hidden(key)).cloned().collect();
+        hidden.iter().for_each(|(server, uri)| self.unwatch(server, uri));
     }
 
     /// Nobody reads its news any more.
@@ -412,8 +455,8 @@ mod tests {
     use super::*;
 
     fn session(client: &str) -> Session {
-        let surface = (Surface::Router, false);
-        Session::new(client.into(), "2025-11-25", surface, vec![], &RawObject::new(), false)
+        let place = Place { surface: Surface::Router, usual: false, scope: Scope::default() };
+        Session::new(client.into(), "2025-11-25", place, Menu::default(), &RawObject::new(), false)
     }
 
     #[tokio::test(start_paused = true)]

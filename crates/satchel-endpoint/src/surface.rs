@@ -45,6 +45,7 @@ impl Surface {
     pub(crate) fn at(path: &str, usual: Surface) -> Option<Self> {
         match path {
             "/mcp" => Some(usual),
+            path if profile_at(path).is_some() => Some(usual),
             "/mcp/direct" => Some(Surface::Direct),
             path => {
                 let slug = path.strip_prefix("/mcp/server/").filter(|slug| !slug.contains('/'))?;
@@ -53,6 +54,12 @@ impl Surface {
             }
         }
     }
+}
+
+/// The profile that a path names: `/mcp` as it is seen through that profile.
+pub(crate) fn profile_at(path: &str) -> Option<String> {
+    let slug = path.strip_prefix("/mcp/profile/").filter(|slug| !slug.is_empty() && !slug.contains('/'))?;
+    Some(percent_decode_str(slug).decode_utf8().ok()?.into_owned())
 }
 
 /// Who the hub is.
@@ -207,9 +214,20 @@ mod tests {
         ] {
             assert_eq!(at(path), Some(Surface::Server(server.parse().unwrap())), "{path}");
         }
-        for path in
-            ["/", "/mcp/", "/mcp/server/", "/mcp/server/a/b", "/mcp/server/%0a", "/mcp/server/%ff", "/MCP"]
-        {
+        assert_eq!(at("/mcp/profile/my%20set"), Some(Surface::Router));
+        assert_eq!(profile_at("/mcp/profile/my%20set").as_deref(), Some("my set"));
+        for path in [
+            "/",
+            "/mcp/",
+            "/mcp/server/",
+            "/mcp/server/a/b",
+            "/mcp/server/%0a",
+            "/mcp/server/%ff",
+            "/MCP",
+            "/mcp/profile/",
+            "/mcp/profile/a/b",
+            "/mcp/profile/%ff",
+        ] {
             assert_eq!(at(path), None, "{path}");
         }
     }

@@ -9,7 +9,7 @@ use tauri::{
 };
 
 use super::{
-    menu::{MenuModel, NEEDS, SERVERS, WORDS},
+    menu::{MenuModel, NEEDS, PROFILES, SERVERS, WORDS},
     slots::Slots,
 };
 use crate::{quoted, state::HubState};
@@ -28,6 +28,11 @@ pub(crate) struct Entries {
     servers_title: MenuItem<Wry>,
     servers: Vec<CheckMenuItem<Wry>>,
     more_servers: MenuItem<Wry>,
+    profile: Submenu<Wry>,
+    everything: CheckMenuItem<Wry>,
+    profiles_line: PredefinedMenuItem<Wry>,
+    profiles: Vec<CheckMenuItem<Wry>>,
+    more_profiles: MenuItem<Wry>,
     copy_line: PredefinedMenuItem<Wry>,
     copy: MenuItem<Wry>,
     pause: Submenu<Wry>,
@@ -44,6 +49,7 @@ struct Now {
     model: MenuModel,
     needs: Slots,
     servers: Slots,
+    profiles: Slots,
 }
 
 /// What a click means.
@@ -63,6 +69,8 @@ pub(crate) enum Click {
         server: String,
         enabled: bool,
     },
+    /// Have a profile count, or none.
+    Profile(Option<String>),
     Copy,
     Pause(Until),
     Resume,
@@ -91,7 +99,9 @@ impl Entries {
     /// The menu of a hub that is being opened.
     pub(crate) fn new(app: &AppHandle) -> tauri::Result<Self> {
         let item = |id: String, text: &str, enabled| MenuItem::with_id(app, id, text, enabled, None::<&str>);
-        let tick = |at| CheckMenuItem::with_id(app, format!("server-{at}"), "", true, false, None::<&str>);
+        let tick = |id: String, text| CheckMenuItem::with_id(app, id, text, true, false, None::<&str>);
+        let server = |at| tick(format!("server-{at}"), "");
+        let profile = |at| tick(format!("profile-{at}"), "");
         let line = || PredefinedMenuItem::separator(app);
         let pause = Submenu::with_id(app, "pause", WORDS.pause, true)?;
         for (id, text, _) in PAUSES {
@@ -109,8 +119,13 @@ impl Entries {
             more_needs: item("more-needs".into(), "", true)?,
             servers_line: line()?,
             servers_title: item("servers-title".into(), WORDS.servers, false)?,
-            servers: (0..SERVERS).map(tick).collect::<Result<_, _>>()?,
+            servers: (0..SERVERS).map(server).collect::<Result<_, _>>()?,
             more_servers: item("more-servers".into(), "", true)?,
+            profile: Submenu::with_id(app, "profile", WORDS.profile, true)?,
+            everything: tick("everything".into(), WORDS.everything)?,
+            profiles_line: line()?,
+            profiles: (0..PROFILES).map(profile).collect::<Result<_, _>>()?,
+            more_profiles: item("more-profiles".into(), "", true)?,
             copy_line: line()?,
             copy: item("copy".into(), WORDS.copy, false)?,
             pause,
@@ -119,7 +134,12 @@ impl Entries {
             open: item("open".into(), WORDS.open, true)?,
             settings: item("settings".into(), WORDS.settings, true)?,
             quit: item("quit".into(), WORDS.quit, true)?,
-            now: Mutex::new(Now { model, needs: Slots::new(NEEDS), servers: Slots::new(SERVERS) }),
+            now: Mutex::new(Now {
+                model,
+                needs: Slots::new(NEEDS),
+                servers: Slots::new(SERVERS),
+                profiles: Slots::new(PROFILES),
+            }),
         };
         for item in entries.in_order(&entries.now()) {
             entries.menu.append(item)?;
@@ -135,12 +155,20 @@ impl Entries {
     /// Changes the menu in place. Only on the thread of the menus.
     pub(crate) fn become_like(&self, model: MenuModel) -> tauri::Result<()> {
         let mut now = self.now();
-        let mut shown = self.in_order(&now);
+        let mut shown = (self.in_order(&now), self.in_profile(&now));
         now.needs.stand_for(&model.needs.iter().map(|need| need.server.as_str()).collect::<Vec<_>>());
         now.servers.stand_for(&model.servers.iter().map(|line| line.server.as_str()).collect::<Vec<_>>());
+        let profiles = model.profiles.iter().flat_map(|choice| &choice.profiles);
+        now.profiles.stand_for(&profiles.map(|line| line.name.as_str()).collect::<Vec<_>>());
         now.model = model;
         self.rename(&now)?;
-        self.rearrange(&mut shown, &self.in_order(&now))
+        let profile = &self.profile;
+        let shelf =
+            Shelf { insert: &|item, at| profile.insert(item, at), remove: &|item| profile.remove(item) };
+        shelf.rearrange(&mut shown.1, &self.in_profile(&now))?;
+        let menu = &self.menu;
+        let shelf = Shelf { insert: &|item, at| menu.insert(item, at), remove: &|item| menu.remove(item) };
+        shelf.rearrange(&mut shown.0, &self.in_order(&now))
     }
 
     /// The tick follows the state, not the click: the system has turned it already, so it is turned back.
@@ -148,6 +176,16 @@ impl Entries {
         let now = self.now();
         now.model.servers.iter().try_for_each(|line| match now.servers.of(&line.server) {
             Some(slot) => self.servers[slot].set_checked(line.enabled),
+            None => Ok(()),
+        })?;
+        self.tick_profiles(&now)
+    }
+
+    fn tick_profiles(&self, now: &Now) -> tauri::Result<()> {
+        let Some(choice) = &now.model.profiles else { return Ok(()) };
+        self.everything.set_checked(choice.everything)?;
+        choice.profiles.iter().try_for_each(|line| match now.profiles.of(&line.name) {
+            Some(slot) => self.profiles[slot].set_checked(line.active),
             None => Ok(()),
         })
     }
@@ -165,13 +203,17 @@ impl Entries {
             let line = now.model.servers.iter().find(|line| line.server == server)?;
             return Some(Click::Switch { server: server.to_owned(), enabled: !line.enabled });
         }
+        if let Some(slot) = number(id, "profile-") {
+            return Some(Click::Profile(Some(now.profiles.server(slot)?.to_owned())));
+        }
         if let Some((_, _, until)) = PAUSES.iter().find(|(own, _, _)| *own == id) {
             return Some(Click::Pause(*until));
         }
         Some(match id {
             "resume" => Click::Resume,
             "open" | "asks" => Click::Open,
-            "more-needs" | "more-servers" => Click::List,
+            "more-needs" | "more-servers" | "more-profiles" => Click::List,
+            "everything" => Click::Profile(None),
             "copy" => Click::Copy,
             "settings" => Click::Settings,
             "quit" => Click::Quit,
@@ -198,6 +240,16 @@ impl Entries {
                 self.servers[slot].set_checked(line.enabled)?;
             }
         }
+        if let Some(choice) = &now.model.profiles {
+            self.profile.set_text(plain(&choice.title))?;
+            for line in &choice.profiles {
+                if let Some(slot) = now.profiles.of(&line.name) {
+                    self.profiles[slot].set_text(plain(&line.label))?;
+                }
+            }
+            self.more_profiles.set_text(choice.more.as_deref().unwrap_or_default())?;
+            self.tick_profiles(now)?;
+        }
         self.more_needs.set_text(now.model.more_needs.as_deref().unwrap_or_default())?;
         self.more_servers.set_text(now.model.more_servers.as_deref().unwrap_or_default())?;
         self.copy.set_enabled(now.model.can_copy)
@@ -222,6 +274,7 @@ impl Entries {
             items.extend(slots.map(|slot| &self.servers[slot] as &dyn IsMenuItem<Wry>));
             items.extend(now.model.more_servers.iter().map(|_| &self.more_servers as &dyn IsMenuItem<Wry>));
         }
+        items.extend(now.model.profiles.iter().map(|_| &self.profile as &dyn IsMenuItem<Wry>));
         items.push(&self.copy_line);
         items.push(&self.copy);
         items.extend(now.model.paused.map(|paused| match paused {
@@ -233,12 +286,30 @@ impl Entries {
         items
     }
 
+    /// Those of the submenu of profiles.
+    fn in_profile(&self, now: &Now) -> Items<'_> {
+        let Some(choice) = &now.model.profiles else { return vec![] };
+        let mut items: Items<'_> = vec![&self.everything, &self.profiles_line];
+        let slots = choice.profiles.iter().filter_map(|line| now.profiles.of(&line.name));
+        items.extend(slots.map(|slot| &self.profiles[slot] as &dyn IsMenuItem<Wry>));
+        items.extend(choice.more.iter().map(|_| &self.more_profiles as &dyn IsMenuItem<Wry>));
+        items
+    }
+}
+
+/// A menu or a submenu.
+struct Shelf<'a> {
+    insert: &'a dyn Fn(&dyn IsMenuItem<Wry>, usize) -> tauri::Result<()>,
+    remove: &'a dyn Fn(&dyn IsMenuItem<Wry>) -> tauri::Result<()>,
+}
+
+impl Shelf<'_> {
     /// Takes out what is no longer there, then puts every item that is not at its place there.
-    fn rearrange<'a>(&'a self, shown: &mut Items<'a>, wanted: &Items<'a>) -> tauri::Result<()> {
+    fn rearrange<'a>(&self, shown: &mut Items<'a>, wanted: &Items<'a>) -> tauri::Result<()> {
         let is = |one: &dyn IsMenuItem<Wry>, other: &dyn IsMenuItem<Wry>| one.id() == other.id();
         for at in (0..shown.len()).rev() {
             if !wanted.iter().any(|item| is(*item, shown[at])) {
-                self.menu.remove(shown.remove(at))?;
+                (self.remove)(shown.remove(at))?;
             }
         }
         for (at, item) in wanted.iter().enumerate() {
@@ -246,9 +317,9 @@ impl Entries {
                 continue;
             }
             if let Some(elsewhere) = shown.iter().position(|there| is(*there, *item)) {
-                self.menu.remove(shown.remove(elsewhere))?;
+                (self.remove)(shown.remove(elsewhere))?;
             }
-            self.menu.insert(*item, at)?;
+            (self.insert)(*item, at)?;
             shown.insert(at, *item);
         }
         Ok(())

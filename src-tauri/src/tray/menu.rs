@@ -5,6 +5,7 @@ use std::fmt;
 use satchel_core::model::{
     Code, Place, ServerState, ServerView, Snapshot,
     oauth::SignInState,
+    profiles::ProfilesView,
     snapshot::{During, LastFailure, Phase},
 };
 
@@ -12,6 +13,8 @@ use crate::state::HubState;
 
 /// More servers than this are in the window only.
 pub(crate) const SERVERS: usize = 12;
+/// More profiles than this are in the window only.
+pub(crate) const PROFILES: usize = 12;
 /// More things than this that need a person are in the window only.
 pub(crate) const NEEDS: usize = 4;
 
@@ -34,6 +37,8 @@ pub(crate) struct MenuModel {
     pub(crate) servers: Vec<Line>,
     /// How many more servers there are.
     pub(crate) more_servers: Option<String>,
+    /// The profiles; `None` where there is none to choose.
+    pub(crate) profiles: Option<Choice>,
     /// Can the endpoint's address be copied?
     pub(crate) can_copy: bool,
 }
@@ -55,10 +60,66 @@ pub(crate) struct Line {
     pub(crate) enabled: bool,
 }
 
+/// Which profile counts, of these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// What the submenu is called.
+    pub(crate) title: String,
+    /// No profile: everything.
+    pub(crate) everything: bool,
+    /// Each with a tick where it counts.
+    pub(crate) profiles: Vec<ProfileLine>,
+    /// How many more there are.
+    pub(crate) more: Option<String>,
+}
+
+/// A profile that can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ProfileLine {
+    pub(crate) name: String,
+    pub(crate) label: String,
+    pub(crate) active: bool,
+}
+
+impl Choice {
+    fn of(view: &ProfilesView) -> Option<Self> {
+        let active = view.active.as_deref();
+        let is_active = |name: &str| active == Some(name);
+        let lost = active.filter(|active| view.all.iter().all(|profile| profile.name != *active));
+        let known = view.all.iter().map(|profile| match profile.fault.is_some() {
+            true => (profile.name.as_str(), format!("{} — cannot be used", profile.name)),
+            false => (profile.name.as_str(), profile.name.clone()),
+        });
+        let lost = lost.map(|name| (name, format!("{name} — is not there")));
+        let mut all: Vec<(&str, String)> = lost.into_iter().chain(known).collect();
+        if all.is_empty() {
+            return None;
+        }
+        // The one that counts is always among them.
+        all.sort_by_key(|(name, _)| !is_active(name));
+        let more = more(all.len(), PROFILES).map(|count| format!("{count} more in the window…"));
+        all.truncate(PROFILES);
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let line = |(name, label): (&str, String)| ProfileLine {
+            name: name.to_owned(),
+            label,
+            active: is_active(name),
+        };
+        Some(Self {
+            title: format!("{}: {}", WORDS.profile, active.unwrap_or(WORDS.everything)),
+            everything: active.is_none(),
+            profiles: all.into_iter().map(line).collect(),
+            more,
+        })
+    }
+}
+
 /// Words of the menu, as this operating system writes them.
 pub(crate) struct Words {
     pub(crate) needs_you: &'static str,
     pub(crate) servers: &'static str,
+    pub(crate) profile: &'static str,
+    pub(crate) everything: &'static str,
     pub(crate) copy: &'static str,
     pub(crate) pause: &'static str,
     pub(crate) hour: &'static str,
@@ -75,6 +136,8 @@ pub(crate) const WORDS: Words = if cfg!(windows) {
     Words {
         needs_you: "Needs you",
         servers: "Servers",
+        profile: "Profile",
+        everything: "Everything",
         copy: "Copy endpoint address",
         pause: "Pause",
         hour: "For one hour",
@@ -89,6 +152,8 @@ pub(crate) const WORDS: Words = if cfg!(windows) {
     Words {
         needs_you: "Needs you",
         servers: "Servers",
+        profile: "Profile",
+        everything: "Everything",
         copy: "Copy Endpoint Address",
         pause: "Pause",
         hour: "For One Hour",
@@ -113,6 +178,7 @@ impl MenuModel {
             more_needs: None,
             servers: vec![],
             more_servers: None,
+            profiles: None,
             can_copy: state.endpoint().is_some(),
         };
         match state {
@@ -160,6 +226,7 @@ impl MenuModel {
             servers: servers.collect(),
             more_servers: more(snapshot.servers.len(), SERVERS)
                 .map(|count| format!("{count} more in the window…")),
+            profiles: Choice::of(&snapshot.profiles),
             ..self
         }
     }
@@ -343,6 +410,9 @@ impl fmt::Display for MenuModel {
         for more in self.more_servers.iter() {
             writeln!(f, "  {more}")?;
         }
+        for choice in self.profiles.iter() {
+            writeln!(f, "  {} ▸", choice.title)?;
+        }
         writeln!(f, "---\n  {}{}", WORDS.copy, if self.can_copy { "" } else { " (disabled)" })?;
         match self.paused {
             Some(true) => writeln!(f, "  {}", WORDS.resume)?,
@@ -432,6 +502,44 @@ pub(crate) mod tests {
         assert!(paused.starts_with("  Satchel is paused\n") && paused.contains("\n  Resume\n"), "{paused}");
         let on = menu(Snapshot::default());
         assert!(on.contains("\n  Pause ▸\n") && !on.contains("Resume"), "{on}");
+    }
+
+    #[test]
+    fn profiles_can_be_chosen_and_the_one_that_counts_is_always_there() {
+        use satchel_core::model::profiles::ProfileView;
+        let view = |active: Option<&str>, names: &[&str]| ProfilesView {
+            active: active.map(Into::into),
+            all: names
+                .iter()
+                .map(|name| ProfileView { name: (*name).into(), ..ProfileView::default() })
+                .collect(),
+            folders: vec![],
+        };
+        let shown = |view: &ProfilesView| {
+            let choice = Choice::of(view).unwrap();
+            let ticks = choice.profiles.iter().filter(|line| line.active).map(|line| line.label.clone());
+            (
+                choice.title.clone(),
+                choice.everything,
+                ticks.collect::<Vec<_>>(),
+                choice.profiles.len(),
+                choice.more,
+            )
+        };
+        assert_eq!(Choice::of(&view(None, &[])), None);
+        assert_eq!(shown(&view(None, &["a", "b"])), ("Profile: Everything".into(), true, vec![], 2, None));
+        let lost = shown(&view(Some("gone"), &["a"]));
+        assert_eq!((lost.0.as_str(), lost.2), ("Profile: gone", vec!["gone — is not there".to_owned()]));
+        let many: Vec<String> = (0..15).map(|at| format!("p{at:02}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let last = shown(&view(Some("p14"), &many));
+        assert_eq!(
+            (last.2, last.3, last.4),
+            (vec!["p14".to_owned()], PROFILES, Some("3 more in the window…".into()))
+        );
+        let snapshot = Snapshot { profiles: view(Some("a"), &["a"]), ..Snapshot::default() }.into();
+        let menu = MenuModel::of(&HubState::Open { snapshot, refused: None }).to_string();
+        assert!(menu.contains("\n  Profile: a ▸\n---\n  Copy"), "{menu}");
     }
 
     #[test]

@@ -128,6 +128,10 @@ fn act(app: &AppHandle, entries: &Arc<Entries>, event: &MenuEvent) {
             warn(entries.restore_ticks());
             tasks.spawn(switch(app, serving, server, enabled));
         }
+        Click::Profile(name) => {
+            warn(entries.restore_ticks());
+            tasks.spawn(do_or_show(app, serving, Change::UseProfile { name }));
+        }
         Click::Copy => copy_address(&app, &serving),
         Click::Pause(until) => tasks.spawn(do_or_show(app, serving, Pause { until_ms: until_ms(until) })),
         Click::Resume => tasks.spawn(do_or_show(app, serving, Resume {})),

@@ -39,6 +39,19 @@ test("how tools come to an app, and which servers and tools it does not get, is 
   await waitFor(() => expect(hub.requests).toContainEqual({ do: "set_hidden", client: "cursor", path: "github:merge_pull_request", hidden: false }));
 });
 
+test("an app is bound to a profile in its pane, and what that leaves out is marked", async () => {
+  history.replaceState(null, "", "#/clients/cursor");
+  const asleep = { state: "asleep" } as const;
+  const all = [{ name: "Web", profile: { servers: ["fetch"], only: [], except: [] }, unknown: [], clients: [], fault: null }];
+  const hub = fakeHub(serve(snapshot([server("github", asleep), server("fetch", asleep)], { profiles: { active: null, all, folders: [] } })), { clients });
+  const user = userEvent.setup();
+  render(App, { hub });
+  await user.selectOptions(await screen.findByLabelText("Profile"), "Web");
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "bind_profile", client: "cursor", profile: "Web" }));
+  await screen.findByText("It sees 1 of 2 servers that are on.");
+  expect(screen.getAllByText("Not in profile")).toHaveLength(1);
+});
+
 test("servers that run twice are moved in one step, and put back", async () => {
   const { hub, user } = await open("vscode");
   await user.click(await screen.findByRole("button", { name: "Move into Satchel" }));

@@ -31,6 +31,7 @@ export interface Doing {
   quit: () => void;
   restart: (server: string) => void;
   enable: (server: string, on: boolean) => void;
+  profile: (name: string | null) => void;
 }
 
 const hour = 3_600_000;
@@ -84,6 +85,10 @@ export function itemsOf(state: HubState, now: number, dark: boolean, keys: (key:
               ]),
         ]
       : []),
+    ...(snapshot?.profiles.all ?? [])
+      .filter((profile) => profile.fault === null && profile.name !== snapshot?.profiles.active)
+      .map((profile) => command(`profile ${profile.name}`, w.profile(profile.name), () => doing.profile(profile.name), { also: [words.profiles.profile] })),
+    ...(snapshot && snapshot.profiles.active !== null ? [command("everything", w.everything, () => doing.profile(null), { also: [words.profiles.profile] })] : []),
     command("theme", dark ? w.light : w.dark, () => doing.theme(!dark)),
     command("welcome", w.welcome, () => doing.go(at("welcome", 1))),
     command("shortcuts", w.shortcuts, doing.shortcuts, { keys: "?" }),

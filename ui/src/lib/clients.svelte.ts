@@ -41,6 +41,7 @@ export class Clients {
 
   setSurface = (client: string, surface: Surface) => this.#change({ do: "set_surface", client, surface });
   setHidden = (client: string, path: string, hidden: boolean) => this.#change({ do: "set_hidden", client, path, hidden });
+  setProfile = (client: string, profile: string | null) => this.#change({ do: "bind_profile", client, profile });
   /** Takes the servers over that the app starts by itself, and out of its settings. */
   moveIn = (client: string) => this.#change({ do: "import_servers", from: { client }, take_out: true });
   /** Takes the last such change back. */

@@ -114,6 +114,29 @@ export const de: Words = {
     refused: (name) => `${name} wurde nicht geändert.`,
   },
 
+  profiles: {
+    profile: "Profil",
+    everything: "Alles",
+    edit: "Profile bearbeiten",
+    make: "Neues Profil",
+    sees: (seen) => `, Apps sehen ${seen}`,
+    outside: "Nicht im Profil",
+    title: "Profile",
+    text: "Ein Profil ist eine benannte Auswahl von Servern. Apps sehen immer eine.",
+    servers: (count) => `${count} Server`,
+    usedBy: (who) => `benutzt von ${who}`,
+    everybodyElse: "allen anderen",
+    editTitle: (name) => `${name} bearbeiten`,
+    name: "Name",
+    inIt: "Server darin",
+    notHere: (name) => `${name} (gibt es nicht)`,
+    patterns: (paths) => `Werkzeuge nach Pfad: ${paths} (\`satchel profile edit\`)`,
+    unknown: (names) => `Gibt es nicht: ${names}`,
+    save: "Sichern",
+    remove: "Entfernen",
+    whichever: "Das jeweils gewählte",
+  },
+
   state: {
     off: "Aus · für Apps unsichtbar",
     asleep: "Schläft",
@@ -440,6 +463,8 @@ export const de: Words = {
       restart: (name) => `${name} neu starten`,
       on: (name) => `${name} einschalten`,
       off: (name) => `${name} ausschalten`,
+      profile: (name) => `Profil ${name} benutzen`,
+      everything: "Kein Profil benutzen: alles",
     },
   },
 
@@ -968,6 +993,7 @@ export const de: Words = {
   },
 
   remedy: {
+    unknown_profile: "Wähle ein anderes Profil, oder lege eines mit diesem Namen an.",
     spawn_not_found: "Installiere das Programm, oder gib seinen ganzen Pfad als Befehl an.",
     runtime_missing: "Installiere es (Node für npx, uv für uvx), oder gib seinen ganzen Pfad als Befehl an.",
     docker_down: "Starte Docker und versuche es dann.",

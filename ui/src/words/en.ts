@@ -69,6 +69,29 @@ export const en = {
     refused: (name: string) => `${name} was not changed.`,
   },
 
+  profiles: {
+    profile: "Profile",
+    everything: "Everything",
+    edit: "Edit profiles",
+    make: "New profile",
+    sees: (seen: number) => `, clients see ${seen}`,
+    outside: "Not in profile",
+    title: "Profiles",
+    text: "A profile is a named set of servers. Clients see one at a time.",
+    servers: (count: number) => `${count} ${some(count, "server", "servers")}`,
+    usedBy: (who: string) => `used by ${who}`,
+    everybodyElse: "everybody else",
+    editTitle: (name: string) => `Edit ${name}`,
+    name: "Name",
+    inIt: "Servers in it",
+    notHere: (name: string) => `${name} (is not there)`,
+    patterns: (paths: string) => `Tools by path: ${paths} (\`satchel profile edit\`)`,
+    unknown: (names: string) => `Not there: ${names}`,
+    save: "Save",
+    remove: "Remove",
+    whichever: "Whichever is active",
+  },
+
   state: {
     off: "Off · hidden from clients",
     asleep: "Asleep",
@@ -396,6 +419,8 @@ export const en = {
       restart: (name: string) => `Restart ${name}`,
       on: (name: string) => `Switch ${name} on`,
       off: (name: string) => `Switch ${name} off`,
+      profile: (name: string) => `Use profile ${name}`,
+      everything: "Use no profile: everything",
     },
   },
 
@@ -926,6 +951,7 @@ export const en = {
 
   /** What a person can do about it. */
   remedy: {
+    unknown_profile: "Choose another profile, or make one of this name.",
     spawn_not_found: "Install the program, or write its full path as the command.",
     runtime_missing: "Install it (Node for npx, uv for uvx), or write its full path as the command.",
     docker_down: "Start Docker, then try now.",

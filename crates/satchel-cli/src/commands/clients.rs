@@ -56,6 +56,9 @@ pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Resu
         say(format!("\n{} does not see {}.", client.name, client.hidden.join(", ")));
     }
     for client in &list.clients {
+        if let Some(profile) = &client.profile {
+            say(format!("\n{} is bound to the profile {profile}.", client.name));
+        }
         for twice in &client.duplicates {
             say(format!(
                 "\n{} still starts \"{}\" by itself, which is \"{}\" here. `satchel import --from {} --move` takes it out there.",

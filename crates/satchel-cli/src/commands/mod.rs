@@ -17,6 +17,7 @@ pub(crate) mod login;
 pub(crate) mod logs;
 pub(crate) mod manual;
 pub(crate) mod pin;
+pub(crate) mod profiles;
 pub(crate) mod questions;
 pub(crate) mod quit;
 pub(crate) mod secrets;

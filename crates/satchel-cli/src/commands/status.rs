@@ -96,6 +96,7 @@ fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> String {
         (None, Some(pid)) => format!("The hub runs (process {pid}) but does not listen."),
         (_, None) => "No hub runs. Start one with `satchel serve`.".into(),
     }];
+    parts.extend(snapshot.profiles.active.iter().map(|name| format!("Profile: {name}.")));
     parts.extend(snapshot.notices.iter().map(|notice| format!("! {}\n  {}", notice.message, notice.action)));
     if !snapshot.servers.is_empty() {
         let rows: Vec<_> = snapshot.servers.iter().map(|server| server_row(server, now_ms)).collect();
@@ -151,7 +152,7 @@ fn ago(then_ms: u64, now_ms: u64) -> String {
 mod tests {
     use super::*;
     use crate::commands::servers::tests::server;
-    use satchel_core::model::{Code, Notice, ServerState, snapshot::Avoided};
+    use satchel_core::model::{Code, Notice, ServerState, profiles::ProfilesView, snapshot::Avoided};
 
     #[test]
     fn a_running_hub_is_told_with_everything_it_knows() {
@@ -174,9 +175,12 @@ mod tests {
             ledger: Default::default(),
             paused: None,
             asks: vec![],
+            profiles: ProfilesView { active: Some("writing".into()), ..ProfilesView::default() },
         };
         let expected = "\
 The hub listens at http://127.0.0.1:7411/mcp (process 99).
+
+Profile: writing.
 
 ! Port 7411 was taken.
   Connect clients again with the new address, or free the port and restart.

@@ -86,6 +86,9 @@ pub struct Choices {
     pub surface: Surface,
     /// Servers, and tools as `server:tool`, that it does not see.
     pub hidden: BTreeSet<String>,
+    /// The profile that it is bound to; of a name that there is none of, it sees nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -129,6 +132,13 @@ impl Ledger {
     /// What a user chose for a client.
     pub fn choices(&self, client: &str) -> Choices {
         self.book().choices.get(client).cloned().unwrap_or_default()
+    }
+
+    /// The clients that are bound to a profile, each with its name.
+    pub fn bound(&self) -> BTreeMap<String, String> {
+        let book = self.book();
+        let bound = book.choices.iter().filter_map(|(id, of)| Some((id.clone(), of.profile.clone()?)));
+        bound.collect()
     }
 
     /// Changes what a user chose.

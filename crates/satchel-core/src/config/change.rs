@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Config, ConfigError,
     file::{HISTORY, SERVERS, TOOL_RULES},
+    profile_change as profiles,
 };
 use crate::model::{
     ServerName,
@@ -26,6 +27,20 @@ pub enum ChangeError {
     /// The name cannot be one.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// There is no profile of that name.
+    #[error("there is no profile \"{0}\"")]
+    UnknownProfile(String),
+    /// There is already one.
+    #[error("there is already a profile \"{0}\"")]
+    ProfileExists(String),
+    /// Somebody would see something else without it.
+    #[error("the profile \"{name}\" is in use: {by}")]
+    ProfileInUse {
+        /// Its name.
+        name: String,
+        /// By whom.
+        by: String,
+    },
     /// The result would not be a valid configuration.
     #[error("{0}")]
     Invalid(String),
@@ -181,6 +196,10 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
         Change::SetLearning { learn } => Ok(config.edited_in(HISTORY, |history| {
             history.insert("learn".into(), Value::Bool(*learn));
         })?),
+        Change::UseProfile { name } => profiles::used(config, name.as_deref()),
+        Change::PutProfile { name, was, profile } => profiles::put(config, name, was.as_deref(), profile),
+        Change::RemoveProfile { name } => profiles::removed(config, name),
+        Change::BindFolder { folder, profile } => profiles::folder_bound(config, folder, profile.as_deref()),
     }
 }
 

@@ -9,7 +9,10 @@ use satchel_mcp::{
 };
 use serde_json::{Map, Value, json};
 
-use super::rules::{Defaults, ToolRule};
+use super::{
+    profiles::Profiles,
+    rules::{Defaults, ToolRule},
+};
 use crate::edit::{Format, Spot, without_comments};
 use crate::files;
 use crate::model::{
@@ -94,6 +97,7 @@ pub struct Config {
     tool_defaults: Defaults,
     holds_new_servers: bool,
     registries: Vec<RegistrySource>,
+    profiles: Profiles,
     /// Rules that stand in the file and that nobody has accepted: what they restrict counts.
     unaccepted: Option<(Vec<ToolRule>, Defaults)>,
 }
@@ -158,6 +162,7 @@ impl Default for Config {
             tool_defaults: Defaults::default(),
             holds_new_servers: false,
             registries: RegistrySource::usual(),
+            profiles: Profiles::default(),
             unaccepted: None,
         }
     }
@@ -197,7 +202,7 @@ impl Config {
         let (mut history, mut debug_status, mut meaning) = (History::default(), true, true);
         let (mut rules, mut otlp_endpoint, mut embedding) = (Vec::new(), None, None);
         let (mut tool_defaults, mut faults) = (Defaults::default(), BTreeMap::new());
-        let mut registries = RegistrySource::usual();
+        let (mut registries, mut profiles) = (RegistrySource::usual(), Profiles::default());
         let root = reader.object(text, "the configuration")?;
         reader.has_its_block(&root)?;
         for (key, value) in root {
@@ -231,6 +236,7 @@ impl Config {
             if key == REGISTRIES {
                 registries = reader.registries(value)?;
             }
+            profiles.read(&key, value, &|part, message| reader.at(part, message))?;
             if key == NEW_SERVERS && !matches!(value.get(), "\"offer\"" | "\"hold\"") {
                 let message = format!("\"{NEW_SERVERS}\" must be \"offer\" or \"hold\"");
                 return Err(reader.at(value.get(), message));
@@ -248,6 +254,7 @@ impl Config {
             text: written.to_owned(),
             holds_new_servers,
             registries,
+            profiles,
             unaccepted: None,
             document,
             servers,
@@ -331,6 +338,11 @@ impl Config {
     /// Who lists servers that can be added, in the order in which they are asked.
     pub fn registries(&self) -> &[RegistrySource] {
         &self.registries
+    }
+
+    /// Named sets of servers, and which one counts for whom.
+    pub fn profiles(&self) -> &Profiles {
+        &self.profiles
     }
 
     /// Rules that stand in the file and that nobody has accepted: only what they restrict is in force.

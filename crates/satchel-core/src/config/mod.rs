@@ -4,6 +4,8 @@ pub mod change;
 pub mod expand;
 pub mod file;
 pub mod guarded;
+mod profile_change;
+pub mod profiles;
 pub mod rules;
 pub mod watch;
 

@@ -129,7 +129,7 @@ impl Defaults {
 }
 
 /// `*` is anything, `?` one character, and everything else itself.
-fn matches(pattern: &str, text: &str) -> bool {
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut read) = (0, 0);
     // Where the last star was, and how much it stands for so far.

@@ -1,5 +1,5 @@
 //! Computes the catalog that one client sees: everything except what the user hid from it and what rules disable for
-//! it. A hidden tool does not exist for the client; a disabled one is refused with the rule that disables it.
+//! it and what its profile does not have. A hidden tool does not exist for the client; a disabled one is refused with the rule that disables it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,13 +9,17 @@ use std::{
 use super::Hub;
 use crate::{
     catalog::{Catalog, Offer},
-    config::Config,
+    config::{
+        Config,
+        profiles::{Lens, Looking},
+    },
     model::{ServerName, name::in_path},
     upstream::News,
 };
 
 /// The catalogs of clients that do not see everything, each with what it was made of.
-pub(super) type Audiences = Mutex<BTreeMap<Arc<str>, Shown>>;
+/// By client, and by the profiles it looks through.
+pub(super) type Audiences = Mutex<BTreeMap<(Arc<str>, Vec<String>), Shown>>;
 
 #[derive(Debug)]
 pub(super) struct Shown {
@@ -25,7 +29,72 @@ pub(super) struct Shown {
     catalog: Catalog,
 }
 
+/// Where a client looks from: the profile that its address names, and the folders that it says it works in. Cheap to
+/// clone; what one clone is told of folders, all know.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    profile: Option<Arc<str>>,
+    folders: Arc<Mutex<Vec<String>>>,
+}
+
+impl Scope {
+    /// At an address that names a profile, or none.
+    pub fn of(profile: Option<&str>) -> Self {
+        Self { profile: profile.map(Into::into), folders: Arc::default() }
+    }
+
+    /// The profile that the address names.
+    pub fn profile(&self) -> Option<&str> {
+        self.profile.as_deref()
+    }
+
+    fn folders(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Hub {
+    /// A handle for a client that looks from there.
+    #[must_use]
+    pub fn within(&self, scope: &Scope) -> Self {
+        if let Some(profile) = scope.profile() {
+            self.inner.clients.names_profile(profile);
+        }
+        Self { scope: scope.clone(), ..self.clone() }
+    }
+
+    /// What is in the way of whoever looks through this handle.
+    pub fn lens(&self) -> Lens {
+        self.lens_of(&self.config())
+    }
+
+    pub(super) fn lens_of(&self, config: &Config) -> Lens {
+        // People choose profiles; none is in their own way.
+        let Some(client) = self.viewer.as_deref().filter(|_| !self.by_hand) else { return Lens::default() };
+        let bound = self.inner.clients.edits.choices(client).profile;
+        let folders = self.scope.folders().clone();
+        let who = Looking { bound: bound.as_deref(), named: self.scope.profile(), folders: &folders };
+        config.profiles().lens(&who)
+    }
+
+    /// Is there a profile of this name?
+    pub fn has_profile(&self, name: &str) -> bool {
+        self.config().profiles().has(name)
+    }
+
+    /// Has any folder a profile of its own? Otherwise nobody need ask clients for theirs.
+    pub fn binds_folders(&self) -> bool {
+        !self.config().profiles().folders().is_empty()
+    }
+
+    /// The client says that it works in these folders, as absolute paths.
+    pub fn works_in(&self, folders: Vec<String>) {
+        let before = std::mem::replace(&mut *self.scope.folders(), folders);
+        if before != *self.scope.folders() {
+            self.inner.clients.chosen();
+        }
+    }
+
     /// A handle that sees what this client may see.
     #[must_use]
     pub fn seen_by(&self, client: &str) -> Self {
@@ -37,7 +106,7 @@ impl Hub {
 
     /// May whoever looks through this handle see the server?
     pub fn shows(&self, server: &str) -> bool {
-        self.knows(server) && self.server_off(server).is_none()
+        self.knows(server) && self.server_off(server).is_none() && self.lens().keeps_out(server).is_none()
     }
 
     /// Does the server exist for whoever looks through this handle? It may be switched off all the same.
@@ -61,9 +130,10 @@ impl Hub {
     /// What the enabled servers offer, as far as it may be seen through this handle.
     pub fn catalog(&self) -> Catalog {
         let (whole, config) = (self.inner.servers.catalog(), self.config());
+        let lens = self.lens_of(&config);
         match self.hidden() {
-            None if !self.may_be_off(&config) => whole,
-            hidden => self.shown(whole, config, hidden.unwrap_or_default()),
+            None if !lens.narrows() && !self.may_be_off(&config) => whole,
+            hidden => self.shown(whole, config, hidden.unwrap_or_default(), &lens),
         }
     }
 
@@ -73,10 +143,11 @@ impl Hub {
         (!hidden.is_empty()).then_some(hidden)
     }
 
-    fn shown(&self, whole: Catalog, config: Arc<Config>, hidden: BTreeSet<String>) -> Catalog {
+    fn shown(&self, whole: Catalog, config: Arc<Config>, hidden: BTreeSet<String>, lens: &Lens) -> Catalog {
         // Nobody's name is a client's.
         let viewer = self.viewer.clone().unwrap_or_default();
         let viewer = if self.by_hand { Arc::default() } else { viewer };
+        let viewer = (viewer, lens.names().map(ToOwned::to_owned).collect());
         let mut audiences = self.inner.clients.audiences.lock().unwrap_or_else(PoisonError::into_inner);
         let known = audiences.get(&viewer);
         let is_this = |known: &&Shown| {
@@ -85,7 +156,7 @@ impl Hub {
         if let Some(known) = known.filter(is_this) {
             return known.catalog.clone();
         }
-        let mut gone = self.off_in(&whole, &config);
+        let mut gone = self.off_in(&whole, &config, lens);
         gone.extend(hidden.iter().cloned());
         let offers = without(whole.servers(), &gone);
         let catalog = known.map_or_else(Catalog::default, |known| known.catalog.clone()).followed_by(offers);

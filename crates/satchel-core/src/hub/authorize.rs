@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::Hub;
+use super::{Hub, profiles};
 use crate::{
     clients::ledger::Step,
     config::rules::ToolRule,
@@ -35,7 +35,7 @@ pub(super) struct Loosening {
 }
 
 impl Loosening {
-    fn new(what: impl Into<String>, command: impl Into<String>) -> Self {
+    pub(super) fn new(what: impl Into<String>, command: impl Into<String>) -> Self {
         Self { what: what.into(), command: command.into() }
     }
 }
@@ -200,6 +200,7 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
         Change::Put { name, replace: true, .. } => config
             .entry(name)
             .map(|_| Loosening::new(format!("replacing the entry of \"{name}\""), "")),
+        Change::PutProfile { was: Some(was), profile, .. } => profiles::of_wider(hub, was, profile),
         // Held back where it changes what a person accepted.
         Change::Add { .. }
         | Change::Put { .. }
@@ -208,7 +209,12 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
         // What it runs and offers has its own approval.
         | Change::SetEnabled { .. }
         | Change::SetKeepCalls { .. }
-        | Change::SetLearning { .. } => None,
+        | Change::SetLearning { .. }
+        // A profile only narrows, and what it has was approved before.
+        | Change::UseProfile { .. }
+        | Change::PutProfile { was: None, .. }
+        | Change::RemoveProfile { .. }
+        | Change::BindFolder { .. } => None,
     }
 }
 

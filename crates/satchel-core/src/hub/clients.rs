@@ -109,7 +109,7 @@ impl Hub {
         })
     }
 
-    fn choose_for(&self, client: &str, change: impl FnOnce(&mut Choices)) -> Result<(), Refusal> {
+    pub(super) fn choose_for(&self, client: &str, change: impl FnOnce(&mut Choices)) -> Result<(), Refusal> {
         self.is_a_client(client)?;
         self.inner.clients.choose(client, change).map_err(unwritable)?;
         self.inner.faces.changed();
@@ -211,6 +211,7 @@ impl Hub {
             effective,
             reason,
             hidden: choices.hidden.into_iter().collect(),
+            profile: choices.profile,
             after_connect: client.after_connect.clone(),
         }
     }

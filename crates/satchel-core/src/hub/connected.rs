@@ -1,7 +1,7 @@
 //! Holds what the hub knows of clients: their tokens, our edits in their files, and what each of them may see.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -30,12 +30,14 @@ pub(super) struct Clients {
     /// What clients see that do not see everything.
     pub(super) audiences: Audiences,
     watching: Mutex<Watching>,
+    /// Profiles that were named in an address since the hub started.
+    named: Mutex<BTreeSet<String>>,
 }
 
 impl Clients {
     pub(super) fn new(tokens: Tokens, edits: Ledger) -> Self {
-        let (choices, audiences, watching) = (watch::Sender::new(0), Audiences::default(), Mutex::default());
-        Self { tokens, edits, choices, audiences, watching }
+        let (choices, audiences) = (watch::Sender::new(0), Audiences::default());
+        Self { tokens, edits, choices, audiences, watching: Mutex::default(), named: Mutex::default() }
     }
 
     /// A person chooses what a client sees; every client that is connected hears of it.
@@ -55,6 +57,18 @@ impl Clients {
 
     pub(super) fn follow_choices(&self) -> watch::Receiver<u64> {
         self.choices.subscribe()
+    }
+
+    /// A client named a profile in its address: what that has is in use.
+    pub(super) fn names_profile(&self, profile: &str) {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if !named.contains(profile) {
+            named.insert(profile.to_owned());
+        }
+    }
+
+    pub(super) fn named_profiles(&self) -> BTreeSet<String> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn watching(&self) -> MutexGuard<'_, Watching> {

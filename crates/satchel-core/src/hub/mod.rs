@@ -25,6 +25,7 @@ mod listings;
 mod packages;
 mod pause;
 mod permission;
+mod profiles;
 mod publish;
 mod question;
 mod records;
@@ -79,6 +80,7 @@ use crate::{
 };
 
 pub use apply::ApplyError;
+pub use audience::Scope;
 pub use authorize::origin_here;
 pub use call::{CallFailure, Failed, Running, Step};
 use configured::Configured;
@@ -127,6 +129,8 @@ pub struct Hub {
     by_hand: bool,
     /// Where the request comes from that is carried out through it; `None` where the hub acts by itself.
     origin: Option<Arc<Origin>>,
+    /// Where the client looks from.
+    scope: Scope,
     /// How many records of the trail came from it, where somebody waits for them.
     recorded: Option<Arc<AtomicUsize>>,
 }
@@ -214,6 +218,7 @@ impl Hub {
             viewer: None,
             by_hand: false,
             origin: None,
+            scope: Scope::default(),
             recorded: None,
         };
         for trouble in [trouble, edits_trouble, recorder_trouble].into_iter().flatten() {
@@ -244,6 +249,10 @@ impl Hub {
         self.inner.life.spawn(async move {
             let (recorder, end) = (learning.recorder(), learning.inner.life.end());
             kept("learning from searches", async || recorder.keep_habits(end).await).await;
+        });
+        let resting = self.clone();
+        self.inner.life.spawn(async move {
+            kept("profiles", async || profiles::keep_resting(&resting).await).await;
         });
         let meaning = self.clone();
         self.inner.life.spawn(async move {

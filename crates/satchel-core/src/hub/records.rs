@@ -227,6 +227,18 @@ impl Hub {
                 (name.clone(), format!("sandbox {}", if sandbox.is_some() { "on" } else { "off" }))
             }
             Change::SetLearning { learn } => (String::new(), format!("learning from searches: {learn}")),
+            Change::UseProfile { name } => (
+                name.clone().unwrap_or_default(),
+                if name.is_some() { "profile in use" } else { "no profile in use" }.into(),
+            ),
+            Change::PutProfile { name, was, .. } => {
+                (name.clone(), if was.is_some() { "profile changed" } else { "profile added" }.into())
+            }
+            Change::RemoveProfile { name } => (name.clone(), "profile removed".to_owned()),
+            Change::BindFolder { folder, profile } => {
+                let profile = profile.as_ref().map(|name| format!("the profile \"{name}\""));
+                (folder.clone(), format!("folder bound to {}", profile.unwrap_or("no profile".into())))
+            }
         };
         self.did_here(DeedKind::Policy, &subject, detail);
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Hub, credential::Declined, refresh};
+use super::{Hub, credential::Declined, profiles, refresh};
 use crate::{
     calls::slots::Slots,
     catalog::disk,
@@ -38,6 +38,7 @@ impl Hub {
     pub(super) async fn reconcile(&self, config: Config, accepted: Accepted<'_>) {
         let (config, accepted_here) = (Arc::new(config), accepted);
         let before = self.inner.configured.replace(config.clone());
+        profiles::follow(self, &before);
         for name in before.servers().keys() {
             if !config.servers().contains_key(name) {
                 self.remove(name);
@@ -130,7 +131,7 @@ impl Hub {
             Err(trouble) => self.notice(Notice::new(Code::SetAside, trouble)),
         }
         let number = self.inner.servers.number();
-        let started = self.as_started(config, held);
+        let started = self.as_started(name, config, held);
         let last_failure = self.kept_failure(name, &setup);
         let around = self.inner.around.clone();
         let upstream = Upstream::new(name.clone(), number, started, self.gate(name), last_failure, around);
@@ -154,10 +155,11 @@ impl Hub {
     }
 
     /// An entry as its upstream gets it.
-    fn as_started(&self, config: &ServerConfig, held: bool) -> ServerConfig {
+    fn as_started(&self, name: &ServerName, config: &ServerConfig, held: bool) -> ServerConfig {
         let mut started = config.clone();
-        // One command starts only what it asks for.
-        if self.inner.options.passive && started.startup == Startup::Eager {
+        // One command starts only what it asks for; and nobody needs what no profile in use has.
+        let unwanted = || self.inner.options.passive || profiles::is_unused(self, name);
+        if started.startup == Startup::Eager && unwanted() {
             started.startup = Startup::KeepAlive;
         }
         started.enabled &= !held;
@@ -195,7 +197,7 @@ impl Hub {
                 return None;
             }
             known.held = held;
-            known.upstream.configure(self.as_started(&known.config, held));
+            known.upstream.configure(self.as_started(name, &known.config, held));
             Some((held, known.config.transport.clone()))
         };
         self.inner.servers.change(name, hold)?
@@ -204,7 +206,7 @@ impl Hub {
     fn adjust(&self, name: &ServerName, config: &ServerConfig) {
         self.inner.servers.change(name, |known| {
             known.config = config.clone();
-            known.upstream.configure(self.as_started(config, known.held));
+            known.upstream.configure(self.as_started(name, config, known.held));
         });
         self.learn(name);
     }

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::{
     ApplyError, CallFailure, Failed, Hub, USUAL_PORT,
     authorize::{self, nothing},
-    listings, sign_in,
+    listings, profiles, sign_in,
 };
 use crate::{
     catalog::Aids,
@@ -256,6 +256,10 @@ methods! {
         hub.set_hidden(&client, path, hidden).and_then(done)
     };
 
+    BindClient, WINDOWS, profiles::of_binding, |hub, BindClient { client, profile }| {
+        profiles::bind(hub, &client, profile).and_then(done)
+    };
+
     // A person agrees in the browser, or does not.
     BeginSignIn, WINDOWS, nothing, |hub, BeginSignIn { server, again }| sign_in::begin(hub, &server, again).await;
     WaitForSignIn, WINDOWS, nothing, |hub, WaitForSignIn { server }| sign_in::wait(hub, &server).await;
@@ -328,7 +332,9 @@ impl Hub {
             Change::Remove { name } => name.parse().ok(),
             _ => None,
         };
-        self.apply(change).await?;
+        profiles::refuse_bound(self, &change)?;
+        self.apply(change.clone()).await?;
+        profiles::follow_name(self, &change)?;
         if let Some(name) = removed {
             sign_in::forget(self, name);
         }
@@ -490,6 +496,13 @@ impl From<ApplyError> for Refusal {
         let (code, action) = match &error {
             ApplyError::Change(ChangeError::Unknown(_)) => (Code::UnknownServer, "See `satchel list`."),
             ApplyError::Change(ChangeError::Exists(_)) => (Code::ServerExists, ""),
+            ApplyError::Change(ChangeError::UnknownProfile(_)) => {
+                (Code::UnknownProfile, Code::UnknownProfile.action())
+            }
+            ApplyError::Change(ChangeError::ProfileExists(_)) => (Code::ProfileExists, ""),
+            ApplyError::Change(ChangeError::ProfileInUse { .. }) => {
+                (Code::ProfileInUse, "Choose another one there first.")
+            }
             ApplyError::Change(ChangeError::Name(_)) => (Code::BadName, ""),
             ApplyError::Change(ChangeError::Invalid(_)) => (Code::BadServer, ""),
             ApplyError::Broken { .. } => {

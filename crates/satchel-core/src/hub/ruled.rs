@@ -1,14 +1,14 @@
-//! Evaluates the user's rules for the client of a handle, and words the refusals.
+//! Evaluates the user's rules and profiles for the client of a handle, and words the refusals.
 
 use std::collections::BTreeSet;
 
 use super::{CallFailure, Hub, permission::denied};
 use crate::{
     catalog::{Catalog, ToolEntry},
-    config::Config,
+    config::{Config, profiles::Lens},
     model::{Code, ServerName, ToolPath, approvals::Kind, control::Change, nature::Permit},
     trust::{
-        nature,
+        clean, nature,
         rules::{Decision, Rules},
     },
 };
@@ -25,13 +25,16 @@ impl Hub {
     }
 
     /// What is off, in these offers: servers as they stand in paths, and tools as `server:tool`.
-    pub(super) fn off_in(&self, all: &Catalog, config: &Config) -> BTreeSet<String> {
+    pub(super) fn off_in(&self, all: &Catalog, config: &Config, lens: &Lens) -> BTreeSet<String> {
         let (rules, client) = (rules(config), self.ruled());
-        let is_off = |server: &&ServerName| rules.server_off(server.as_str(), client).is_some();
+        let is_off = |server: &&ServerName| {
+            rules.server_off(server.as_str(), client).is_some() || lens.keeps_out(server.as_str()).is_some()
+        };
         let servers: BTreeSet<String> =
             all.servers().keys().filter(is_off).map(|server| server.in_path().into_owned()).collect();
         let tools = all.tools().filter(|(server, tool)| {
             rules.decide(&own(server, tool), client, tool.nature()).permit == Permit::Off
+                || lens.keeps_out_tool(server.as_str(), tool.name_there()).is_some()
         });
         let tools: Vec<String> =
             tools.map(|(server, tool)| format!("{}:{}", server.in_path(), tool.name)).collect();
@@ -45,6 +48,9 @@ impl Hub {
 
     /// Refuses a server that is switched off as a whole.
     pub(super) fn refuse_server_off(&self, server: &ServerName) -> Result<(), CallFailure> {
+        if let Some(why) = self.lens().keeps_out(server.as_str()) {
+            return Err(out_of_profile(server, &format!("\"{server}\""), &why));
+        }
         self.server_off(server.as_str()).map_or(Ok(()), |rule| {
             let message = format!("\"{server}\" cannot be used: it is switched off ({rule})");
             let action = Code::Denied.action().to_owned();
@@ -55,7 +61,8 @@ impl Hub {
     /// Tools that there are and that are not on offer: held back, or off.
     pub fn hidden_tools(&self) -> Vec<ToolPath> {
         let all = self.inner.servers.catalog();
-        let off = self.off_in(&all, &self.config());
+        let config = self.config();
+        let off = self.off_in(&all, &config, &self.lens_of(&config));
         let path = |(server, tool): (&ServerName, &ToolEntry)| ToolPath {
             server: server.clone(),
             tool: tool.name.clone(),
@@ -77,6 +84,10 @@ impl Hub {
         }
         self.refuse_held(&path.server, Kind::Tool, &path.tool)?;
         let (config, all) = (self.config(), self.inner.servers.catalog());
+        let there = all.tool(path).map_or(path.tool.as_str(), ToolEntry::name_there);
+        if let Some(why) = self.lens_of(&config).keeps_out_tool(path.server.as_str(), there) {
+            return Err(out_of_profile(&path.server, &path.to_string(), &why));
+        }
         let off = match all.tool(path) {
             Some(tool) => {
                 let own = own(&path.server, tool);
@@ -122,6 +133,12 @@ impl Hub {
 
 fn rules(config: &Config) -> Rules<'_> {
     Rules::of(config)
+}
+
+fn out_of_profile(server: &ServerName, what: &str, why: &str) -> CallFailure {
+    let message = format!("{} cannot be used: {why}", clean::visible(what));
+    let action = Code::NotInProfile.action().to_owned();
+    CallFailure::not_sent(Some(server), Some(Code::NotInProfile), message, action)
 }
 
 /// The path by the name it has on its own server.

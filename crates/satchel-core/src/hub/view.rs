@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Hub, registry::Registered, usage};
+use super::{Hub, profiles, registry::Registered, usage};
 use crate::{
     catalog::Offer,
     clock::epoch_ms,
@@ -131,6 +131,7 @@ impl Hub {
             ledger: self.recorder().view(),
             paused: view.paused,
             asks: self.inner.prompts.waiting_asks(),
+            profiles: profiles::view(self, &config),
         }
     }
 }

@@ -95,6 +95,8 @@ pub struct KnownClient {
     pub reason: String,
     /// What is hidden from it: servers, and tools as `server:tool`.
     pub hidden: Vec<String>,
+    /// The profile it is bound to; `None` for whichever is active.
+    pub profile: Option<String>,
     /// What to do after connecting.
     pub after_connect: Option<String>,
 }

@@ -113,6 +113,10 @@ codes! {
     Denied = "denied",
     /// The configuration file has settings that nobody accepted.
     SettingsHeld = "settings_held",
+    /// There is no such profile.
+    UnknownProfile = "unknown_profile",
+    /// The profile that a client looks through does not have this.
+    NotInProfile = "not_in_profile",
 
     // Requests of faces, and calls.
 
@@ -180,6 +184,10 @@ codes! {
     NotAServer = "not_a_server",
     /// A server of this name exists.
     ServerExists = "server_exists",
+    /// A profile of this name exists.
+    ProfileExists = "profile_exists",
+    /// Somebody uses a profile.
+    ProfileInUse = "profile_in_use",
     /// Something is needed first that was not said.
     Needs = "needs",
     /// Nothing was given.
@@ -361,6 +369,12 @@ impl Code {
             Code::SettingsHeld => {
                 "Look at them with `satchel approvals`, and accept them with `satchel approve --settings`."
             }
+            Code::UnknownProfile => {
+                "Choose another with `satchel profile use` or in Satchel's window; `satchel profile list` shows them."
+            }
+            Code::NotInProfile => {
+                "Do without it, or let the user choose another profile, in Satchel or with `satchel profile use`."
+            }
             Code::ApprovalsLost => {
                 "Look at its tools again, in Satchel's window or with `satchel approve`; until then they are held back."
             }
@@ -397,6 +411,8 @@ impl Code {
             | Code::NotToml
             | Code::NotAServer
             | Code::ServerExists
+            | Code::ProfileExists
+            | Code::ProfileInUse
             | Code::Needs
             | Code::Empty
             | Code::Unreadable

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, Startup, server::Era};
+use super::{Code, Startup, profiles::Profile, server::Era};
 
 /// The header of a request for which a person was asked at the terminal of whoever sends it. Says nothing by itself: the
 /// hub looks whether there is such a terminal.
@@ -103,6 +103,33 @@ pub enum Change {
     SetLearning {
         /// The choice.
         learn: bool,
+    },
+    /// Makes a profile count for every client that has no other. Starts nothing.
+    UseProfile {
+        /// Its name; `None` for everything.
+        name: Option<String>,
+    },
+    /// Adds a profile, or changes one.
+    PutProfile {
+        /// Its name from now on.
+        name: String,
+        /// Its name so far; `None` for a new one.
+        #[serde(default)]
+        was: Option<String>,
+        /// What it consists of.
+        profile: Profile,
+    },
+    /// Removes a profile that nobody uses.
+    RemoveProfile {
+        /// Its name.
+        name: String,
+    },
+    /// Binds a project folder, with everything in it, to a profile.
+    BindFolder {
+        /// Its absolute path.
+        folder: String,
+        /// The profile's name; `None` takes the binding away.
+        profile: Option<String>,
     },
 }
 

@@ -17,6 +17,7 @@ pub mod nature;
 pub mod oauth;
 pub mod origin;
 pub mod package;
+pub mod profiles;
 pub mod request;
 pub mod secret;
 pub mod server;

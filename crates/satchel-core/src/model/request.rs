@@ -501,6 +501,14 @@ requests! {
         hidden: bool,
     } -> Done;
 
+    /// Binds a client to a profile, or lets it out of one.
+    "bind_profile": BindClient {
+        /// The client's id.
+        client: String,
+        /// The profile's name; `None` for whichever is active.
+        profile: Option<String>,
+    } -> Done;
+
     /// Begins a sign-in; whoever asked opens the page.
     "begin_sign_in": BeginSignIn {
         /// Which server.

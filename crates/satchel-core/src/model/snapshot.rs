@@ -7,6 +7,7 @@ use super::{
     approvals::{NotStarted, Unseen},
     ledger::LedgerView,
     oauth::{SignInState, SignInView},
+    profiles::ProfilesView,
     server::Startup,
 };
 
@@ -35,6 +36,9 @@ pub struct Snapshot {
     /// Calls that wait for a person's word, in the order in which they are answered.
     #[serde(default)]
     pub asks: Vec<super::asks::Ask>,
+    /// Named sets of servers, and which one counts for whom.
+    #[serde(default)]
+    pub profiles: ProfilesView,
 }
 
 /// A pause that a person asked for.

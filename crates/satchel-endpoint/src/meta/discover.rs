@@ -101,7 +101,13 @@ fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
     let has_tools = |view: &&&ServerView| view.tools.is_some_and(|tools| tools > 0);
     let names: Vec<&str> = usable.iter().filter(has_tools).map(|view| view.name.as_str()).collect();
     let mut hint = match names.as_slice() {
-        [] if usable.is_empty() => "No server is switched on in Satchel.".to_owned(),
+        [] if usable.is_empty() => match (hub.lens().is_shut(), hub.lens().narrows()) {
+            (Some(why), _) => {
+                format!("Nothing can be used: {why}. The user can choose another profile in Satchel.")
+            }
+            (None, true) => "No server of the profile in use is switched on in Satchel.".to_owned(),
+            (None, false) => "No server is switched on in Satchel.".to_owned(),
+        },
         [] => "No server has tools.".to_owned(),
         names => format!(
             "No tool fits. Try other words, or an empty query with one of these servers: {}.",

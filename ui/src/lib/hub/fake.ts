@@ -1,6 +1,6 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import { parse as parseToml } from "smol-toml";
-import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, HubState, Imported, KnownClient, Left, PackageView, Permit, Pinned, Refusal, Refused, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, ToolList } from "./generated";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, HubState, Imported, KnownClient, Left, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, ToolList } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
 
@@ -54,7 +54,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
 }
 
 export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): Snapshot {
-  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true }, paused: null, asks: [], ...more };
+  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true }, paused: null, asks: [], profiles: { active: null, all: [], folders: [] }, ...more };
 }
 
 /** A hub that serves. */
@@ -116,6 +116,11 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const change: FakeHub["change"] = (name, what) =>
     rearrange((servers) => servers.map((one) => (one.name === name ? ({ ...one, ...what } as ServerView) : one)));
 
+  const reprofile = (change: (profiles: ProfilesView) => ProfilesView): object => {
+    if (state.hub === "open") become(open({ ...state.snapshot, version: state.snapshot.version + 1, profiles: change(state.snapshot.profiles) }));
+    return {};
+  };
+
   const serverNamed = (name: string) => (state.hub === "open" ? state.snapshot.servers.find((server) => server.name === name) : undefined);
   const packages = new Map(Object.entries(telling.packages ?? {}));
   const removed = new Map<string, ServerView>();
@@ -151,6 +156,18 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
             if (state.hub === "open")
               become(open({ ...state.snapshot, version: state.snapshot.version + 1, ledger: { ...state.snapshot.ledger, learns: request.learn } }));
             return {};
+          case "use_profile":
+            return reprofile((profiles) => ({ ...profiles, active: request.name }));
+          case "put_profile": {
+            const one = { name: request.name, profile: request.profile, unknown: [], clients: [], fault: null };
+            return reprofile(({ active, all, folders }) => ({
+              active: active !== null && active === request.was ? request.name : active,
+              all: [...all.filter((other) => other.name !== request.was), one].sort((a, b) => a.name.localeCompare(b.name)),
+              folders,
+            }));
+          }
+          case "remove_profile":
+            return reprofile((profiles) => ({ ...profiles, all: profiles.all.filter((one) => one.name !== request.name) }));
           case "edit": {
             entries.set(request.name, request.entry);
             const { command, args, url, startup, idleTimeout } = request.entry as { command?: string; args?: string[]; url?: string; startup?: ServerView["startup"]; idleTimeout?: number };
@@ -268,6 +285,9 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         known = reclient(request.client, { hidden: request.hidden ? [...rest, request.path] : rest });
         return {};
       }
+      case "bind_profile":
+        known = reclient(request.client, { profile: request.profile });
+        return {};
       case "undo":
         known = moved;
         return { what: "", remarks: [] };

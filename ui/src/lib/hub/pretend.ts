@@ -182,6 +182,7 @@ export const client = (id: string, name: string, file: string, state: ClientStat
     effective: "router",
     reason: "It takes every tool it is given into its context.",
     hidden: [],
+    profile: null,
     after_connect: null,
     ...more,
     ...state,

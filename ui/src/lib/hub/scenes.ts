@@ -149,6 +149,7 @@ export const tellings: Record<string, Telling> = {
   many: { calls: 5000, days: 90, clients, found: true },
   early: { calls: 12, days: 1, clients },
   paused: { calls: 420, days: 30, clients },
+  profiles: { calls: 420, days: 30, clients },
   changed: { clients, approvals: changed() },
   signins: { clients, revoked: false },
 };
@@ -179,6 +180,18 @@ export const scenes: Record<string, () => HubState> = {
   many: () => lived({ ledger: { newest: 5000, calls_hour: 170, failures_hour: 9, net_today: 83_214, records: true, learns: true } }),
   early: () => lived(),
   paused: () => lived({ paused: { until_ms: now + 3_600_000 } }),
+  profiles: () =>
+    lived({
+      profiles: {
+        active: "Writing",
+        all: [
+          { name: "Broken", profile: { servers: [], only: [], except: [] }, unknown: [], clients: [], fault: "line 12, column 15: the profile \"Broken\" cannot be used: unknown field `server`" },
+          { name: "Code", profile: { servers: ["github", "filesystem", "gone"], only: ["github:get_*"], except: [] }, unknown: ["gone"], clients: ["cursor"], fault: null },
+          { name: "Writing", profile: { servers: ["fetch", "filesystem"], only: [], except: [] }, unknown: [], clients: [], fault: null },
+        ],
+        folders: [{ folder: "/home/you/web", profile: "Code", fault: null }],
+      },
+    }),
   long: () => open(snapshot(long())),
   keychain: () =>
     open(

@@ -89,6 +89,11 @@ export type Avoided = { clients: number, processes: number, memory_bytes: number
 export type BeginSignIn = { server: string, again?: boolean, };
 
 /**
+ * Binds a client to a profile, or lets it out of one.
+ */
+export type BindClient = { client: string, profile: string | null, };
+
+/**
  * By what a report is divided.
  */
 export type By = "client" | "server" | "tool" | "day";
@@ -111,7 +116,7 @@ export type CancelSignIn = { server: string, };
 /**
  * One change of the configuration, from whichever face.
  */
-export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: Era | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, };
+export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: Era | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
 
 /**
  * What a server says a tool does. Nobody checks it.
@@ -141,7 +146,7 @@ export type ClientView = { id: string, requests: number, last_call: string | nul
 /**
  * What went wrong, as one of a fixed list. A code never changes its meaning.
  */
-export type Code = "spawn_not_found" | "runtime_missing" | "docker_down" | "spawn_denied" | "exited_early" | "handshake_timeout" | "stdout_noise" | "oom_killed" | "handshake_refused" | "protocol_version" | "crashed" | "list_failed" | "tool_paused" | "needs_credential" | "dns" | "unreachable" | "tls" | "http_401" | "http_403" | "http_404" | "http_5xx" | "keychain_locked" | "keychain_absent" | "vault_locked" | "config_invalid" | "port_taken" | "no_tools" | "offline" | "needs_sign_in" | "needs_more_rights" | "needs_client_id" | "oauth_refused" | "oauth_denied" | "oauth_discovery" | "oauth_refresh" | "oauth_callback_timeout" | "set_aside" | "ledger_unusable" | "held_back" | "approvals_lost" | "denied" | "settings_held" | "unknown_server" | "unknown_secret" | "unknown_client" | "which_client" | "unknown_call" | "unknown" | "unknown_page" | "unknown_origin" | "bad_request" | "bad_query" | "bad_arguments" | "bad_name" | "bad_server" | "bad_client" | "bad_paste" | "bad_rule" | "bad_answer" | "bad_bundle" | "bad_description" | "no_digest" | "not_from_a_registry" | "unknown_listing" | "changed_in_place" | "up_to_date" | "package_swapped" | "way_gone" | "needs_consent" | "deleted" | "unknown_way" | "not_toml" | "not_a_server" | "server_exists" | "needs" | "empty" | "unreadable" | "unwritable" | "ledger" | "secret_store" | "wrong_passphrase" | "upstream_error" | "call_failed" | "not_repeatable" | "arguments_not_kept" | "closing" | "not_open" | "panicked" | "switched_off" | "needs_person" | "from_a_server" | "not_for_windows" | "changed_meanwhile" | "unread" | "nothing_removed" | "nothing_to_undo" | "not_asked" | "other_question" | "too_soon" | "no_sign_in" | "not_connected" | "not_installed" | "paste" | "no_way" | "client_file" | "changed" | "version_unknown" | "versions_several" | "pinned_already" | "no_version" | "not_opened" | "passing_path" | "autostart" | "clipboard";
+export type Code = "spawn_not_found" | "runtime_missing" | "docker_down" | "spawn_denied" | "exited_early" | "handshake_timeout" | "stdout_noise" | "oom_killed" | "handshake_refused" | "protocol_version" | "crashed" | "list_failed" | "tool_paused" | "needs_credential" | "dns" | "unreachable" | "tls" | "http_401" | "http_403" | "http_404" | "http_5xx" | "keychain_locked" | "keychain_absent" | "vault_locked" | "config_invalid" | "port_taken" | "no_tools" | "offline" | "needs_sign_in" | "needs_more_rights" | "needs_client_id" | "oauth_refused" | "oauth_denied" | "oauth_discovery" | "oauth_refresh" | "oauth_callback_timeout" | "set_aside" | "ledger_unusable" | "held_back" | "approvals_lost" | "denied" | "settings_held" | "unknown_profile" | "not_in_profile" | "unknown_server" | "unknown_secret" | "unknown_client" | "which_client" | "unknown_call" | "unknown" | "unknown_page" | "unknown_origin" | "bad_request" | "bad_query" | "bad_arguments" | "bad_name" | "bad_server" | "bad_client" | "bad_paste" | "bad_rule" | "bad_answer" | "bad_bundle" | "bad_description" | "no_digest" | "not_from_a_registry" | "unknown_listing" | "changed_in_place" | "up_to_date" | "package_swapped" | "way_gone" | "needs_consent" | "deleted" | "unknown_way" | "not_toml" | "not_a_server" | "server_exists" | "profile_exists" | "profile_in_use" | "needs" | "empty" | "unreadable" | "unwritable" | "ledger" | "secret_store" | "wrong_passphrase" | "upstream_error" | "call_failed" | "not_repeatable" | "arguments_not_kept" | "closing" | "not_open" | "panicked" | "switched_off" | "needs_person" | "from_a_server" | "not_for_windows" | "changed_meanwhile" | "unread" | "nothing_removed" | "nothing_to_undo" | "not_asked" | "other_question" | "too_soon" | "no_sign_in" | "not_connected" | "not_installed" | "paste" | "no_way" | "client_file" | "changed" | "version_unknown" | "versions_several" | "pinned_already" | "no_version" | "not_opened" | "passing_path" | "autostart" | "clipboard";
 
 /**
  * How much a caller has to know to call a tool.
@@ -242,6 +247,11 @@ export type Finding = { about: Odd, place: string, begin: number, end: number, t
  * The servers in other programs' files.
  */
 export type Findings = { servers: Array<FoundServer>, skipped: Array<Left>, troubles: Array<Left>, };
+
+/**
+ * A project folder with a profile of its own.
+ */
+export type FolderProfile = { folder: string, profile: string, fault: string | null, };
 
 /**
  * Forgets what was learned from searches, and nothing else.
@@ -347,7 +357,7 @@ export type KeepHeld = { server: string, items: Array<Seen>, };
 /**
  * One client.
  */
-export type KnownClient = { id: string, name: string, tier: string, confidence: string, installed: boolean, sign: string | null, file: string | null, duplicates: Array<Duplicate>, surface: Surface, effective: Surface, reason: string, hidden: Array<string>, after_connect: string | null, } & ({ "state": "not_connected" } | { "state": "added" } | { "state": "connected", since_ms: number, } | { "state": "needs_you", what: string, message: string, } | { "state": "paste" });
+export type KnownClient = { id: string, name: string, tier: string, confidence: string, installed: boolean, sign: string | null, file: string | null, duplicates: Array<Duplicate>, surface: Surface, effective: Surface, reason: string, hidden: Array<string>, profile: string | null, after_connect: string | null, } & ({ "state": "not_connected" } | { "state": "added" } | { "state": "connected", since_ms: number, } | { "state": "needs_you", what: string, message: string, } | { "state": "paste" });
 
 /**
  * How much each server was used in the last day, as far as the history is kept.
@@ -551,6 +561,21 @@ export type Pinned = { package: string, version: string, };
 export type Place = "computer" | "hosted";
 
 /**
+ * A named set of servers, and of tools within them.
+ */
+export type Profile = { servers: Array<string>, only: Array<string>, except: Array<string>, };
+
+/**
+ * One profile as faces show it.
+ */
+export type ProfileView = { name: string, profile: Profile, unknown: Array<string>, clients: Array<string>, fault: string | null, };
+
+/**
+ * Every profile, and which one counts for whom.
+ */
+export type ProfilesView = { active: string | null, all: Array<ProfileView>, folders: Array<FolderProfile>, };
+
+/**
  * Adds a server again that was removed since the hub started, as it was.
  */
 export type PutBack = { server: string, };
@@ -738,7 +763,7 @@ export type SignedOut = { was_in: boolean, revoked: boolean | null, };
 /**
  * The hub at one moment.
  */
-export type Snapshot = { version: number, endpoint: string | null, notices: Array<Notice>, servers: Array<ServerView>, clients: Array<ClientView>, avoided: Avoided, paused: Paused | null, ledger: LedgerView, asks: Array<Ask>, };
+export type Snapshot = { version: number, endpoint: string | null, notices: Array<Notice>, servers: Array<ServerView>, clients: Array<ClientView>, avoided: Avoided, paused: Paused | null, ledger: LedgerView, asks: Array<Ask>, profiles: ProfilesView, };
 
 /**
  * What the hub cost, in tokens.
@@ -852,6 +877,7 @@ export interface Requests {
   approve_settings: { fields: ApproveSettings; answer: Done };
   asks: { fields: ListAsks; answer: AskList };
   begin_sign_in: { fields: BeginSignIn; answer: SignInPage };
+  bind_profile: { fields: BindClient; answer: Done };
   call_detail: { fields: GetCall; answer: CallDetail };
   cancel_sign_in: { fields: CancelSignIn; answer: Done };
   change: { fields: Change; answer: Done };

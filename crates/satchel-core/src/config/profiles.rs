@@ -1,0 +1,493 @@
+//! Profiles: what each lets through, and which counts for whom. Pure; starts, stops and tells nobody anything.
+//!
+//! A profile only narrows: what a server runs, and what was approved of it, is decided elsewhere and before. So other hands
+//! may write these blocks as they may switch a server on and off; what must never be called is for rules over tools.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use satchel_mcp::{Raw, object::all_fields};
+
+use super::{ConfigError, rules::matches};
+use crate::model::{
+    name::{TOOL_SEPARATOR, in_path},
+    profiles::Profile,
+};
+
+/// The key of the block of profiles.
+pub const PROFILES: &str = "profiles";
+/// The key of the name of the profile that counts for everybody who has no other.
+pub const ACTIVE_PROFILE: &str = "activeProfile";
+/// The key of the block that gives folders a profile: a name for each absolute path.
+pub const FOLDER_PROFILES: &str = "folderProfiles";
+/// The longest name, in characters.
+const LONGEST: usize = 64;
+/// Faces call the absence of a profile so.
+const EVERYTHING: &str = "everything";
+
+/// The profiles of a configuration.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Profiles {
+    all: BTreeMap<String, Arc<Filter>>,
+    faults: BTreeMap<String, ConfigError>,
+    active: Option<String>,
+    folders: BTreeMap<String, Result<String, ConfigError>>,
+}
+
+/// Who wants to see something.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Looking<'a> {
+    /// The profile that a person bound the client to.
+    pub bound: Option<&'a str>,
+    /// The profile that the client named in its address.
+    pub named: Option<&'a str>,
+    /// The folders that the client says it works in.
+    pub folders: &'a [String],
+}
+
+/// What somebody looks through: nothing in the way, or profiles that all have to let a thing through.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lens(Vec<Glass>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Glass {
+    name: String,
+    /// Why nothing passes, where there is no good profile of that name.
+    filter: Result<Arc<Filter>, String>,
+}
+
+/// A good profile, ready to be asked. As many servers as there are are looked up in it, each time a client looks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Filter {
+    profile: Profile,
+    servers: BTreeSet<String>,
+}
+
+impl Profiles {
+    /// The good ones.
+    pub fn all(&self) -> &BTreeMap<String, Arc<Filter>> {
+        &self.all
+    }
+
+    /// Those that cannot be used, each with what is wrong.
+    pub fn faults(&self) -> &BTreeMap<String, ConfigError> {
+        &self.faults
+    }
+
+    /// The name of the one that counts for whoever has no other; `None` for everything.
+    pub fn active(&self) -> Option<&str> {
+        self.active.as_deref()
+    }
+
+    /// The profiles of folders, or why one is not used.
+    pub fn folders(&self) -> &BTreeMap<String, Result<String, ConfigError>> {
+        &self.folders
+    }
+
+    /// Is there one of this name, good or not?
+    pub fn has(&self, name: &str) -> bool {
+        self.all.contains_key(name) || self.faults.contains_key(name)
+    }
+
+    /// What somebody looks through. A client cannot leave the profile that a person bound it to, neither by its address
+    /// nor by the folders it states; they count only for clients that are bound to none.
+    pub fn lens(&self, who: &Looking<'_>) -> Lens {
+        let (first, second) = match (who.bound, who.named) {
+            (Some(bound), named) => (Some(bound), named.filter(|named| *named != bound)),
+            (None, Some(named)) => (Some(named), None),
+            (None, None) => (self.of_folders(who.folders).or(self.active()), None),
+        };
+        Lens(first.into_iter().chain(second).map(|name| self.glass(name)).collect())
+    }
+
+    /// May anybody use the server who is bound to one of these profiles, or to none? Whoever is in a folder may.
+    pub fn may_use<'a>(&'a self, server: &str, bound: impl Iterator<Item = &'a str>) -> bool {
+        let Some(active) = self.active() else { return true };
+        let folders = self.folders.values().filter_map(|profile| profile.as_deref().ok());
+        let mut named = bound.chain(folders).chain([active]);
+        named.any(|name| self.all.get(name).is_some_and(|profile| profile.lets_in(server)))
+    }
+
+    /// The profile of the first of these folders that has one; of several around it, that of the innermost.
+    fn of_folders(&self, stated: &[String]) -> Option<&str> {
+        stated.iter().find_map(|folder| {
+            let around = self.folders.iter().filter(|(bound, _)| is_within(folder, bound));
+            let (_, profile) = around.max_by_key(|(bound, _)| parts(bound).len())?;
+            // One that is written wrongly still says that not everything is meant.
+            Some(profile.as_deref().unwrap_or_default())
+        })
+    }
+
+    fn glass(&self, name: &str) -> Glass {
+        let filter = self.all.get(name).cloned().ok_or_else(|| match self.faults.get(name) {
+            Some(fault) => format!("the profile \"{name}\" cannot be used: {fault}"),
+            None if name.is_empty() => "its folder has a profile that cannot be used".to_owned(),
+            None => format!("there is no profile \"{name}\""),
+        });
+        Glass { name: name.to_owned(), filter }
+    }
+
+    /// Reads one of the three fields; `None` where it is another. `at` turns a piece of the text into an error there.
+    pub(super) fn read(
+        &mut self,
+        key: &str,
+        value: &Raw,
+        at: &dyn Fn(&str, String) -> ConfigError,
+    ) -> Result<(), ConfigError> {
+        match key {
+            PROFILES => self.read_all(value, at),
+            FOLDER_PROFILES => self.read_folders(value, at),
+            ACTIVE_PROFILE => {
+                let name: Result<Option<String>, _> = serde_json::from_str(value.get());
+                let wrong = |_| {
+                    at(value.get(), format!("\"{ACTIVE_PROFILE}\" must be the name of a profile, or null"))
+                };
+                self.active = name.map_err(wrong)?;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Each entry stands for itself.
+    fn read_all(&mut self, block: &Raw, at: &dyn Fn(&str, String) -> ConfigError) -> Result<(), ConfigError> {
+        let entries = all_fields(block.get())
+            .map_err(|_| at(block.get(), format!("\"{PROFILES}\" must be an object of profiles")))?;
+        for (name, entry) in entries {
+            if self.all.remove(&name).is_some() || self.faults.contains_key(&name) {
+                let message = format!("the profile \"{name}\" is there twice; keep one of them");
+                self.faults.insert(name, at(entry.get(), message));
+                continue;
+            }
+            match profile_of(&name, entry.get()) {
+                Ok(profile) => drop(self.all.insert(name, Arc::new(Filter::of(profile)))),
+                Err(why) => drop(self.faults.insert(name, at(entry.get(), why))),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_folders(
+        &mut self,
+        block: &Raw,
+        at: &dyn Fn(&str, String) -> ConfigError,
+    ) -> Result<(), ConfigError> {
+        let entries = all_fields(block.get()).map_err(|_| {
+            at(block.get(), format!("\"{FOLDER_PROFILES}\" must be an object: a profile for each folder"))
+        })?;
+        for (folder, value) in entries {
+            let profile: Result<String, _> = serde_json::from_str(value.get());
+            let profile = match profile {
+                _ if self.folders.contains_key(&folder) => Err("is there twice; keep one of them"),
+                _ if !is_absolute(&folder) => Err("must be an absolute path"),
+                Err(_) => Err("must have the name of a profile"),
+                Ok(name) => Ok(name),
+            };
+            let profile = profile.map_err(|why| at(value.get(), format!("the folder \"{folder}\" {why}")));
+            self.folders.insert(folder, profile);
+        }
+        Ok(())
+    }
+}
+
+impl Lens {
+    /// Is anything in the way?
+    pub fn narrows(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// The names of the profiles.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|glass| glass.name.as_str())
+    }
+
+    /// Why nothing at all can pass, where that is so: no such profile, or an empty one.
+    pub fn is_shut(&self) -> Option<String> {
+        self.0.iter().find_map(|glass| match &glass.filter {
+            Err(why) => Some(why.clone()),
+            Ok(filter) if filter.servers.is_empty() => {
+                Some(format!("the profile \"{}\" has no servers", glass.name))
+            }
+            Ok(_) => None,
+        })
+    }
+
+    /// Why a server does not pass, where it does not.
+    pub fn keeps_out(&self, server: &str) -> Option<String> {
+        self.refusal(|filter| filter.lets_in(server))
+    }
+
+    /// Why a tool does not pass, where it does not: by its own name on its server.
+    pub fn keeps_out_tool(&self, server: &str, tool: &str) -> Option<String> {
+        self.refusal(|filter| filter.lets_through(server, tool))
+    }
+
+    fn refusal(&self, passes: impl Fn(&Filter) -> bool) -> Option<String> {
+        self.0.iter().find_map(|glass| match &glass.filter {
+            Err(why) => Some(why.clone()),
+            Ok(filter) if passes(filter) => None,
+            Ok(_) => Some(format!("it is not in the profile \"{}\"", glass.name)),
+        })
+    }
+}
+
+impl Filter {
+    fn of(profile: Profile) -> Self {
+        Self { servers: profile.servers.iter().cloned().collect(), profile }
+    }
+
+    /// What it is made of.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Is anything of the server let through?
+    pub fn lets_in(&self, server: &str) -> bool {
+        self.servers.contains(server)
+    }
+
+    /// Is the tool of this name on its server let through?
+    pub fn lets_through(&self, server: &str, tool: &str) -> bool {
+        let paths = [in_path(server), server.into()].map(|server| format!("{server}{TOOL_SEPARATOR}{tool}"));
+        let is_meant = |pattern: &String| paths.iter().any(|path| matches(pattern, path));
+        let Profile { only, except, .. } = &self.profile;
+        let mut only = only.iter().filter(|pattern| may_be_for(pattern, server)).peekable();
+        self.lets_in(server) && !except.iter().any(is_meant) && (only.peek().is_none() || only.any(is_meant))
+    }
+
+    /// Does it let everything through that `other` would? For patterns only where it is plain.
+    pub fn has_all_of(&self, other: &Profile) -> bool {
+        let left_out: BTreeSet<&String> = other.except.iter().collect();
+        let Profile { only, except, .. } = &self.profile;
+        other.servers.iter().all(|server| self.lets_in(server))
+            && except.iter().all(|pattern| left_out.contains(pattern))
+            && (other.only == *only || only.is_empty())
+    }
+}
+
+impl Profile {
+    /// What is wrong with it, and with its name.
+    ///
+    /// # Errors
+    /// A sentence about the first thing that is.
+    pub fn check(&self, name: &str) -> Result<(), String> {
+        check_name(name)?;
+        let is_path = |pattern: &&String| pattern.contains([TOOL_SEPARATOR, '*']);
+        match self.only.iter().chain(&self.except).find(|pattern| !is_path(pattern)) {
+            Some(pattern) => Err(format!(
+                "\"{pattern}\" in the profile \"{name}\" must be a path of tools, such as \"server:get_*\""
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    if name.trim().is_empty() || name.trim() != name {
+        return Err("a profile needs a name without blanks around it".to_owned());
+    }
+    if name.chars().count() > LONGEST || name.contains(|c: char| c.is_control() || c == '/' || c == '\\') {
+        return Err(format!(
+            "the name of a profile has at most {LONGEST} characters, and no slash or control character"
+        ));
+    }
+    if name.eq_ignore_ascii_case(EVERYTHING) {
+        return Err(format!("\"{name}\" stands for no profile at all; choose another name"));
+    }
+    Ok(())
+}
+
+fn profile_of(name: &str, entry: &str) -> Result<Profile, String> {
+    let profile: Profile = serde_json::from_str(entry).map_err(|error| {
+        let text = error.to_string();
+        format!("the profile \"{name}\" cannot be used: {}", text.split(" at line").next().unwrap_or(&text))
+    })?;
+    profile.check(name)?;
+    Ok(profile)
+}
+
+/// Could the pattern be for a tool of this server?
+fn may_be_for(pattern: &str, server: &str) -> bool {
+    let of_path = pattern.split_once(TOOL_SEPARATOR).is_none_or(|(of, _)| matches(of, &in_path(server)));
+    let as_written = pattern.strip_prefix(server).is_some_and(|rest| rest.starts_with(TOOL_SEPARATOR));
+    of_path || as_written
+}
+
+/// Is it one on any system? A client on Windows states its folders as that system writes them.
+fn is_absolute(folder: &str) -> bool {
+    folder.starts_with('/') || folder.starts_with("\\\\") || has_drive(folder)
+}
+
+fn has_drive(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    bytes.len() >= 3 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'/' | b'\\')
+}
+
+fn is_within(folder: &str, bound: &str) -> bool {
+    parts(folder).starts_with(&parts(bound))
+}
+
+/// The names on the way to a folder. Where paths have drives and backslashes, capitals make no difference.
+fn parts(path: &str) -> Vec<String> {
+    let windows = has_drive(path) || path.starts_with("\\\\");
+    let path = if windows { path.to_lowercase().replace('\\', "/") } else { path.to_owned() };
+    let mut parts = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        match part {
+            // Nobody leaves a folder by writing its path so.
+            ".." => drop(parts.pop()),
+            part => parts.push(part.to_owned()),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::Config;
+
+    fn profiles(value: &serde_json::Value) -> Profiles {
+        Config::parse(&value.to_string()).unwrap().profiles().clone()
+    }
+
+    fn profile(value: serde_json::Value) -> Filter {
+        Filter::of(serde_json::from_value(value).unwrap())
+    }
+
+    #[test]
+    fn a_profile_lets_through_what_its_servers_have_but_for_what_is_named() {
+        let plain = profile(json!({ "servers": ["git", "notes"] }));
+        let some = profile(json!({ "servers": ["git", "notes"], "only": ["git:get_*", "git:log"] }));
+        let less = profile(json!({ "servers": ["git", "a:b"], "except": ["*:delete_*", "a:b:pay"] }));
+        let both = profile(json!({ "servers": ["git"], "only": ["*:get_*"], "except": ["git:get_secret"] }));
+        for (profile, server, tool, passes) in [
+            (&plain, "git", "push", true),
+            (&plain, "bank", "pay", false),
+            (&some, "git", "get_file", true),
+            (&some, "git", "log", true),
+            (&some, "git", "push", false),
+            (&some, "notes", "anything", true),
+            (&less, "git", "push", true),
+            (&less, "git", "delete_branch", false),
+            (&less, "a:b", "pay", false),
+            (&less, "a:b", "read", true),
+            (&both, "git", "get_file", true),
+            (&both, "git", "get_secret", false),
+            (&both, "git", "push", false),
+            (&Filter::of(Profile::default()), "git", "push", false),
+        ] {
+            assert_eq!(profile.lets_through(server, tool), passes, "{profile:?} {server} {tool}");
+        }
+        // A pattern does not let a server in.
+        assert!(!profile(json!({ "only": ["git:*"] })).lets_through("git", "push"));
+    }
+
+    #[test]
+    fn the_client_s_own_profile_counts_before_its_address_its_folders_and_the_active_one() {
+        let all = profiles(&json!({
+            "profiles": { "a": { "servers": ["x"] }, "b": { "servers": ["x", "y"] }, "c": { "servers": ["z"] } },
+            "activeProfile": "c",
+            "folderProfiles": { "/work": "a", "/work/web": "b", "C:\\Code": "a" },
+        }));
+        let folders = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let names = |bound, named, stated: &[&str]| {
+            let folders = folders(stated);
+            all.lens(&Looking { bound, named, folders: &folders }).names().collect::<Vec<_>>().join("+")
+        };
+        for (bound, named, stated, expected) in [
+            (None, None, &[][..], "c"),
+            (None, None, &["/other", "/workshop"], "c"),
+            (None, None, &["/work/web/ui"], "b"),
+            (None, None, &["/work/web/../cli"], "a"),
+            (None, None, &["/other", "/work"], "a"),
+            (None, None, &["c:/code/project"], "a"),
+            (None, Some("b"), &["/work"], "b"),
+            (Some("a"), None, &["/work/web"], "a"),
+            (Some("a"), Some("b"), &[], "a+b"),
+            (Some("a"), Some("a"), &[], "a"),
+        ] {
+            assert_eq!(names(bound, named, stated), expected, "{bound:?} {named:?} {stated:?}");
+        }
+        let lens = all.lens(&Looking { bound: Some("a"), named: Some("b"), folders: &[] });
+        assert_eq!((lens.keeps_out("x"), lens.keeps_out("y").is_some()), (None, true));
+    }
+
+    #[test]
+    fn a_profile_that_is_not_there_lets_nothing_through_and_says_so() {
+        let all = profiles(&json!({
+            "profiles": { "empty": {}, "bad": { "servers": 7 } },
+            "folderProfiles": { "/lost": 7 },
+        }));
+        for (name, said) in [
+            ("gone", "there is no profile \"gone\""),
+            ("bad", "the profile \"bad\" cannot be used: line 1"),
+            ("empty", "the profile \"empty\" has no servers"),
+        ] {
+            let lens = all.lens(&Looking { named: Some(name), ..Looking::default() });
+            assert!(lens.narrows() && lens.keeps_out("x").is_some(), "{name}");
+            assert!(lens.is_shut().unwrap().contains(said), "{:?}", lens.is_shut());
+        }
+        let folders = ["/lost/here".to_owned()];
+        let lens = all.lens(&Looking { folders: &folders, ..Looking::default() });
+        assert!(lens.is_shut().is_some() && lens.keeps_out("x").is_some());
+        let free = Profiles::default().lens(&Looking::default());
+        assert!(!free.narrows() && free.keeps_out_tool("x", "y").is_none() && free.is_shut().is_none());
+    }
+
+    #[test]
+    fn one_bad_entry_hides_no_good_one_and_stays_where_it_is() {
+        let text = r#"{"profiles": {
+            "good": {"servers": ["a"]}, "typo": {"server": ["a"]}, "Everything": {}, "a/b": {},
+            "pattern": {"servers": ["a"], "only": ["get"]}, "twice": {}, "twice": {}, "ü": {}},
+            "folderProfiles": {"/a": "good", "relative": "good", "/b": 3}, "mcpServers": {}}"#;
+        let config = Config::parse(text).unwrap();
+        let all = config.profiles();
+        assert_eq!(all.all().keys().collect::<Vec<_>>(), ["good", "ü"]);
+        let faults: Vec<_> = all.faults().iter().map(|(name, fault)| (name.as_str(), fault.line)).collect();
+        assert_eq!(faults, [("Everything", 2), ("a/b", 2), ("pattern", 3), ("twice", 3), ("typo", 2)]);
+        let folders: Vec<_> = all.folders().values().map(Result::is_ok).collect();
+        assert_eq!(folders, [true, false, false]);
+        for wrong in [r#"{"profiles": []}"#, r#"{"activeProfile": 7}"#, r#"{"folderProfiles": "x"}"#] {
+            assert!(Config::parse(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(Config::parse(r#"{"activeProfile": null}"#).unwrap().profiles().active(), None);
+    }
+
+    #[test]
+    fn a_server_is_of_use_to_nobody_where_no_profile_in_use_has_it() {
+        let mut value = json!({
+            "profiles": { "a": { "servers": ["x"] }, "b": { "servers": ["y"] }, "c": { "servers": ["z"] } },
+            "folderProfiles": { "/work": "b" },
+        });
+        let used = |value: &serde_json::Value, bound: &[&str]| {
+            let all = profiles(value);
+            let used =
+                ["x", "y", "z"].into_iter().filter(|server| all.may_use(server, bound.iter().copied()));
+            used.collect::<String>()
+        };
+        assert_eq!(used(&value, &[]), "xyz", "without an active profile everything is in use");
+        value["activeProfile"] = json!("a");
+        assert_eq!(used(&value, &[]), "xy");
+        assert_eq!(used(&value, &["c", "gone"]), "xyz");
+        value["activeProfile"] = json!("gone");
+        assert_eq!(used(&value, &[]), "y");
+    }
+
+    #[test]
+    fn a_profile_is_within_another_that_lets_all_of_it_through() {
+        let wide = profile(json!({ "servers": ["a", "b"], "except": ["a:x"] }));
+        for (value, within) in [
+            (json!({ "servers": ["a"], "except": ["a:x"] }), true),
+            (json!({ "servers": ["a"], "except": ["a:x", "a:y"], "only": ["a:*"] }), true),
+            (json!({ "servers": ["a"] }), false),
+            (json!({ "servers": ["c"], "except": ["a:x"] }), false),
+        ] {
+            assert_eq!(wide.has_all_of(profile(value.clone()).profile()), within, "{value}");
+        }
+    }
+}
