@@ -13,12 +13,8 @@ pub(super) fn write(value: &Value) -> String {
 fn block(value: &Value, depth: usize, text: &mut String) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
-            for (at, (name, value)) in fields.iter().enumerate() {
-                // The first field of an item stands behind its hyphen.
-                let begin = text.is_empty() || text.ends_with('\n');
-                if at > 0 || begin {
-                    indent(depth, text);
-                }
+            for (name, value) in fields {
+                indent(depth, text);
                 text.push_str(&format!("{}:", Value::from(name.as_str())));
                 below(value, depth + 1, text);
             }
@@ -58,8 +54,11 @@ fn is_block(value: &Value) -> bool {
     }
 }
 
+/// The first field or item of an item stands behind its hyphen.
 fn indent(depth: usize, text: &mut String) {
-    text.push_str(&"  ".repeat(depth));
+    if text.is_empty() || text.ends_with('\n') {
+        text.push_str(&"  ".repeat(depth));
+    }
 }
 
 #[cfg(test)]
