@@ -51,6 +51,44 @@ async fn the_windows_switch_hides_a_server_from_clients_and_the_tray_follows() {
 }
 
 #[tokio::test]
+async fn a_profile_chosen_in_the_tray_or_the_window_is_what_clients_see() {
+    let home = Home::empty();
+    let toolbox = json!({ "command": "satchel", "args": ["toolbox"] });
+    let servers = json!({ "fake": Fake::new(&home, "fake").entry(), "toolbox": toolbox });
+    home.write_config(&json!({ "mcpServers": servers }));
+    let desktop = Desktop::around(home).await;
+    let panel = desktop.panel().await;
+    let page = desktop.open_window(&[]).await;
+    let icon = panel.icon().await;
+    let client = desktop.client("editor").await;
+    until_offered(&client, "fake", true).await;
+    assert!(!icon.text().await.contains("Profile"), "{}", icon.text().await);
+
+    desktop.home.satchel(&["profile", "add", "Few", "toolbox"]).await.succeeded();
+    icon.line("Profile: Everything").await;
+    assert_eq!(icon.line("Everything").await.ticked, Some(true));
+    icon.click("Few").await;
+    until_offered(&client, "fake", false).await;
+    until_offered(&client, "toolbox", true).await;
+    icon.until("Few", |line| line.ticked == Some(true)).await;
+    assert_eq!(icon.line("Everything").await.ticked, Some(false));
+    page.says("[data-server=fake]", "Not in profile").await;
+    assert_eq!(page.run("return document.querySelector('header select').value").await, "Few");
+
+    page.run(
+        "const select = document.querySelector('header select');
+         select.value = '';
+         select.dispatchEvent(new Event('change', { bubbles: true }));",
+    )
+    .await;
+    until_offered(&client, "fake", true).await;
+    icon.line("Profile: Everything").await;
+    icon.until("Few", |line| line.ticked == Some(false)).await;
+    assert!(desktop.home.config().get("activeProfile").is_none());
+    page.close().await;
+}
+
+#[tokio::test]
 async fn a_call_is_seen_in_the_window_and_the_tray() {
     let desktop = Desktop::new().await;
     let panel = desktop.panel().await;
@@ -167,7 +205,7 @@ async fn the_endpoints_address_can_be_copied_from_the_tray() {
     let icon = panel.icon().await;
     icon.until("Copy Endpoint Address", |line| line.enabled).await;
     icon.click("Copy Endpoint Address").await;
-    page.click("header button").await;
+    page.click("header button.primary").await;
     let pasted = page.paste("textarea").await;
     let running = std::fs::read_to_string(desktop.home.file("data/hub.json")).unwrap();
     let running: serde_json::Value = serde_json::from_str(&running).unwrap();
