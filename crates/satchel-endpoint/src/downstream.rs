@@ -36,8 +36,8 @@ const OURS: [&str; 7] = [
 pub(crate) struct Asker {
     pub(crate) caller: Caller,
     pub(crate) surface: Surface,
-    /// The servers that the descriptions of the meta-tools name.
-    pub(crate) servers: Vec<String>,
+    /// The servers that the descriptions of the meta-tools name, where a session keeps them; otherwise those of now.
+    pub(crate) servers: Option<Vec<String>>,
     /// What the ledger knows them by.
     pub(crate) visit: Arc<Visit>,
 }
@@ -120,7 +120,11 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
 
 async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject) -> Reply {
     match method {
-        "tools/list" => Reply::List(raw(&json!({ "tools": meta::definitions(&asker.servers) }))),
+        "tools/list" => {
+            let now = || visible_servers(hub, &asker.caller.client);
+            let servers = asker.servers.clone().unwrap_or_else(now);
+            Reply::List(raw(&json!({ "tools": meta::definitions(&servers) })))
+        }
         "tools/call" => meta_tool(hub, asker, params).await,
         _ => unknown_method(method),
     }

@@ -64,7 +64,7 @@ impl Request<'_> {
                 let asker = Asker {
                     caller: self.session.caller(),
                     surface: self.session.surface(),
-                    servers: self.session.servers.clone(),
+                    servers: Some(self.session.servers.clone()),
                     visit: self.session.visit(self.hub),
                 };
                 match downstream::answer(self.hub, &asker, self.method, self.params).await {

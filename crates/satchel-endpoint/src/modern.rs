@@ -132,9 +132,8 @@ pub(crate) async fn answer(
             let (running, kind, questions) = match parked {
                 Some(parked) => (parked.running, parked.kind, parked.questions),
                 None => {
-                    let servers = downstream::visible_servers(&hub, client);
                     let visit = observe::visit(&hub, &caller, &surface, era::MODERN);
-                    let asker = Asker { caller, surface, servers, visit };
+                    let asker = Asker { caller, surface, servers: None, visit };
                     match downstream::answer(&hub, &asker, &method, params).await {
                         Reply::Result(result) => return finish(id, Ok(result), &server, None),
                         Reply::List(result) => return finish(id, Ok(result), &server, Some(FRESH)),

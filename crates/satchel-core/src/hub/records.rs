@@ -18,7 +18,7 @@ use crate::{
         trail::DeedKind,
     },
     recorder::{self, Health, Observer, Program, Recorder},
-    stats::event::{Offers, Visit},
+    stats::event::Visit,
     upstream::{Lease, LeaseError},
 };
 
@@ -71,14 +71,6 @@ impl Hub {
         let _ = meta.put("traceparent", &traceparent);
         params.set("_meta", meta.to_raw());
         params
-    }
-
-    /// What a client could have been given directly, now.
-    fn offers_to(&self, visit: &Visit) -> Offers {
-        let config = self.config();
-        let enabled = config.servers().iter().filter(|(_, server)| server.enabled);
-        let enabled = enabled.map(|(name, _)| name.to_string()).filter(|name| self.shows(name));
-        self.recorder().offers(&self.catalog(), enabled.collect(), visit)
     }
 
     /// A call was refused before it was one.

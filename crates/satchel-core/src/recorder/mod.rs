@@ -15,10 +15,9 @@ mod reading;
 mod task;
 
 use std::{
-    collections::VecDeque,
     path::PathBuf,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -57,8 +56,6 @@ use learning::Learning;
 
 /// Events that wait to be written. More than any machine makes while one batch is written.
 const QUEUE: usize = 16 * 1024;
-/// Lists that clients could be given and that are remembered: there are few clients that do not see everything.
-const OFFERS: usize = 8;
 /// Spans that wait for a collector; more than that are dropped, and calls go on.
 const SPANS: usize = 4 * 1024;
 /// How long whoever needs what came just before waits for it to be written or counted.
@@ -104,8 +101,6 @@ struct Shared {
     sessions: AtomicU64,
     /// Where somebody collects traces.
     spans: OnceLock<mpsc::Sender<CallSpan>>,
-    /// What clients could be given, the one asked for last first: clients do not all see the same.
-    offers: Mutex<VecDeque<(Catalog, Vec<String>, Offers)>>,
     view: Mutex<LedgerView>,
     health: watch::Sender<Health>,
     door: Door,
@@ -155,6 +150,17 @@ pub fn visit(client: &str, program: Program<'_>, era: &str, only: Option<&Server
     }
 }
 
+/// What a client could have been given directly of these servers.
+pub fn offers(catalog: &Catalog, servers: impl Iterator<Item = String>) -> Offers {
+    let offered = |server: String| {
+        let tools = |offer: &Arc<Offer>| {
+            offer.tools.iter().map(|tool| (tool.name.clone(), Arc::from(tool.raw.get()))).collect()
+        };
+        Offered { tools: catalog.offer(&server).map(tools), server }
+    };
+    Arc::new(servers.map(offered).collect())
+}
+
 impl Recorder {
     /// A recorder, what its task reads, and what was wrong with the file of what was learned. Nothing is written before
     /// [`Self::run`] is driven.
@@ -167,7 +173,6 @@ impl Recorder {
             lost: Arc::default(),
             sessions: AtomicU64::new(1),
             spans: OnceLock::new(),
-            offers: Mutex::default(),
             view: Mutex::default(),
             health: watch::Sender::default(),
             door: Door::default(),
@@ -273,36 +278,6 @@ impl Recorder {
     pub fn spans(&self) -> Option<mpsc::Receiver<CallSpan>> {
         let (spans, received) = mpsc::channel(SPANS);
         self.0.spans.set(spans).is_ok().then_some(received)
-    }
-
-    /// What a client could have been given directly of these servers, or of the one that its visit is for. Made anew only
-    /// when it changed.
-    pub fn offers(&self, catalog: &Catalog, servers: Vec<String>, visit: &Visit) -> Offers {
-        let all = self.offers_of_all(catalog, servers);
-        if visit.only.is_empty() {
-            return all;
-        }
-        // Of one server alone it would have been given that one's list.
-        Arc::new(all.iter().filter(|offered| offered.server == visit.only).cloned().collect())
-    }
-
-    fn offers_of_all(&self, catalog: &Catalog, servers: Vec<String>) -> Offers {
-        let mut known = self.0.offers.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it =
-            |(of, names, _): &(Catalog, Vec<String>, Offers)| of.is_same(catalog) && *names == servers;
-        if let Some((_, _, offers)) = known.iter().find(|known| is_it(known)) {
-            return offers.clone();
-        }
-        let offers = servers.iter().map(|server| {
-            let tools = |offer: &Arc<Offer>| {
-                offer.tools.iter().map(|tool| (tool.name.clone(), Arc::from(tool.raw.get()))).collect()
-            };
-            Offered { server: server.clone(), tools: catalog.offer(server).map(tools) }
-        });
-        let offers: Offers = Arc::new(offers.collect());
-        known.push_front((catalog.clone(), servers, offers.clone()));
-        known.truncate(OFFERS);
-        offers
     }
 
     /// Does the configuration want calls recorded?
