@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes installers for this system: the app with the command line beside it, which clients start as their bridge.
+# Makes installers for this system: the app with the command line beside it, which clients start as their bridge, and the
+# small program that runs beside each server.
 #
 #   scripts/bundle.sh [KIND…]    deb, rpm; app, dmg; nsis, msi; all that this system makes when none is named
 #
@@ -11,8 +12,8 @@ tauri_cli=2.12.5
 
 target=${CARGO_TARGET_DIR:-target}
 case ${PROFILE:-release} in
-    release) profile= ;;
-    debug) profile=--debug ;;
+    release) profile= release=--release ;;
+    debug) profile=--debug release= ;;
     *) printf 'satchel: PROFILE is release or debug, not %s\n' "$PROFILE" >&2 && exit 1 ;;
 esac
 host=$(rustc -vV | sed -n 's/^host: //p')
@@ -21,10 +22,15 @@ case $host in
     *) ending= ;;
 esac
 
-if [ -n "$profile" ]; then cargo build -p satchel-cli; else cargo build --release -p satchel-cli; fi
+cargo build $release -p satchel-cli -p satchel-reaper
 mkdir -p "$target/beside"
-cp "$target/${PROFILE:-release}/satchel$ending" "$target/beside/satchel-$host$ending"
+for program in satchel satchel-reaper; do
+    cp "$target/${PROFILE:-release}/$program$ending" "$target/beside/$program-$host$ending"
+done
 beside=$(cd "$target/beside" && pwd)/satchel
+# Only Linux has it beside each server (`upstream/leash.rs`); on macOS it is the warden alone, on Windows nothing.
+programs="\"$beside\""
+case $host in *windows*) ;; *) programs="$programs, \"$beside-reaper\"" ;; esac
 
 # Shell completions and manual pages, for the packages of Linux; elsewhere `satchel completions` and `satchel man` make them.
 share=
@@ -53,4 +59,4 @@ name=all-MiniLM-L6-v2
 resources="{\"$model/$name.int8\": \"$name.int8\", \"$model/LICENSE\": \"$name.LICENSE\", \"$model/NOTICE\": \"$name.NOTICE\"}"
 # The window is built already: `make bundle` sees to it.
 npx --yes "@tauri-apps/cli@$tauri_cli" build --ci $profile ${1:+--bundles "$@"} \
-    --config "{\"build\": {\"beforeBuildCommand\": \"\"}, \"bundle\": {\"externalBin\": [\"$beside\"], \"resources\": $resources$linux}}"
+    --config "{\"build\": {\"beforeBuildCommand\": \"\"}, \"bundle\": {\"externalBin\": [$programs], \"resources\": $resources$linux}}"
