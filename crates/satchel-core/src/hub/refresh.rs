@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CallFailure, Hub, registry::Registered};
 use crate::{
-    catalog::{Offer, disk, fetch, tokens, versions::Diff},
+    catalog::{Offer, disk, fetch, versions::Diff},
     clock::now_ms,
     model::{
         Code, ServerName,
@@ -385,12 +385,8 @@ impl Keeping {
         }
         let program = self.hub.inner.options.own_program.clone();
         let counting = async {
-            // One at a time: each loads the whole encoding.
-            let _turn = self.hub.inner.servers.counting.acquire().await;
-            if !self.is_newest() {
-                return Ok(());
-            }
-            tokens::count(&program, &self.offer).await
+            let servers = &self.hub.inner.servers;
+            servers.counter.count(&servers.counting, &program, &self.offer, || self.is_newest()).await
         };
         let counted = tokio::select! {
             counted = counting => counted,
