@@ -121,7 +121,9 @@ async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Me
     session.look(&app.hub);
     let params = params.as_deref();
     let request = exchange::Request { hub: &app.hub, session, id, method: &method, params, events: true };
-    if let Answer::Done(message) = request.answer(&app.tracker).await {
-        session.news.push(message.to_json());
+    match request.answer(&app.tracker).await {
+        Answer::Done(message) => session.news.push(message.to_json()),
+        Answer::List(id, list) => session.news.push(reply::list_text(&id, &list)),
+        Answer::Stream(_) => {}
     }
 }

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::{CallFailure, Failed, Hub, Step, registry::Registered, requests::tool_result};
 use crate::{
+    catalog::lists::List,
     model::{
         Code, Notice, ServerName,
         control::{Change, Refusal},
@@ -41,9 +42,9 @@ impl Hub {
         Arc::new(Visit { session, ..recorder::visit(client, program, era, only) })
     }
 
-    /// A client was given the hub's own list of tools: this array.
-    pub fn listed(&self, visit: &Arc<Visit>, definitions: &str) {
-        self.recorder().listed(visit, definitions, || self.offers_to(visit));
+    /// A client was given this list of tools.
+    pub fn listed(&self, visit: &Arc<Visit>, list: &List) {
+        self.recorder().listed(visit, || list.definitions(), || self.offers_to(visit));
     }
 
     /// Observes a call of a client, which wrote `request`: an object with a name and arguments.
