@@ -15,7 +15,7 @@ SOAK_AT_ONCE := 3
 TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
 
 # The same where the libraries of a desktop are installed; without them, only what needs none.
-HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),$(TESTED),-p satchel-cli -p satchel-tests)
+HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),$(TESTED),-p satchel-cli -p satchel-reaper -p satchel-tests)
 
 .PHONY: run build bundle archive native workflows model test audit windows check-macos clients strangers chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
@@ -34,7 +34,7 @@ else
 run:
 	@scripts/setup.sh hub
 	@echo "No display was found, so Satchel runs without its window and tray."
-	@cargo build $(if $(findstring workspace,$(HUB)),$(HUB),-p satchel-cli)
+	@cargo build $(if $(findstring workspace,$(HUB)),$(HUB),-p satchel-cli -p satchel-reaper)
 	@$(FETCH_MODEL)
 	@$(TARGET)/debug/satchel serve $(ARGS)
 endif
@@ -109,7 +109,7 @@ clients:
 strangers:
 	@scripts/setup.sh hub
 	@scripts/strangers.py
-	cargo build -p satchel-cli -p satchel-tests
+	cargo build -p satchel-cli -p satchel-reaper -p satchel-tests
 	cargo test -p satchel-tests --test strangers -- --nocapture
 
 ui-tests: ui/node_modules/.package-lock.json
@@ -184,7 +184,7 @@ fuzz:
 # programs.
 bench:
 	@scripts/setup.sh hub
-	cargo build --release -p satchel-cli -p satchel-tests
+	cargo build --release -p satchel-cli -p satchel-reaper -p satchel-tests
 	cargo bench -p satchel-tests --bench calls
 
 # How often the first tools found are the right ones, whether the arguments proposed for them fit, and what answers cost

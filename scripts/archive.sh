@@ -13,7 +13,7 @@ version=$(scripts/version.sh)
 name=satchel-$version-$triple
 
 build() {
-    cargo build --release -p satchel-cli --target "$1"
+    cargo build --release -p satchel-cli -p satchel-reaper --target "$1"
 }
 ending=
 case $triple in
@@ -32,11 +32,15 @@ packed=$target/archive/$name
 rm -rf "$packed"
 mkdir -p "$packed" "$target/release-files"
 program=$packed/satchel$ending
-if [ "$triple" = universal-apple-darwin ]; then
-    lipo -create -output "$program" "$target/aarch64-apple-darwin/release/satchel" "$target/x86_64-apple-darwin/release/satchel"
-else
-    cp "$target/$triple/release/satchel$ending" "$program"
-fi
+# The small program beside each server is not for Windows.
+case $triple in *windows*) programs=satchel ;; *) programs="satchel satchel-reaper" ;; esac
+for one in $programs; do
+    if [ "$triple" = universal-apple-darwin ]; then
+        lipo -create -output "$packed/$one" "$target/aarch64-apple-darwin/release/$one" "$target/x86_64-apple-darwin/release/$one"
+    else
+        cp "$target/$triple/release/$one$ending" "$packed/$one$ending"
+    fi
+done
 cp LICENSE-APACHE LICENSE-MIT README.md "$packed/"
 # A program of another machine cannot be asked for them.
 if "$program" --version >/dev/null 2>&1; then

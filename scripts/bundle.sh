@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes installers for this system: the app with the command line beside it, which clients start as their bridge.
+# Makes installers for this system: the app with the command line beside it, which clients start as their bridge, and the
+# small program that runs beside each server.
 #
 #   scripts/bundle.sh [KIND…]    deb, rpm; app, dmg; nsis, msi; all that this system makes when none is named
 #
@@ -12,8 +13,8 @@ tauri_cli=2.12.5
 
 target=${CARGO_TARGET_DIR:-target}
 case ${PROFILE:-release} in
-    release) profile= ;;
-    debug) profile=--debug ;;
+    release) profile= release=--release ;;
+    debug) profile=--debug release= ;;
     *) printf 'satchel: PROFILE is release or debug, not %s\n' "$PROFILE" >&2 && exit 1 ;;
 esac
 host=$(rustc -vV | sed -n 's/^host: //p')
@@ -23,31 +24,40 @@ case $triple in
     *) ending= ;;
 esac
 
-# Builds the command line for one target; prints where it is.
-command_line() {
-    if [ -n "$profile" ]; then set -- "$1"; else set -- "$1" --release; fi
-    if [ "$1" = "$host" ]; then
-        cargo build -p satchel-cli ${2:-} >&2
-        printf %s "$target/${PROFILE:-release}/satchel$ending"
+# Builds the programs for one target; prints the directory that they are in.
+built() {
+    to=$target
+    if [ "$1" != "$host" ]; then
+        to=$target/$1
+        set -- --target "$1"
     else
-        cargo build -p satchel-cli ${2:-} --target "$1" >&2
-        printf %s "$target/$1/${PROFILE:-release}/satchel$ending"
+        set --
     fi
+    if [ -z "$profile" ]; then set -- "$@" --release; fi
+    cargo build "$@" -p satchel-cli -p satchel-reaper >&2
+    printf %s "$to/${PROFILE:-release}"
 }
 
 mkdir -p "$target/beside"
 if [ "$triple" = universal-apple-darwin ]; then
-    arm=$(command_line aarch64-apple-darwin)
-    intel=$(command_line x86_64-apple-darwin)
-    lipo -create -output "$target/beside/satchel-$triple" "$arm" "$intel"
-    # Each half is built by itself, and looks for its own beside it.
-    cp "$arm" "$target/beside/satchel-aarch64-apple-darwin"
-    cp "$intel" "$target/beside/satchel-x86_64-apple-darwin"
+    arm=$(built aarch64-apple-darwin)
+    intel=$(built x86_64-apple-darwin)
+    for program in satchel satchel-reaper; do
+        lipo -create -output "$target/beside/$program-$triple" "$arm/$program" "$intel/$program"
+        # Each half is built by itself, and looks for its own beside it.
+        cp "$arm/$program" "$target/beside/$program-aarch64-apple-darwin"
+        cp "$intel/$program" "$target/beside/$program-x86_64-apple-darwin"
+    done
 else
-    program=$(command_line "$triple")
-    cp "$program" "$target/beside/satchel-$triple$ending"
+    programs=$(built "$triple")
+    for program in satchel satchel-reaper; do
+        cp "$programs/$program$ending" "$target/beside/$program-$triple$ending"
+    done
 fi
 beside=$(cd "$target/beside" && pwd)/satchel
+# Only Linux has it beside each server (`upstream/leash.rs`); on macOS it is the warden alone, on Windows nothing.
+programs="\"$beside\""
+case $triple in *windows*) ;; *) programs="$programs, \"$beside-reaper\"" ;; esac
 
 # Shell completions and manual pages, for the packages of Linux; elsewhere `satchel completions` and `satchel man` make them.
 share=
@@ -80,7 +90,7 @@ if [ -n "${SATCHEL_SIGN_COMMAND:-}" ]; then
 fi
 # The window is built already: `make bundle` sees to it.
 npx --yes "@tauri-apps/cli@$tauri_cli" build --ci $profile ${TRIPLE:+--target "$TRIPLE"} ${1:+--bundles "$@"} \
-    --config "{\"build\": {\"beforeBuildCommand\": \"\"}, \"bundle\": {\"externalBin\": [\"$beside\"], \"resources\": $resources$linux$sign}}"
+    --config "{\"build\": {\"beforeBuildCommand\": \"\"}, \"bundle\": {\"externalBin\": [$programs], \"resources\": $resources$linux$sign}}"
 
 if [ -n "${TRIPLE:-}" ]; then
     mkdir -p "$target/release-files"

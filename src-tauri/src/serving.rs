@@ -171,6 +171,8 @@ impl Task {
 }
 
 async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
+    // Clients that come while the hub is opened wait for it.
+    let port = satchel_endpoint::listen(options.port);
     let hub = Hub::open(HubOptions {
         callbacks: satchel_endpoint::callbacks(),
         places: options.places.clone(),
@@ -183,7 +185,7 @@ async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
         Err(OpenError::HeldBy { pid, url, .. }) => return Err(HubState::Held { pid, url }),
         Err(error) => return Err(HubState::Stopped { message: error.to_string() }),
     };
-    match satchel_endpoint::serve(&hub, options.port).await {
+    match satchel_endpoint::serve(&hub, port).await {
         Ok(endpoint) => Ok((hub, endpoint)),
         Err(error) => {
             let message = error.to_string();

@@ -18,6 +18,23 @@ async fn tokens_are_counted_once_and_known_after_a_restart() {
     assert_eq!(hub.server("fake").await["tokens"], tokens);
 }
 
+/// One runs for each awake server.
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn what_runs_beside_a_server_and_beside_the_hub_is_small() {
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
+    let hub = home.start_hub().await;
+    hub.client("one").await.execute("fake:echo", json!({ "text": "x" })).await.text();
+    let pid = hub.server("fake").await["pid"].as_u64().expect("it runs");
+    let program = std::fs::read_link(format!("/proc/{pid}/exe")).expect("it runs");
+    assert!(program.ends_with("satchel-reaper"), "{}", program.display());
+    let memory = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).expect("Linux tells it");
+    let dirty = memory.lines().find_map(|line| line.strip_prefix("Private_Dirty:")).expect("Linux tells it");
+    let kilobytes: u64 = dirty.trim().trim_end_matches(" kB").parse().expect("it is a number");
+    assert!(kilobytes < 400, "{memory}");
+}
+
 #[tokio::test]
 async fn a_running_servers_whole_tree_is_measured() {
     let home = Home::empty();

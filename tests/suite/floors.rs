@@ -17,6 +17,7 @@ use rust::{Place, Room, paths};
 const FLOORS: &[(&str, u8)] = &[
     ("satchel_mcp", 0),
     ("satchel_embed", 0),
+    ("satchel_reaper", 0),
     ("satchel_core::platform", 0),
     ("satchel_toolbox", 1),
     ("satchel_core::model", 1),
@@ -84,10 +85,10 @@ const DOORS: &[(&str, &[&str])] = &[
         &[
             "crates/satchel-core/src/files.rs",
             "crates/satchel-core/src/upstream/connect/stdio.rs",
-            "crates/satchel-core/src/upstream/leash.rs",
             "crates/satchel-core/src/upstream/reaper.rs",
             "crates/satchel-core/src/upstream/walls.rs",
             "crates/satchel-core/src/upstream/warden.rs",
+            "crates/satchel-reaper/",
         ],
     ),
     ("opentelemetry*", &["crates/satchel-endpoint/src/otlp.rs"]),

@@ -125,7 +125,9 @@ async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Me
     let params = params.as_deref();
     let hub = &session.hub(&app.hub);
     let request = exchange::Request { hub, session, id, method: &method, params, events: true };
-    if let Answer::Done(message) = request.answer(&app.tracker).await {
-        session.news.push(message.to_json());
+    match request.answer(&app.tracker).await {
+        Answer::Done(message) => session.news.push(message.to_json()),
+        Answer::List(id, list) => session.news.push(reply::list_text(&id, &list)),
+        Answer::Stream(_) => {}
     }
 }

@@ -6,7 +6,11 @@ use std::sync::Arc;
 use satchel_core::{
     bridge::Caller,
     calls::results::ADDRESS,
-    catalog::{Offer, flat::Flat},
+    catalog::{
+        Offer,
+        flat::Flat,
+        lists::{Asked, List},
+    },
     hub::{CallFailure, Failed, Hub, Running},
     model::{ServerName, ToolPath},
     recorder::Observer,
@@ -36,8 +40,8 @@ const OURS: [&str; 7] = [
 pub(crate) struct Asker {
     pub(crate) caller: Caller,
     pub(crate) surface: Surface,
-    /// The servers that the descriptions of the meta-tools name.
-    pub(crate) servers: Vec<String>,
+    /// The servers that the descriptions of the meta-tools name, where a session keeps them; otherwise those of now.
+    pub(crate) servers: Option<Vec<String>>,
     /// What the ledger knows them by.
     pub(crate) visit: Arc<Visit>,
 }
@@ -46,8 +50,8 @@ pub(crate) struct Asker {
 pub(crate) enum Reply {
     /// A result that is there at once.
     Result(Box<Raw>),
-    /// A list, which clients may keep for a while.
-    List(Box<Raw>),
+    /// A list, which clients may keep for a while: finished as the asker's revision has it.
+    List(Arc<List>),
     /// An error that is there at once.
     Error(ErrorObject),
     /// A call that is under way.
@@ -81,7 +85,6 @@ pub(crate) async fn hello(hub: &Hub, surface: &Surface, modern: bool) -> Result<
 pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Option<&Raw>) -> Reply {
     let hub = &hub.seen_by(&asker.caller.client);
     hub.client_seen(&asker.caller.client, None);
-    let hub = &hub.seen_by(&asker.caller.client);
     let mut params = match params.map(RawObject::parse) {
         None => RawObject::new(),
         Some(Ok(params)) => params,
@@ -115,7 +118,12 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
 
 async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject) -> Reply {
     match method {
-        "tools/list" => Reply::List(raw(&json!({ "tools": meta::definitions(&asker.servers) }))),
+        "tools/list" => {
+            let now = || meta::menu::servers(hub);
+            let servers = asker.servers.clone().unwrap_or_else(now);
+            let list = raw(&json!({ "tools": meta::definitions(&servers) }));
+            Reply::List(Arc::new(List::new(finished(hub, asker, list))))
+        }
         "tools/call" => meta_tool(hub, asker, params).await,
         _ => unknown_method(method),
     }
@@ -195,9 +203,48 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
         },
         "completion/complete" => complete(hub, asker, flat, params).await,
         _ => match surface::list_key(method) {
-            Some(key) => Reply::List(surface::list(key, &flat.items(method))),
+            Some(key) => {
+                let asked = Asked { server: None, key, modern: asker.caller.modern };
+                let list = || finished(hub, asker, surface::list(key, &flat.items(method)));
+                Reply::List(catalog.list(&asked, list))
+            }
             None => unknown_method(method),
         },
+    }
+}
+
+/// One server's list, as this asker gets it.
+fn list_of_server(
+    hub: &Hub,
+    asker: &Asker,
+    server: &ServerName,
+    offer: &Arc<Offer>,
+    (method, key): (&str, &'static str),
+) -> Arc<List> {
+    let list = || {
+        let list = surface::list_of(offer, method, key);
+        let older = is_newer(offer) && !asker.caller.modern;
+        finished(hub, asker, if older { metadata::legacy_result(&list) } else { list })
+    };
+    let catalog = hub.catalog();
+    // It may be another one by now; then the list is nobody else's.
+    match catalog.offer(server.as_str()).is_some_and(|now| Arc::ptr_eq(now, offer)) {
+        true => {
+            let asked = Asked { server: Some(server.clone()), key, modern: asker.caller.modern };
+            catalog.list(&asked, list)
+        }
+        false => Arc::new(List::new(list())),
+    }
+}
+
+/// A list as the asker's revision has it.
+fn finished(hub: &Hub, asker: &Asker, list: Box<Raw>) -> Box<str> {
+    match asker.caller.modern {
+        true => {
+            let server = surface::info_of(hub, &asker.surface);
+            metadata::modern_result(&list, &server, Some(surface::FRESH)).into()
+        }
+        false => list.into(),
     }
 }
 
@@ -226,14 +273,7 @@ async fn server_itself(
 ) -> Reply {
     if let Some(key) = surface::list_key(method) {
         return match hub.offer(server).await {
-            Ok(offer) => {
-                let list = surface::list_of(&offer, method, key);
-                Reply::List(if is_newer(&offer) && !asker.caller.modern {
-                    metadata::legacy_result(&list)
-                } else {
-                    list
-                })
-            }
+            Ok(offer) => Reply::List(list_of_server(hub, asker, server, &offer, (method, key))),
             Err(failure) => Reply::Error(refusal(&failure)),
         };
     }

@@ -7,6 +7,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use satchel_core::{
     bridge::Question,
+    catalog::lists::List,
     hub::{Hub, Running, Step},
 };
 use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors};
@@ -26,6 +27,7 @@ const CANCELLED: i64 = -32800;
 /// An answer: one message, or a stream of several of which the last is the response.
 pub(crate) enum Answer {
     Done(Message),
+    List(Id, Arc<List>),
     Stream(Arc<Outlet>),
 }
 
@@ -64,11 +66,12 @@ impl Request<'_> {
                 let asker = Asker {
                     caller: self.session.caller(),
                     surface: self.session.surface(),
-                    servers: self.session.servers(self.hub),
+                    servers: Some(self.session.servers(self.hub)),
                     visit: self.session.visit(self.hub),
                 };
                 match downstream::answer(self.hub, &asker, self.method, self.params).await {
-                    Reply::Result(result) | Reply::List(result) => Ok(result),
+                    Reply::Result(result) => Ok(result),
+                    Reply::List(list) => return Answer::List(self.id, list),
                     Reply::Error(error) => Err(error),
                     Reply::Running(running, kind) => {
                         let call = Call {

@@ -400,6 +400,7 @@ async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, event
             };
             match request.answer(&app.tracker).await {
                 Answer::Done(message) => reply::json(StatusCode::OK, message.to_json()),
+                Answer::List(id, list) => reply::list(&id, &list),
                 Answer::Stream(outlet) => {
                     let ends = vec![session.ended.clone()];
                     reply::events(Body::from_stream(outlet.read(None, ends)))
@@ -467,8 +468,10 @@ async fn batch(
                     params: params.as_deref(),
                     events: false,
                 };
-                if let Answer::Done(message) = request.answer(&app.tracker).await {
-                    answers.push(message.to_json());
+                match request.answer(&app.tracker).await {
+                    Answer::Done(message) => answers.push(message.to_json()),
+                    Answer::List(id, list) => answers.push(reply::list_text(&id, &list)),
+                    Answer::Stream(_) => {}
                 }
             }
             Ok(Message::Notification { method, params }) => {

@@ -34,5 +34,5 @@ mod token;
 pub use callback::callbacks;
 pub use guard::{Guard, Refused};
 pub use meta::menu::menu;
-pub use serve::{Endpoint, ServeError, serve};
+pub use serve::{Endpoint, Port, ServeError, listen, serve};
 pub use token::bearer;

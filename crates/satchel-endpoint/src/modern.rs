@@ -27,17 +27,14 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     downstream::{self, Asker, Kind, Reply},
     http::{App, Place, VERSION},
-    meta,
     news::{self, Follower, Told},
     observe,
     parked::{Belongs, Found, Parked},
     reply,
     stream::{KEEP_ALIVE, STILL_HERE},
-    surface::{Surface, own_info},
+    surface::{FRESH, Surface, info_of},
 };
 
-/// The names of servers in our tool descriptions, and the lists of servers, may change within this time.
-const FRESH: Ttl = Ttl(60_000);
 /// Questions are asked together when each comes within this time after the one before it: a server that asks
 /// several at once writes them one after the other, and may be interrupted between two.
 const TOGETHER: Duration = Duration::from_millis(100);
@@ -99,7 +96,7 @@ pub(crate) async fn answer(
         return reply::error(StatusCode::BAD_REQUEST, Some(id), error);
     }
     let caller = caller_of(client, &surface, params);
-    let server = server_info(&hub, &surface);
+    let server = info_of(&hub, &surface);
     match method.as_str() {
         "server/discover" => {
             hub.client_seen(client, None);
@@ -133,12 +130,11 @@ pub(crate) async fn answer(
             let (running, kind, questions) = match parked {
                 Some(parked) => (parked.running, parked.kind, parked.questions),
                 None => {
-                    let servers = meta::menu::servers(&hub);
                     let visit = observe::visit(&hub, &caller, &surface, era::MODERN);
-                    let asker = Asker { caller, surface, servers, visit };
+                    let asker = Asker { caller, surface, servers: None, visit };
                     match downstream::answer(&hub, &asker, &method, params).await {
                         Reply::Result(result) => return finish(id, Ok(result), &server, None),
-                        Reply::List(result) => return finish(id, Ok(result), &server, Some(FRESH)),
+                        Reply::List(list) => return reply::list(&id, &list),
                         Reply::Error(error) => return finish(id, Err(error), &server, None),
                         Reply::Running(running, kind) => (*running, kind, vec![]),
                     }
@@ -266,18 +262,6 @@ async fn discover(hub: &Hub, surface: &Surface) -> Result<Box<Raw>, ErrorObject>
     let _ = result.put("ttlMs", &FRESH.0);
     let _ = result.put("cacheScope", &"private");
     Ok(result.to_raw())
-}
-
-/// Who speaks: one server's own name on its surface, as far as it is known without asking it.
-fn server_info(hub: &Hub, surface: &Surface) -> Box<Raw> {
-    match surface {
-        Surface::Router | Surface::Direct => own_info(),
-        Surface::Server(server) => {
-            let catalog = hub.catalog();
-            let offer = catalog.offer(server.as_str());
-            offer.map_or_else(own_info, |offer| crate::surface::Hello::server(offer, true).info)
-        }
-    }
 }
 
 fn caller_of(client: &str, surface: &Surface, params: Option<&Raw>) -> Caller {

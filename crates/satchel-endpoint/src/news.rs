@@ -52,7 +52,7 @@ pub(crate) struct Follower {
     news: broadcast::Receiver<News>,
     catalog: watch::Receiver<Catalog>,
     choices: watch::Receiver<u64>,
-    seen: BTreeMap<&'static str, String>,
+    seen: BTreeMap<&'static str, [u64; 2]>,
     /// What it was seen through: the meta-tools name other servers through another.
     lens: Lens,
     pending: BTreeSet<&'static str>,
@@ -177,20 +177,22 @@ fn changed_list(news: &News) -> Option<&'static str> {
     LISTS.into_iter().find(|list| *list == named)
 }
 
-/// Each list as one text, to see whether it changed.
-fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, String> {
-    let text = |items: Vec<&Raw>| items.iter().map(|item| item.get()).collect::<Vec<_>>().join(",");
-    let of = |method: &str| match surface {
-        Surface::Router => String::new(),
-        Surface::Direct => text(catalog.flat().items(method)),
+/// What stands for each list, to see whether it changed. The lists themselves would be held by each session.
+fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, [u64; 2]> {
+    let of = |method: &str, key: &'static str| match surface {
+        Surface::Router => 0,
+        Surface::Direct => catalog.mark(None, key, || catalog.flat().items(method)),
         Surface::Server(server) => {
-            catalog.offer(server.as_str()).map(|offer| text(items_of(offer, method))).unwrap_or_default()
+            let offer = catalog.offer(server.as_str());
+            let items = || offer.map(|offer| items_of(offer, method)).unwrap_or_default();
+            catalog.mark(Some(server), key, items)
         }
     };
+    let resources = of("resources/list", "resources");
     BTreeMap::from([
-        ("tools", of("tools/list")),
-        ("resources", of("resources/list") + &of("resources/templates/list")),
-        ("prompts", of("prompts/list")),
+        ("tools", [of("tools/list", "tools"), 0]),
+        ("resources", [resources, of("resources/templates/list", "resourceTemplates")]),
+        ("prompts", [of("prompts/list", "prompts"), 0]),
     ])
 }
 

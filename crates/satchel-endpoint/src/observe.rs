@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use satchel_core::{
     bridge::Caller,
+    catalog::lists::List,
     hub::Hub,
     model::ledger::CallKind,
     recorder::{Observer, Program},
@@ -26,10 +27,8 @@ pub(crate) fn visit(hub: &Hub, caller: &Caller, surface: &Surface, revision: &st
 }
 
 /// A list of tools goes to the client.
-pub(crate) fn listed(hub: &Hub, visit: &Arc<Visit>, list: &Raw) {
-    if let Some(tools) = RawObject::parse(list).unwrap_or_default().get("tools") {
-        hub.listed(visit, tools.get());
-    }
+pub(crate) fn listed(hub: &Hub, visit: &Arc<Visit>, list: &List) {
+    hub.listed(visit, list);
 }
 
 /// Observes the call of a server's tool under a name of its own.

@@ -1,9 +1,19 @@
 //! Answers as they go over HTTP.
 
+use std::{
+    collections::VecDeque,
+    convert::Infallible,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
 use axum::{
-    body::Body,
+    body::{Body, Bytes, HttpBody},
     http::{HeaderValue, Response, StatusCode, header},
 };
+use hyper::body::{Frame, SizeHint};
+use satchel_core::catalog::lists::List;
 use satchel_mcp::{ErrorObject, Id, Message};
 
 /// A JSON body.
@@ -30,10 +40,85 @@ pub(crate) fn error(status: StatusCode, id: Option<Id>, error: ErrorObject) -> R
     json(status, Message::error(id, error).to_json())
 }
 
+/// A list as the answer to the request of this id. Its text is shared with everybody who asks for it, and not copied.
+pub(crate) fn list(id: &Id, list: &Arc<List>) -> Response<Body> {
+    let (before, after) = around(id);
+    let text = Bytes::from_owner(Text(list.json().clone()));
+    let pieces = Pieces([before.into(), text, Bytes::from_static(after.as_bytes())].into());
+    with_type(StatusCode::OK, "application/json", Body::new(pieces))
+}
+
+/// The same as one text.
+pub(crate) fn list_text(id: &Id, list: &List) -> String {
+    let (before, after) = around(id);
+    [before.as_str(), list.json(), after].concat()
+}
+
+/// What stands around a result, in the order in which [`Message::to_json`] has it.
+fn around(id: &Id) -> (String, &'static str) {
+    // An id always serializes.
+    let id = serde_json::to_string(id).unwrap_or_default();
+    (format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#), "}")
+}
+
+/// A text that others hold as well.
+struct Text(Arc<str>);
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+/// A body of which the length is known, in several pieces.
+struct Pieces(VecDeque<Bytes>);
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.pop_front().map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.iter().map(|piece| piece.len() as u64).sum())
+    }
+}
+
 fn with_type(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use satchel_mcp::Raw;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_list_goes_out_as_any_other_answer_would_and_its_text_is_not_copied() {
+        let result = r#"{"tools":[{"name":"a"}],"x":"é"}"#;
+        let shared = Arc::new(List::new(result));
+        for id in [Id::from(7), Id::Text("a\"b".to_owned())] {
+            let message = Message::result(id.clone(), Raw::from_string(result.to_owned()).unwrap()).to_json();
+            let response = list(&id, &shared);
+            let length = response.body().size_hint().exact().unwrap();
+            assert_eq!(Arc::strong_count(shared.json()), 2, "the body holds the text itself");
+            let body = axum::body::to_bytes(response.into_body(), 1024).await.unwrap();
+            assert_eq!((&*body, length), (message.as_bytes(), message.len() as u64));
+            assert_eq!(list_text(&id, &shared), message);
+        }
+    }
 }

@@ -74,22 +74,48 @@ pub struct Endpoint {
     _address: AddressFile,
 }
 
-/// Serves `hub` on a loopback port: the usual one, or another where that is taken, for `None`; exactly this one
-/// otherwise, where 0 means any. Opens the control channel and says in a file where both are.
+/// A port that is listened at. Whoever connects waits until it is served.
+#[derive(Debug)]
+pub struct Port {
+    listener: TcpListener,
+    /// Clients that resolve localhost to ::1 come here first. Where there is no IPv6 or the port is taken there, 127.0.0.1 does.
+    also: Option<TcpListener>,
+    number: u16,
+    /// It is another one than usual.
+    instead: bool,
+}
+
+/// Listens at a loopback port: the usual one, or another where that is taken, for `None`; exactly this one otherwise,
+/// where 0 means any. Done before the hub is opened, which takes a moment with many servers: clients that start with the
+/// computer wait instead of being refused.
 ///
 /// # Errors
-/// [`ServeError`] where something cannot be opened; nothing is served then.
-pub async fn serve(hub: &Hub, port: Option<u16>) -> Result<Endpoint, ServeError> {
-    let (listener, port) = bind(hub, port)?;
-    let url = format!("http://127.0.0.1:{port}/mcp");
+/// [`ServeError::Port`] where it cannot be had.
+pub fn listen(port: Option<u16>) -> Result<Port, ServeError> {
+    let (listener, number, instead) = bind(port)?;
+    let also = listen_at((Ipv6Addr::LOCALHOST, number).into()).ok();
+    Ok(Port { listener, also, number, instead })
+}
+
+/// Serves `hub` at a port. Opens the control channel and says in a file where both are.
+///
+/// # Errors
+/// [`ServeError`] where something cannot be opened, or could not be listened at; nothing is served then.
+pub async fn serve(hub: &Hub, port: Result<Port, ServeError>) -> Result<Endpoint, ServeError> {
+    let Port { listener, also, number, instead } = port?;
+    if instead {
+        let message = format!("port {USUAL_PORT} is taken by another program; serving on port {number}");
+        tracing::warn!("{message}");
+        hub.notice(Notice::new(Code::PortTaken, message));
+    }
+    let url = format!("http://127.0.0.1:{number}/mcp");
     let (stop, tracker) = (CancellationToken::new(), TaskTracker::new());
-    let app = Arc::new(http::App::new(hub.clone(), port, stop.clone(), tracker.clone()));
+    let app = Arc::new(http::App::new(hub.clone(), number, stop.clone(), tracker.clone()));
     let socket = control::open(hub, &stop, &tracker)?;
     let router = http::router(app.clone());
     let connections: Arc<Connections> = Arc::default();
-    tracker.spawn(accept(listener, router.clone(), connections.clone(), stop.clone(), tracker.clone()));
-    // Clients that resolve localhost to ::1 first. Where there is no IPv6 or the port is taken there, 127.0.0.1 does.
-    if let Ok(listener) = listen((Ipv6Addr::LOCALHOST, port).into()) {
+    for listener in [Some(listener), also].into_iter().flatten() {
+        let (router, connections) = (router.clone(), connections.clone());
         tracker.spawn(accept(listener, router, connections, stop.clone(), tracker.clone()));
     }
     let address = AddressFile::write(hub.places(), &url, &socket).map_err(ServeError::Address)?;
@@ -120,36 +146,30 @@ impl Endpoint {
     }
 }
 
-fn bind(hub: &Hub, port: Option<u16>) -> Result<(TcpListener, u16), ServeError> {
+/// The listener, its port, and whether that is another one than usual.
+fn bind(port: Option<u16>) -> Result<(TcpListener, u16, bool), ServeError> {
     let listen = |port| {
-        let listener = listen((Ipv4Addr::LOCALHOST, port).into())?;
+        let listener = listen_at((Ipv4Addr::LOCALHOST, port).into())?;
         let port = listener.local_addr()?.port();
         Ok::<_, io::Error>((listener, port))
     };
-    if let Some(port) = port {
-        return listen(port).map_err(|error| ServeError::Port { port, error });
-    }
-    if let Ok(bound) = listen(USUAL_PORT) {
-        return Ok(bound);
-    }
-    let mut last = None;
-    for port in (USUAL_PORT + 1..=USUAL_PORT + FALLBACKS).chain([0]) {
-        match listen(port) {
-            Ok((listener, port)) => {
-                let message =
-                    format!("port {USUAL_PORT} is taken by another program; serving on port {port}");
-                tracing::warn!("{message}");
-                hub.notice(Notice::new(Code::PortTaken, message));
-                return Ok((listener, port));
+    let as_wished = port.unwrap_or(USUAL_PORT);
+    let mut last = match listen(as_wished) {
+        Ok((listener, port)) => return Ok((listener, port, false)),
+        Err(error) => error,
+    };
+    if port.is_none() {
+        for port in (USUAL_PORT + 1..=USUAL_PORT + FALLBACKS).chain([0]) {
+            match listen(port) {
+                Ok((listener, port)) => return Ok((listener, port, true)),
+                Err(error) => last = error,
             }
-            Err(error) => last = Some(error),
         }
     }
-    let error = last.unwrap_or_else(|| io::Error::from(io::ErrorKind::AddrInUse));
-    Err(ServeError::Port { port: USUAL_PORT, error })
+    Err(ServeError::Port { port: as_wished, error: last })
 }
 
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // Elsewhere than on Windows this lets a hub have the port of the one before it again at once. On Windows it would let
     // two programs listen on the same port.
@@ -210,11 +230,19 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    async fn whoever_comes_before_the_hub_is_there_waits_and_is_not_refused() {
+        let port = listen(Some(0)).unwrap();
+        let connected = TcpStream::connect((Ipv4Addr::LOCALHOST, port.number)).await;
+        assert!(connected.is_ok(), "nothing is served yet");
+        assert!(matches!(listen(Some(port.number)), Err(ServeError::Port { .. })), "it is ours");
+    }
+
+    #[tokio::test]
     #[cfg(target_os = "linux")]
     async fn thousands_may_wait_to_be_let_in() {
         let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
         let most = most.trim().parse::<u32>().unwrap().min(WAITING);
-        let listener = listen((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let listener = listen_at((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
         let address = listener.local_addr().unwrap();
         for at in 0..most {
             let connecting = tokio::time::timeout(Duration::from_secs(60), TcpStream::connect(address)).await;

@@ -6,10 +6,16 @@ use satchel_core::{
     hub::{CallFailure, Hub},
     model::{ServerName, ToolPath, clients},
 };
-use satchel_mcp::{Raw, RawObject, era, meta as metadata};
+use satchel_mcp::{
+    Raw, RawObject, era,
+    meta::{self as metadata, Ttl},
+};
 use serde_json::{Value, json, value::to_raw_value};
 
 use crate::meta;
+
+/// The names of servers in our tool descriptions, and the lists of servers, may change within this time.
+pub(crate) const FRESH: Ttl = Ttl(60_000);
 
 /// What a client sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +71,18 @@ pub(crate) fn profile_at(path: &str) -> Option<String> {
 /// Who the hub is.
 pub(crate) fn own_info() -> Box<Raw> {
     raw(&json!({ "name": "satchel", "title": "Satchel", "version": env!("CARGO_PKG_VERSION") }))
+}
+
+/// Who speaks: one server's own name on its surface, as far as it is known without asking it.
+pub(crate) fn info_of(hub: &Hub, surface: &Surface) -> Box<Raw> {
+    match surface {
+        Surface::Router | Surface::Direct => own_info(),
+        Surface::Server(server) => {
+            let catalog = hub.catalog();
+            let offer = catalog.offer(server.as_str());
+            offer.map_or_else(own_info, |offer| Hello::server(offer, true).info)
+        }
+    }
 }
 
 /// What a client is told at the beginning.

@@ -21,8 +21,10 @@ pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::R
     tasks::report_panics();
     // Before anything is started: a signal from now on ends what was started.
     let mut stop = StopSignals::listen().context("cannot listen for signals")?;
+    // Clients that come while the hub is opened wait for it.
+    let port = satchel_endpoint::listen(serve.port);
     let hub = open(places, serve.trust_config).await?;
-    let endpoint = match satchel_endpoint::serve(&hub, serve.port).await {
+    let endpoint = match satchel_endpoint::serve(&hub, port).await {
         Ok(endpoint) => endpoint,
         Err(error) => {
             hub.shutdown().await;

@@ -8,6 +8,7 @@ pub mod embedding;
 pub mod entry;
 pub mod fetch;
 pub mod flat;
+pub mod lists;
 mod resolve;
 pub mod rules;
 pub mod search;
@@ -33,6 +34,7 @@ pub struct Catalog {
     before: Arc<Mutex<Option<Arc<OnceLock<search::Indexed>>>>>,
     subjects: Arc<OnceLock<BTreeMap<ServerName, Vec<String>>>>,
     flat: Arc<OnceLock<flat::Flat>>,
+    lists: Arc<lists::Lists>,
     /// What stands for the meaning of each tool, by its position.
     meant: Arc<OnceLock<Vec<Option<u64>>>>,
 }

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use super::Hub;
@@ -14,19 +14,39 @@ use crate::{
         profiles::{Lens, Looking},
     },
     model::{ServerName, name::in_path},
+    recorder,
+    stats::event::{Offers, Visit},
     upstream::News,
 };
 
-/// The catalogs of clients that do not see everything, each with what it was made of.
-/// By client, and by the profiles it looks through.
-pub(super) type Audiences = Mutex<BTreeMap<(Arc<str>, Vec<String>), Shown>>;
+/// What clients see, by client and by the profiles it looks through; under no name what everybody sees from whom nothing
+/// is hidden.
+pub(super) type Audiences = Mutex<BTreeMap<Option<(Arc<str>, Vec<String>)>, Arc<Sight>>>;
 
+/// What a client sees, with what it was made of. What is made of it in turn is made once.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct Sight {
     of: Catalog,
     by: Arc<Config>,
     hidden: BTreeSet<String>,
     catalog: Catalog,
+    offers: OnceLock<Offers>,
+    of_one: Mutex<BTreeMap<String, Offers>>,
+}
+
+impl Sight {
+    fn new(of: Catalog, by: Arc<Config>, hidden: BTreeSet<String>, catalog: Catalog) -> Self {
+        Self { of, by, hidden, catalog, offers: OnceLock::new(), of_one: Mutex::default() }
+    }
+
+    /// What of the offers is one server's.
+    fn offers_of_one(&self, server: &str, all: &Offers) -> Offers {
+        let Some(offered) = all.iter().find(|offered| offered.server == server) else {
+            return Offers::default();
+        };
+        let mut of_one = self.of_one.lock().unwrap_or_else(PoisonError::into_inner);
+        of_one.entry(server.to_owned()).or_insert_with(|| Arc::new(vec![offered.clone()])).clone()
+    }
 }
 
 /// Where a client looks from: the profile that its address names, and the folders that it says it works in. Cheap to
@@ -109,6 +129,15 @@ impl Hub {
         self.knows(server) && self.server_off(server).is_none() && self.lens().keeps_out(server).is_none()
     }
 
+    /// The servers that are on and may be seen through this handle, by name; those that cannot be used are among them.
+    pub fn enabled_servers(&self) -> Vec<String> {
+        let config = self.config();
+        let enabled = config.servers().iter().filter(|(_, server)| server.enabled);
+        let faulty = config.faults().keys().map(ToString::to_string);
+        let all: BTreeSet<String> = enabled.map(|(name, _)| name.to_string()).chain(faulty).collect();
+        all.into_iter().filter(|name| self.shows(name)).collect()
+    }
+
     /// Does the server exist for whoever looks through this handle? It may be switched off all the same.
     pub(super) fn knows(&self, server: &str) -> bool {
         self.hidden().is_none_or(|hidden| !hidden.contains(&*in_path(server)))
@@ -129,12 +158,18 @@ impl Hub {
 
     /// What the enabled servers offer, as far as it may be seen through this handle.
     pub fn catalog(&self) -> Catalog {
-        let (whole, config) = (self.inner.servers.catalog(), self.config());
-        let lens = self.lens_of(&config);
-        match self.hidden() {
-            None if !lens.narrows() && !self.may_be_off(&config) => whole,
-            hidden => self.shown(whole, config, hidden.unwrap_or_default(), &lens),
-        }
+        self.sight().catalog.clone()
+    }
+
+    /// What a client could have been given directly, now. Of one server alone it would have been given that one's list.
+    pub(super) fn offers_to(&self, visit: &Visit) -> Offers {
+        let sight = self.sight();
+        let all = sight.offers.get_or_init(|| {
+            let enabled = sight.by.servers().iter().filter(|(_, server)| server.enabled);
+            let names = enabled.map(|(name, _)| name.to_string()).filter(|name| self.shows(name));
+            recorder::offers(&sight.catalog, names)
+        });
+        if visit.only.is_empty() { all.clone() } else { sight.offers_of_one(&visit.only, all) }
     }
 
     /// What is hidden from whoever looks through this handle; `None` for nothing.
@@ -143,25 +178,33 @@ impl Hub {
         (!hidden.is_empty()).then_some(hidden)
     }
 
-    fn shown(&self, whole: Catalog, config: Arc<Config>, hidden: BTreeSet<String>, lens: &Lens) -> Catalog {
+    fn sight(&self) -> Arc<Sight> {
+        let (whole, config, hidden) = (self.inner.servers.catalog(), self.config(), self.hidden());
+        let lens = self.lens_of(&config);
+        let sees_all = hidden.is_none() && !lens.narrows() && !self.may_be_off(&config);
         // Nobody's name is a client's.
-        let viewer = self.viewer.clone().unwrap_or_default();
-        let viewer = if self.by_hand { Arc::default() } else { viewer };
-        let viewer = (viewer, lens.names().map(ToOwned::to_owned).collect());
+        let viewer = if self.by_hand { Arc::default() } else { self.viewer.clone().unwrap_or_default() };
+        let through = || (viewer, lens.names().map(ToOwned::to_owned).collect());
+        let (viewer, hidden) = ((!sees_all).then(through), hidden.unwrap_or_default());
         let mut audiences = self.inner.clients.audiences.lock().unwrap_or_else(PoisonError::into_inner);
         let known = audiences.get(&viewer);
-        let is_this = |known: &&Shown| {
+        let is_this = |known: &&Arc<Sight>| {
             known.of.is_same(&whole) && Arc::ptr_eq(&known.by, &config) && known.hidden == hidden
         };
         if let Some(known) = known.filter(is_this) {
-            return known.catalog.clone();
+            return known.clone();
         }
-        let mut gone = self.off_in(&whole, &config, lens);
-        gone.extend(hidden.iter().cloned());
-        let offers = without(whole.servers(), &gone);
-        let catalog = known.map_or_else(Catalog::default, |known| known.catalog.clone()).followed_by(offers);
-        audiences.insert(viewer, Shown { of: whole, by: config, hidden, catalog: catalog.clone() });
-        catalog
+        let catalog = if sees_all {
+            whole.clone()
+        } else {
+            let mut gone = self.off_in(&whole, &config, &lens);
+            gone.extend(hidden.iter().cloned());
+            let offers = without(whole.servers(), &gone);
+            known.map_or_else(Catalog::default, |known| known.catalog.clone()).followed_by(offers)
+        };
+        let sight = Arc::new(Sight::new(whole, config, hidden, catalog));
+        audiences.insert(viewer, sight.clone());
+        sight
     }
 }
 

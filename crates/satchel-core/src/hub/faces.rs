@@ -1,11 +1,20 @@
-//! Holds what faces are shown: the snapshot, the live data it is composed from, and the signal to compose it again.
+//! Holds what faces are shown: the snapshot, the live data it is composed from, and the signals to compose it again.
+//! Where nobody follows the snapshot none is composed: a call costs the same however many servers would be in it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use tokio::sync::{Notify, Semaphore, watch};
 
 use super::{usage::Measured, view::Live};
 use crate::model::Snapshot;
+
+/// Changes within this time make one snapshot.
+const COALESCE: Duration = Duration::from_millis(30);
+/// The same where only something was counted: every call counts, and nobody reads that fast.
+const COUNTING: Duration = Duration::from_millis(250);
 
 /// What is shown to people.
 #[derive(Debug)]
@@ -16,6 +25,9 @@ pub(super) struct Faces {
     /// Taken by a face that has approvals listed.
     pub(super) listing: Semaphore,
     compose: Arc<Notify>,
+    counted: Notify,
+    /// Taken while a snapshot is composed, so that an older one never replaces a newer one. No call waits for it.
+    composing: Mutex<()>,
 }
 
 impl Default for Faces {
@@ -26,6 +38,8 @@ impl Default for Faces {
             measured: Measured::default(),
             listing: Semaphore::new(1),
             compose: Arc::default(),
+            counted: Notify::new(),
+            composing: Mutex::default(),
         }
     }
 }
@@ -33,7 +47,16 @@ impl Default for Faces {
 impl Faces {
     /// What is shown may be different from before: it is composed anew in a moment.
     pub(super) fn changed(&self) {
-        self.compose.notify_one();
+        if self.is_watched() {
+            self.compose.notify_one();
+        }
+    }
+
+    /// The same where it is only another count, which people need not see at once.
+    pub(super) fn counted(&self) {
+        if self.is_watched() {
+            self.counted.notify_one();
+        }
     }
 
     /// The same for another room, which knows no faces.
@@ -45,6 +68,7 @@ impl Faces {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What was shown last. Where nobody follows it, it may be of long ago.
     pub(super) fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.borrow().clone()
     }
@@ -53,13 +77,36 @@ impl Faces {
         self.snapshot.subscribe()
     }
 
-    pub(super) async fn to_compose(&self) {
-        self.compose.notified().await;
+    fn is_watched(&self) -> bool {
+        self.snapshot.receiver_count() > 0
+    }
+
+    /// Shows what `compose` makes of what is known now.
+    pub(super) fn renew(&self, compose: impl FnOnce() -> Snapshot) {
+        let _turn = self.composing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.show(compose());
+    }
+
+    /// Resolves when another snapshot is due for somebody who follows it.
+    pub(super) async fn due(&self) {
+        loop {
+            tokio::select! {
+                () = self.compose.notified() => {}
+                () = self.counted.notified() => tokio::select! {
+                    () = tokio::time::sleep(COUNTING) => {}
+                    () = self.compose.notified() => {}
+                },
+            }
+            tokio::time::sleep(COALESCE).await;
+            if self.is_watched() {
+                return;
+            }
+        }
     }
 
     /// Shows this from now on. Its version is one more than that of what was shown before; nothing is told where only the
     /// version would differ.
-    pub(super) fn show(&self, mut next: Snapshot) {
+    fn show(&self, mut next: Snapshot) {
         self.snapshot.send_if_modified(|current| {
             next.version = current.version;
             if **current == next {
@@ -89,5 +136,40 @@ mod tests {
         assert!(!seen.has_changed().unwrap());
         faces.show(Snapshot::default());
         assert_eq!(faces.snapshot().version, first + 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_anybody_who_follows_it_no_snapshot_is_due() {
+        let faces = Faces::default();
+        let due = || tokio::time::timeout(COUNTING * 10, faces.due());
+        faces.changed();
+        faces.counted();
+        // Another room tells without asking whether somebody looks.
+        faces.notify().notify_one();
+        assert!(due().await.is_err(), "nobody looks");
+        let seen = faces.watch();
+        faces.changed();
+        assert!(due().await.is_ok(), "somebody looks");
+        drop(seen);
+        faces.changed();
+        assert!(due().await.is_err(), "nobody looks any more");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn counts_are_shown_together_and_never_hold_up_what_changed() {
+        let faces = Faces::default();
+        let _seen = faces.watch();
+        faces.counted();
+        assert!(tokio::time::timeout(COUNTING, faces.due()).await.is_err(), "it is only a count");
+        faces.counted();
+        let changing = async {
+            tokio::time::sleep(COALESCE).await;
+            faces.changed();
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = changing => {}
+            shown = tokio::time::timeout(COUNTING, faces.due()) => assert!(shown.is_ok(), "it does not wait"),
+        }
     }
 }

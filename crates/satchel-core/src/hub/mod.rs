@@ -236,7 +236,7 @@ impl Hub {
         let publishing = self.clone();
         self.inner.life.spawn(async move { publishing.keep_publishing().await });
         self.reconcile(first, accepted).await;
-        self.inner.faces.show(self.compose());
+        self.renew_snapshot();
         let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
         self.inner.life.spawn(async move { apply::run(applying, asked).await });
         self.inner.life.spawn(async move {
@@ -264,12 +264,16 @@ impl Hub {
 
     /// Everything a face may show, now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.renew_snapshot();
         self.inner.faces.snapshot()
     }
 
-    /// Follows the snapshot.
+    /// Follows the snapshot, from now on. While nobody does, none is composed.
     pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
-        self.inner.faces.watch()
+        let watch = self.inner.faces.watch();
+        // After it was subscribed to: what changes from here on is told.
+        self.renew_snapshot();
+        watch
     }
 
     /// Where this hub's files are.
@@ -312,7 +316,7 @@ impl Hub {
     pub fn client_seen(&self, client: &str, call: Option<&str>) {
         self.view().client_seen(client, call);
         self.inner.clients.edits.saw(client);
-        self.inner.faces.changed();
+        self.inner.faces.counted();
     }
 
     /// Resolves when a face wants the hub to end.

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::{CallFailure, Failed, Hub, Step, registry::Registered, requests::tool_result};
 use crate::{
+    catalog::lists::List,
     model::{
         Code, Notice, ServerName,
         control::{Change, Refusal},
@@ -18,7 +19,7 @@ use crate::{
         trail::DeedKind,
     },
     recorder::{self, Health, Observer, Program, Recorder},
-    stats::event::{Offers, Visit},
+    stats::event::Visit,
     upstream::{Lease, LeaseError},
 };
 
@@ -41,9 +42,9 @@ impl Hub {
         Arc::new(Visit { session, ..recorder::visit(client, program, era, only) })
     }
 
-    /// A client was given the hub's own list of tools: this array.
-    pub fn listed(&self, visit: &Arc<Visit>, definitions: &str) {
-        self.recorder().listed(visit, definitions, || self.offers_to(visit));
+    /// A client was given this list of tools.
+    pub fn listed(&self, visit: &Arc<Visit>, list: &List) {
+        self.recorder().listed(visit, || list.definitions(), || self.offers_to(visit));
     }
 
     /// Observes a call of a client, which wrote `request`: an object with a name and arguments.
@@ -71,14 +72,6 @@ impl Hub {
         let _ = meta.put("traceparent", &traceparent);
         params.set("_meta", meta.to_raw());
         params
-    }
-
-    /// What a client could have been given directly, now.
-    fn offers_to(&self, visit: &Visit) -> Offers {
-        let config = self.config();
-        let enabled = config.servers().iter().filter(|(_, server)| server.enabled);
-        let enabled = enabled.map(|(name, _)| name.to_string()).filter(|name| self.shows(name));
-        self.recorder().offers(&self.catalog(), enabled.collect(), visit)
     }
 
     /// A call was refused before it was one.

@@ -13,20 +13,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CallFailure, Hub, registry::Registered};
 use crate::{
-    catalog::{Offer, disk, fetch, tokens, versions::Diff},
+    catalog::{Offer, disk, fetch, versions::Diff},
     clock::now_ms,
     model::{
         Code, ServerName,
         happening::Happening,
         oauth::SignInView,
         server::{DISCOVERY_TIMEOUT, REFRESH_INTERVAL},
-        snapshot::{During, LastFailure},
+        snapshot::{During, LastFailure, Phase},
         trail::DeedKind,
     },
     tasks::{kept, may_fail_here},
     trust::clean,
     upstream::{
-        Dirty, Hello, Lease, LeaseError, Link, News, Reading, Upstream,
+        Dirty, Hello, Lease, LeaseError, Link, News, Reading, Seen, Upstream,
         breaker::{Breaker, DISCOVERY},
         lifecycle::Failure,
     },
@@ -72,12 +72,22 @@ pub(super) fn follow(
     let (hub, name, mut seen) = (hub.clone(), name.clone(), upstream.watch());
     let tracker = hub.inner.life.tracker().clone();
     tracker.spawn(async move {
-        let mut known = "";
+        let mut known = Outline::default();
         let mut failure = seen.borrow().last_failure.clone();
         loop {
             tokio::select! {
                 changed = seen.changed() => if changed.is_err() { return },
                 () = end.cancelled() => return,
+            }
+            let now = Outline::of(&seen.borrow(), hub.servers().get(&name), &known);
+            if now.pid.is_some() && known.pid != now.pid {
+                hub.inner.faces.measured.woke();
+            }
+            let before = std::mem::replace(&mut known, now);
+            if before == known {
+                // Only another number of calls: each one is told here twice.
+                hub.inner.faces.counted();
+                continue;
             }
             hub.inner.faces.changed();
             let last = seen.borrow().last_failure.clone();
@@ -89,18 +99,42 @@ pub(super) fn follow(
             if hub.inner.review.holds_packages(&name) {
                 hub.follow_launch(&name).await;
             }
-            let Some(transport) = hub.servers().get(&name).map(|server| server.config.transport.clone())
-            else {
-                continue;
-            };
-            let state = super::view::state(&seen.borrow_and_update(), &transport).name();
-            if std::mem::replace(&mut known, state) != state {
-                hub.recorder()
-                    .events()
-                    .tell(Happening::ServerState { server: name.to_string(), state: state.to_owned() });
+            if before.state != known.state {
+                let (server, state) = (name.to_string(), known.state.to_owned());
+                hub.recorder().events().tell(Happening::ServerState { server, state });
             }
         }
     });
+}
+
+/// What of a server's life is told at once; how many calls it has just now is not.
+#[derive(Debug, Default, PartialEq)]
+struct Outline {
+    state: &'static str,
+    pid: Option<u32>,
+    fetches: bool,
+    failures: u32,
+    starts: u64,
+    restarts: u64,
+    wakes: usize,
+    last_failure: Option<LastFailure>,
+}
+
+impl Outline {
+    /// `server` is none where it is gone, or not quite there yet.
+    fn of(seen: &Seen, server: Option<&Registered>, before: &Self) -> Self {
+        let state = |server: &Registered| super::view::state(seen, &server.config.transport).name();
+        Self {
+            state: server.map_or(before.state, state),
+            pid: seen.pid,
+            fetches: seen.phase == Phase::Downloading,
+            failures: seen.failures,
+            starts: seen.starts,
+            restarts: seen.restarts,
+            wakes: seen.wakes.len(),
+            last_failure: seen.last_failure.clone(),
+        }
+    }
 }
 
 impl Hub {
@@ -351,12 +385,8 @@ impl Keeping {
         }
         let program = self.hub.inner.options.own_program.clone();
         let counting = async {
-            // One at a time: each loads the whole encoding.
-            let _turn = self.hub.inner.servers.counting.acquire().await;
-            if !self.is_newest() {
-                return Ok(());
-            }
-            tokens::count(&program, &self.offer).await
+            let servers = &self.hub.inner.servers;
+            servers.counter.count(&servers.counting, &program, &self.offer, || self.is_newest()).await
         };
         let counted = tokio::select! {
             counted = counting => counted,

@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{publish::Publisher, registry::Registered};
 use crate::{
-    catalog::{Catalog, Offer},
+    catalog::{Catalog, Offer, tokens::Counter},
     model::ServerName,
 };
 
@@ -34,6 +34,8 @@ pub(super) struct Servers {
     pub(super) looking: Semaphore,
     /// Taken while tokens are counted: each counting process loads the whole encoding.
     pub(super) counting: Arc<Semaphore>,
+    /// Counts the tokens of what is offered.
+    pub(super) counter: Counter,
     numbers: AtomicU64,
 }
 
@@ -47,6 +49,7 @@ impl Default for Servers {
             learning: Semaphore::new(LEARNING),
             looking: Semaphore::new(1),
             counting: Arc::new(Semaphore::new(1)),
+            counter: Counter::default(),
             numbers: AtomicU64::default(),
         }
     }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 
 use super::Hub;
 use crate::{
@@ -29,10 +29,17 @@ const FORMULA: &str = "(clients in the last half hour - 1) x what the servers th
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     meter: Arc<Mutex<Meter>>,
+    /// A server has a process.
+    awake: Notify,
     trees: Mutex<HashMap<u32, Tree>>,
 }
 
 impl Measured {
+    /// A server has a process that is to be measured.
+    pub(super) fn woke(&self) {
+        self.awake.notify_one();
+    }
+
     pub(super) fn tree(&self, pid: u32) -> Option<Tree> {
         self.trees.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).copied()
     }
@@ -43,16 +50,13 @@ impl Hub {
     pub(super) async fn keep_measuring(&self) {
         let mut before: Option<Instant> = None;
         loop {
-            let mut snapshot = self.watch();
-            if !snapshot.borrow().servers.iter().any(|server| server.pid.is_some()) {
+            while self.roots().is_empty() {
                 // Nothing runs until the next one is started.
                 before = None;
-            }
-            let awake =
-                snapshot.wait_for(|snapshot| snapshot.servers.iter().any(|server| server.pid.is_some()));
-            tokio::select! {
-                awake = awake => if awake.is_err() { return },
-                () = self.inner.life.end().cancelled() => return,
+                tokio::select! {
+                    () = self.inner.faces.measured.awake.notified() => {}
+                    () = self.inner.life.end().cancelled() => return,
+                }
             }
             may_fail_here("measuring");
             self.measure().await;
@@ -86,10 +90,14 @@ impl Hub {
         self.recorder().measured(sharing::Measured { at_ms: now_ms(), lasted, used, avoided });
     }
 
+    /// The processes of the servers that run.
+    fn roots(&self) -> Vec<u32> {
+        self.servers().values().filter_map(|server| server.upstream.seen().pid).collect()
+    }
+
     /// Measures now.
     pub(super) async fn measure(&self) {
-        let roots: Vec<u32> =
-            self.servers().values().filter_map(|server| server.upstream.seen().pid).collect();
+        let roots = self.roots();
         let meter = self.inner.faces.measured.meter.clone();
         let ours = self.inner.options.own_program.clone();
         let measuring = tokio::task::spawn_blocking(move || {

@@ -22,9 +22,6 @@ use crate::{
     upstream::{Seen, lifecycle::State},
 };
 
-/// Changes within this time make one snapshot.
-const COALESCE: Duration = Duration::from_millis(30);
-
 /// What is not anybody else's to remember.
 #[derive(Debug, Default)]
 pub(super) struct Live {
@@ -63,13 +60,17 @@ impl Hub {
     pub(super) async fn keep_composing(&self) {
         loop {
             tokio::select! {
-                () = self.inner.faces.to_compose() => {}
+                () = self.inner.faces.due() => {}
                 () = self.inner.life.end().cancelled() => return,
             }
-            tokio::time::sleep(COALESCE).await;
             may_fail_here("snapshot");
-            self.inner.faces.show(self.compose());
+            self.renew_snapshot();
         }
+    }
+
+    /// Shows what is known now.
+    pub(super) fn renew_snapshot(&self) {
+        self.inner.faces.renew(|| self.compose());
     }
 
     /// The snapshot as of now.

@@ -11,14 +11,14 @@ mod door;
 mod events;
 mod learning;
 mod observer;
+mod outbox;
 mod reading;
 mod task;
 
 use std::{
-    collections::VecDeque,
     path::PathBuf,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -45,6 +45,7 @@ use crate::{
     },
     stats::{
         StoreError,
+        definitions::Definitions,
         event::{Event, Offered, Offers, Visit},
         sharing::Measured,
         trace::CallSpan,
@@ -54,11 +55,10 @@ use crate::{
 };
 use door::Door;
 use learning::Learning;
+use outbox::{Outbox, Weight};
 
-/// Events that wait to be written. More than any machine makes while one batch is written.
-const QUEUE: usize = 16 * 1024;
-/// Lists that clients could be given and that are remembered: there are few clients that do not see everything.
-const OFFERS: usize = 8;
+/// Requests to the task that wait for their turn.
+const ASKED: usize = 64;
 /// Spans that wait for a collector; more than that are dropped, and calls go on.
 const SPANS: usize = 4 * 1024;
 /// How long whoever needs what came just before waits for it to be written or counted.
@@ -99,13 +99,11 @@ pub struct Recorder(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     settings: Settings,
-    mail: mpsc::Sender<Mail>,
-    lost: Arc<AtomicU64>,
+    outbox: Outbox,
+    asked: mpsc::Sender<Asked>,
     sessions: AtomicU64,
     /// Where somebody collects traces.
     spans: OnceLock<mpsc::Sender<CallSpan>>,
-    /// What clients could be given, the one asked for last first: clients do not all see the same.
-    offers: Mutex<VecDeque<(Catalog, Vec<String>, Offers)>>,
     view: Mutex<LedgerView>,
     health: watch::Sender<Health>,
     door: Door,
@@ -117,16 +115,17 @@ struct Shared {
 
 /// What waits to be recorded, for the task that [`Recorder::run`] is.
 #[derive(Debug)]
-pub struct Mailbox(mpsc::Receiver<Mail>);
+pub struct Mailbox {
+    events: mpsc::Receiver<(Event, Weight)>,
+    asked: mpsc::Receiver<Asked>,
+}
 
-/// What the task is told.
+/// What the task is asked to do, with everything that came before.
 #[derive(Debug)]
-enum Mail {
-    /// Something to record.
-    Event(Event),
-    /// Write and count everything that came before, then answer.
+enum Asked {
+    /// Write and count it, then answer.
     Flush(oneshot::Sender<()>),
-    /// Write everything that came before, then answer.
+    /// Write it, then answer.
     Write(oneshot::Sender<()>),
     /// Delete the history, and the sums too where it says so.
     Delete(bool, oneshot::Sender<Result<(), StoreError>>),
@@ -155,19 +154,29 @@ pub fn visit(client: &str, program: Program<'_>, era: &str, only: Option<&Server
     }
 }
 
+/// What a client could have been given directly of these servers.
+pub fn offers(catalog: &Catalog, servers: impl Iterator<Item = String>) -> Offers {
+    let offered = |server: String| {
+        let tools = |offer: &Arc<Offer>| {
+            offer.tools.iter().map(|tool| (tool.name.clone(), Arc::from(tool.raw.get()))).collect()
+        };
+        Offered { tools: catalog.offer(&server).map(tools), server }
+    };
+    Arc::new(servers.map(offered).collect())
+}
+
 impl Recorder {
     /// A recorder, what its task reads, and what was wrong with the file of what was learned. Nothing is written before
     /// [`Self::run`] is driven.
     pub fn open(settings: Settings) -> (Self, Mailbox, Option<String>) {
-        let (mail, received) = mpsc::channel(QUEUE);
+        let ((outbox, events), (asks, asked)) = (Outbox::new(), mpsc::channel(ASKED));
         let (learning, trouble) = Learning::open(&settings.places.data);
         let recorder = Self(Arc::new(Shared {
             settings,
-            mail,
-            lost: Arc::default(),
+            outbox,
+            asked: asks,
             sessions: AtomicU64::new(1),
             spans: OnceLock::new(),
-            offers: Mutex::default(),
             view: Mutex::default(),
             health: watch::Sender::default(),
             door: Door::default(),
@@ -175,12 +184,12 @@ impl Recorder {
             events: Events::default(),
             end: CancellationToken::new(),
         }));
-        (recorder, Mailbox(received), trouble)
+        (recorder, Mailbox { events, asked }, trouble)
     }
 
     /// Writes what comes, until [`Self::end`].
     pub async fn run(self, mailbox: Mailbox) {
-        task::run(self, mailbox.0).await;
+        task::run(self, mailbox).await;
     }
 
     /// Nothing more will come: what came is written, and the task ends.
@@ -200,8 +209,8 @@ impl Recorder {
 
     /// Where other rooms tell the audit log of their deeds.
     pub fn trail(&self) -> Trail {
-        let (mail, lost) = (self.0.mail.clone(), self.0.lost.clone());
-        Trail(Arc::new(move |deed| tell(&mail, &lost, Event::Deed(deed))))
+        let outbox = self.0.outbox.clone();
+        Trail(Arc::new(move |deed| outbox.tell(Event::Deed(deed))))
     }
 
     /// A record for the audit log. Hidden characters of names are written out.
@@ -237,11 +246,18 @@ impl Recorder {
         self.0.sessions.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A client was given the hub's own list of tools (`definitions`, an array), and could have been given `offers`.
-    pub fn listed(&self, visit: &Arc<Visit>, definitions: &str, offers: impl FnOnce() -> Offers) {
-        if self.is_recording() {
+    /// A client was given the hub's own list of tools, and could have been given `offers`.
+    pub fn listed(
+        &self,
+        visit: &Arc<Visit>,
+        definitions: impl FnOnce() -> Option<Arc<Definitions>>,
+        offers: impl FnOnce() -> Offers,
+    ) {
+        if self.is_recording()
+            && let Some(definitions) = definitions()
+        {
             let (visit, at_ms, offers) = (visit.clone(), now_ms(), offers());
-            self.tell(Event::Listed { visit, at_ms, definitions: definitions.into(), offers });
+            self.tell(Event::Listed { visit, at_ms, definitions, offers });
         }
     }
 
@@ -275,48 +291,12 @@ impl Recorder {
         self.0.spans.set(spans).is_ok().then_some(received)
     }
 
-    /// What a client could have been given directly of these servers, or of the one that its visit is for. Made anew only
-    /// when it changed.
-    pub fn offers(&self, catalog: &Catalog, servers: Vec<String>, visit: &Visit) -> Offers {
-        let all = self.offers_of_all(catalog, servers);
-        if visit.only.is_empty() {
-            return all;
-        }
-        // Of one server alone it would have been given that one's list.
-        Arc::new(all.iter().filter(|offered| offered.server == visit.only).cloned().collect())
-    }
-
-    fn offers_of_all(&self, catalog: &Catalog, servers: Vec<String>) -> Offers {
-        let mut known = self.0.offers.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it =
-            |(of, names, _): &(Catalog, Vec<String>, Offers)| of.is_same(catalog) && *names == servers;
-        if let Some((_, _, offers)) = known.iter().find(|known| is_it(known)) {
-            return offers.clone();
-        }
-        let offers = servers.iter().map(|server| {
-            let tools = |offer: &Arc<Offer>| {
-                offer.tools.iter().map(|tool| (tool.name.clone(), Arc::from(tool.raw.get()))).collect()
-            };
-            Offered { server: server.clone(), tools: catalog.offer(server).map(tools) }
-        });
-        let offers: Offers = Arc::new(offers.collect());
-        known.push_front((catalog.clone(), servers, offers.clone()));
-        known.truncate(OFFERS);
-        offers
-    }
-
     /// Does the configuration want calls recorded?
     pub fn is_recording(&self) -> bool {
         self.0.settings.config.borrow().history().record
     }
 
     fn tell(&self, event: Event) {
-        tell(&self.0.mail, &self.0.lost, event);
-    }
-}
-
-fn tell(mail: &mpsc::Sender<Mail>, lost: &AtomicU64, event: Event) {
-    if mail.try_send(Mail::Event(event)).is_err() {
-        lost.fetch_add(1, Ordering::Relaxed);
+        self.0.outbox.tell(event);
     }
 }

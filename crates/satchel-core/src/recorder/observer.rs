@@ -1,14 +1,14 @@
 //! Collects the facts of one call and queues its record when the last handle is dropped.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 
 use satchel_mcp::{ErrorObject, Raw, RawObject};
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{Mail, Recorder, tell};
+use super::{Outbox, Recorder};
 use crate::{
     model::{Code, ResourcePath, ToolPath, ledger::CallKind},
     stats::{
@@ -28,8 +28,7 @@ pub struct Observer(Option<Arc<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
-    mail: mpsc::Sender<Mail>,
-    lost: Arc<AtomicU64>,
+    outbox: Outbox,
     began: Instant,
     /// For whoever traces (`SATCHEL_LOG=debug`); it lasts as long as the call.
     span: tracing::Span,
@@ -93,8 +92,7 @@ impl Observer {
             keep: false,
         };
         Self(Some(Arc::new(Inner {
-            mail: recorder.0.mail.clone(),
-            lost: recorder.0.lost.clone(),
+            outbox: recorder.0.outbox.clone(),
             began: Instant::now(),
             span: tracing::debug_span!(
                 "call",
@@ -315,7 +313,7 @@ impl Drop for Inner {
                 outcome: called.end.outcome,
             });
         }
-        tell(&self.mail, &self.lost, Event::Called(called));
+        self.outbox.tell(Event::Called(called));
     }
 }
 

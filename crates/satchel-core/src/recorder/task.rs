@@ -3,16 +3,13 @@
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
-    sync::{PoisonError, atomic::Ordering},
+    sync::PoisonError,
     time::Duration,
 };
 
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use tokio::{sync::oneshot, time::Instant};
 
-use super::{FLUSHING, Health, Mail, Recorder, calendar::Calendar};
+use super::{Asked, FLUSHING, Health, Mailbox, Recorder, calendar::Calendar};
 use crate::{
     catalog::tokens,
     clock::now_ms,
@@ -23,7 +20,7 @@ use crate::{
 
 /// What comes within this time is written as one.
 const MOMENT: Duration = Duration::from_millis(100);
-/// Events written as one, at most.
+/// So many events are written without waiting for more, and at most so many as one.
 const BATCH: usize = 2048;
 /// Texts are counted when nothing came for this time: counting starts a process that loads the whole encoding.
 const QUIET: Duration = Duration::from_secs(3);
@@ -36,12 +33,13 @@ const TIDYING: Duration = Duration::from_secs(3600);
 /// How long the last counting may take when the hub ends: a desktop that logs out does not wait long.
 const LAST_COUNTING: Duration = Duration::from_millis(1500);
 
-pub(super) async fn run(recorder: Recorder, mail: mpsc::Receiver<Mail>) {
+pub(super) async fn run(recorder: Recorder, mailbox: Mailbox) {
     let store = recorder.open_store().await;
     let (now, passive) = (Instant::now(), recorder.0.settings.passive);
     Task {
         recorder,
-        mail,
+        mailbox,
+        came: Came::default(),
         postponed: Vec::new(),
         store,
         count_at: None,
@@ -56,9 +54,11 @@ pub(super) async fn run(recorder: Recorder, mail: mpsc::Receiver<Mail>) {
 
 struct Task {
     recorder: Recorder,
-    mail: mpsc::Receiver<Mail>,
-    /// What came while texts were counted, and waits for that.
-    postponed: Vec<Mail>,
+    mailbox: Mailbox,
+    /// What was taken from it, and waits for company.
+    came: Came,
+    /// What was asked for while texts were counted, and waits for that.
+    postponed: Vec<Asked>,
     /// Gone where the ledger cannot be used; then everything is lost, and said so.
     store: Option<Store>,
     count_at: Option<Instant>,
@@ -69,29 +69,82 @@ struct Task {
     calendar: Calendar,
 }
 
+/// What is written as one, and what is to be done after that.
+#[derive(Default)]
+struct Came {
+    events: Vec<Event>,
+    asked: Vec<Asked>,
+}
+
 /// What woke the task.
 enum Woken {
-    Mail(Vec<Mail>),
+    Came(Came),
     Count,
     Tidy,
     End,
+}
+
+impl Mailbox {
+    /// The next that came, with its company: most calls come in some, and whoever asks for something is not kept waiting
+    /// for it. Nothing wakes this for each event. May be given up: what was taken stays in `came`. False at the end.
+    async fn gather(&mut self, came: &mut Came) -> bool {
+        if came.events.is_empty() && came.asked.is_empty() {
+            tokio::select! {
+                event = self.events.recv() => match event {
+                    Some((event, _)) => came.events.push(event),
+                    None => return false,
+                },
+                asked = self.asked.recv() => match asked {
+                    Some(asked) => came.asked.push(asked),
+                    None => return false,
+                },
+            }
+        }
+        if came.asked.is_empty() && self.events.len() < BATCH {
+            tokio::select! {
+                () = tokio::time::sleep(MOMENT) => {}
+                asked = self.asked.recv() => came.asked.extend(asked),
+            }
+        }
+        self.take(came);
+        true
+    }
+
+    /// What is there already: all of it where somebody asked for something, which is about what came before.
+    fn take(&mut self, came: &mut Came) {
+        let most = if came.asked.is_empty() { BATCH } else { usize::MAX };
+        while came.events.len() < most
+            && let Ok((event, _)) = self.events.try_recv()
+        {
+            came.events.push(event);
+        }
+    }
+
+    /// Everything there is; nothing comes after it.
+    fn close(&mut self, came: &mut Came) {
+        self.events.close();
+        self.asked.close();
+        while let Ok(asked) = self.asked.try_recv() {
+            came.asked.push(asked);
+        }
+        while let Ok((event, _)) = self.events.try_recv() {
+            came.events.push(event);
+        }
+    }
 }
 
 impl Task {
     async fn run(mut self) {
         loop {
             match self.wait().await {
-                Woken::Mail(mail) => self.read(mail).await,
+                Woken::Came(came) => self.read(came).await,
                 Woken::Count => self.count().await,
                 Woken::Tidy => self.tidy().await,
                 Woken::End => break,
             }
         }
-        let mut rest = Vec::new();
-        self.mail.close();
-        while let Ok(mail) = self.mail.try_recv() {
-            rest.push(mail);
-        }
+        let mut rest = std::mem::take(&mut self.came);
+        self.mailbox.close(&mut rest);
         self.read(rest).await;
         if !self.passive() && tokio::time::timeout(LAST_COUNTING, self.count_all()).await.is_err() {
             tracing::warn!("not everything in the ledger was counted before the hub ended");
@@ -101,55 +154,28 @@ impl Task {
     async fn wait(&mut self) -> Woken {
         let end = self.recorder.0.end.clone();
         let far = Instant::now() + TIDYING;
-        let mut mail = Vec::new();
-        let woken = tokio::select! {
-            received = self.mail.recv_many(&mut mail, BATCH) => if received == 0 { Woken::End } else { Woken::Mail(mail) },
-            () = tokio::time::sleep_until(self.count_at.unwrap_or(far)) => Woken::Count,
-            () = tokio::time::sleep_until(self.tidy_at) => Woken::Tidy,
+        let came = tokio::select! {
+            came = self.mailbox.gather(&mut self.came) => came,
+            () = tokio::time::sleep_until(self.count_at.unwrap_or(far)) => return Woken::Count,
+            () = tokio::time::sleep_until(self.tidy_at) => return Woken::Tidy,
             () = end.cancelled() => return Woken::End,
         };
-        let Woken::Mail(mut mail) = woken else { return woken };
-        // Most calls come in company; whoever waits for an answer is not kept waiting for it.
-        let company = tokio::time::sleep(MOMENT);
-        tokio::pin!(company);
-        while mail.len() < BATCH && mail.iter().all(|mail| matches!(mail, Mail::Event(_))) {
-            let room = BATCH - mail.len();
-            tokio::select! {
-                received = self.mail.recv_many(&mut mail, room) => if received == 0 { break },
-                () = &mut company => break,
-                () = end.cancelled() => break,
-            }
-        }
-        while mail.len() < BATCH
-            && let Ok(next) = self.mail.try_recv()
-        {
-            mail.push(next);
-        }
-        Woken::Mail(mail)
+        if came { Woken::Came(std::mem::take(&mut self.came)) } else { Woken::End }
     }
 
-    async fn read(&mut self, mail: Vec<Mail>) {
-        let mut events = Vec::new();
-        let mut others = Vec::new();
-        for mail in mail {
-            match mail {
-                Mail::Event(event) => events.push(event),
-                other @ (Mail::Flush(_) | Mail::Write(_) | Mail::Delete(..)) => others.push(other),
-            }
-        }
-        self.record(events).await;
-        let mut others = VecDeque::from(others);
+    async fn read(&mut self, came: Came) {
+        self.record(came.events).await;
+        let mut others = VecDeque::from(came.asked);
         while let Some(other) = others.pop_front() {
             match other {
-                Mail::Event(_) => {}
-                Mail::Flush(answer) => {
+                Asked::Flush(answer) => {
                     self.count_all().await;
                     let _ = answer.send(());
                 }
-                Mail::Write(answer) => {
+                Asked::Write(answer) => {
                     let _ = answer.send(());
                 }
-                Mail::Delete(sums, answer) => {
+                Asked::Delete(sums, answer) => {
                     let deleted = self.with(move |store| store.delete_history(sums)).await;
                     let _ = answer.send(deleted.unwrap_or(Ok(())));
                 }
@@ -161,7 +187,7 @@ impl Task {
     }
 
     async fn record(&mut self, events: Vec<Event>) {
-        let lost = self.recorder.0.lost.swap(0, Ordering::Relaxed);
+        let lost = self.recorder.0.outbox.take_lost();
         if lost > 0 {
             tracing::warn!(lost, "calls came faster than they could be recorded");
             let _ = self.with(move |store| store.lost(lost)).await;
@@ -216,8 +242,8 @@ impl Task {
         if waits && !self.passive() {
             self.count_at = Some(Instant::now() + COUNTING);
         }
-        let postponed = std::mem::take(&mut self.postponed);
-        self.read(postponed).await;
+        let asked = std::mem::take(&mut self.postponed);
+        self.read(Came { events: vec![], asked }).await;
     }
 
     /// False where nothing could be counted.
@@ -236,12 +262,11 @@ impl Task {
         tokio::pin!(counting);
         // Counting may take many seconds on a busy computer. What is to be written meanwhile does not wait for it.
         let counted = loop {
-            let mut mail = Vec::new();
             tokio::select! {
                 counted = &mut counting => break counted,
-                received = self.mail.recv_many(&mut mail, BATCH) => match received {
-                    0 => break counting.await,
-                    _ => self.write_meanwhile(mail).await,
+                came = self.mailbox.gather(&mut self.came) => match came {
+                    false => break counting.await,
+                    true => self.write_meanwhile().await,
                 },
             }
         };
@@ -262,18 +287,16 @@ impl Task {
     }
 
     /// Writes events; what has to wait for the counting waits.
-    async fn write_meanwhile(&mut self, mail: Vec<Mail>) {
-        let (mut events, mut writes) = (Vec::new(), Vec::new());
-        for mail in mail {
-            match mail {
-                Mail::Event(event) => events.push(event),
-                Mail::Write(answer) => writes.push(answer),
-                later @ (Mail::Flush(_) | Mail::Delete(..)) => self.postponed.push(later),
+    async fn write_meanwhile(&mut self) {
+        let came = std::mem::take(&mut self.came);
+        self.record(came.events).await;
+        for asked in came.asked {
+            match asked {
+                Asked::Write(answer) => {
+                    let _ = answer.send(());
+                }
+                later @ (Asked::Flush(_) | Asked::Delete(..)) => self.postponed.push(later),
             }
-        }
-        self.record(events).await;
-        for answer in writes {
-            let _ = answer.send(());
         }
     }
 
@@ -387,7 +410,7 @@ impl Recorder {
     /// Waits until everything that was called so far is written and counted, or for long enough.
     pub async fn flush(&self) {
         let (answer, flushed) = oneshot::channel();
-        if self.0.mail.send(Mail::Flush(answer)).await.is_ok() {
+        if self.0.asked.send(Asked::Flush(answer)).await.is_ok() {
             let _ = tokio::time::timeout(FLUSHING, flushed).await;
         }
     }
@@ -395,7 +418,7 @@ impl Recorder {
     /// Waits until everything that happened so far is written, or for long enough.
     pub async fn written(&self) {
         let (answer, written) = oneshot::channel();
-        if self.0.mail.send(Mail::Write(answer)).await.is_ok() {
+        if self.0.asked.send(Asked::Write(answer)).await.is_ok() {
             let _ = tokio::time::timeout(FLUSHING, written).await;
         }
     }
@@ -407,7 +430,7 @@ impl Recorder {
     pub async fn delete_history(&self, sums: bool) -> Result<(), String> {
         let gone = || "the ledger is not open".to_owned();
         let (answer, deleted) = oneshot::channel();
-        self.0.mail.send(Mail::Delete(sums, answer)).await.map_err(|_| gone())?;
+        self.0.asked.send(Asked::Delete(sums, answer)).await.map_err(|_| gone())?;
         deleted.await.map_err(|_| gone())?.map_err(|error| error.to_string())
     }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{sharing::Measured, trail::Deed};
+use super::{definitions::Definitions, sharing::Measured, trail::Deed};
 use crate::model::ledger::CallKind;
 
 /// Who asks, for as long as one session lasts.
@@ -48,8 +48,8 @@ pub enum Event {
         visit: Arc<Visit>,
         /// When, in milliseconds since the Unix epoch.
         at_ms: u64,
-        /// The array of definitions, as it was sent.
-        definitions: Arc<str>,
+        /// What it was given.
+        definitions: Arc<Definitions>,
         /// What it would have been given without the hub.
         offers: Offers,
     },

@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use super::{
     activity,
+    definitions::Definitions,
     event::{Body, Called, End, Event, Offered, Offers, Split, Visit},
     report,
     sharing::{Measured, Use},
@@ -39,8 +40,17 @@ fn offers() -> Offers {
     ])
 }
 
+fn definitions(list: &str) -> Arc<Definitions> {
+    Arc::new(list.into())
+}
+
 fn listed(visit: &Arc<Visit>, at_ms: u64, bytes: usize) -> Event {
-    Event::Listed { visit: visit.clone(), at_ms, definitions: "l".repeat(bytes).into(), offers: offers() }
+    Event::Listed {
+        visit: visit.clone(),
+        at_ms,
+        definitions: definitions(&"l".repeat(bytes)),
+        offers: offers(),
+    }
 }
 
 fn called(
@@ -246,7 +256,7 @@ fn servers_that_were_not_read_yet_are_added_when_they_are() {
         Event::Listed {
             visit: client.clone(),
             at_ms: NOON,
-            definitions: "l".into(),
+            definitions: definitions("l"),
             offers: Arc::new(offers),
         }
     };
@@ -350,7 +360,7 @@ fn white_space_and_escapes_of_a_server_are_no_saving() {
         [format!("[{padded},{padded}]"), format!("[{sent}, {sent}]")].into_iter().enumerate()
     {
         let client = visit(Some(number as u64), &format!("direct-{number}"), "", "");
-        let definitions: Arc<str> = list.into();
+        let definitions = definitions(&list);
         store
             .record(&[Event::Listed { visit: client, at_ms: NOON, definitions, offers: offers.clone() }])
             .unwrap();
@@ -359,6 +369,32 @@ fn white_space_and_escapes_of_a_server_are_no_saving() {
     let savings = ask(&path, By::Client).savings;
     let whole = 2 * (sent.len() as i64 * 2 + 3);
     assert_eq!((savings.sessions, savings.without, savings.with, savings.net), (2, whole, whole, 0));
+}
+
+#[test]
+fn the_same_offers_are_the_same_baseline_however_many_are_given_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut store = open(&path);
+    let (offers, definitions) = (offers(), definitions("l"));
+    let given = |number: u64, program: &str| Event::Listed {
+        visit: visit(Some(number), &format!("c{number}"), program, "99.0.0"),
+        at_ms: NOON,
+        definitions: definitions.clone(),
+        offers: offers.clone(),
+    };
+    store.record(&[given(1, ""), given(2, "")]).unwrap();
+    count(&mut store);
+    store.record(&[given(3, "")]).unwrap();
+    count(&mut store);
+    let savings = ask(&path, By::Client).savings;
+    let spent = Spent { definitions: 3, ..Spent::default() };
+    assert_eq!((savings.sessions, savings.without, savings.spent), (3, 3 * 704, spent));
+    // Deleted sums are not remembered either.
+    store.delete_history(true).unwrap();
+    store.record(&[given(4, "")]).unwrap();
+    count(&mut store);
+    assert_eq!(ask(&path, By::Client).savings.without, 704);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 pub mod activity;
 pub mod audit;
 pub mod deferring;
+pub mod definitions;
 pub mod event;
 #[cfg(test)]
 mod fixture;
@@ -18,6 +19,7 @@ mod schema;
 pub mod sharing;
 pub mod store;
 mod succession;
+mod sums;
 pub mod trace;
 pub mod trail;
 pub mod usage;

@@ -4,19 +4,20 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Weak},
 };
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use sha2::{Digest, Sha256};
 
 use super::{
     deferring,
-    event::{Called, Event, Offers, Visit},
+    definitions::{Definitions, Hash, compact, hash},
+    event::{Called, Event, Offered, Offers, Visit},
     keep,
     schema::{self, Damaged, StoreError},
     sharing,
     succession::{List, Succession},
+    sums::{CostKey, HoursKey, OneCall, Sums},
     trail,
 };
 use crate::model::{
@@ -32,15 +33,16 @@ const WAITING: usize = 16 * 1024 * 1024;
 const PORTION: usize = 4 * 1024 * 1024;
 /// Numbers kept in memory.
 const REMEMBERED: usize = 20_000;
+/// Baselines of which it is remembered what they were made of.
+const BASELINES: usize = 8;
 /// Sessions kept in memory; what is forgotten begins anew, or is read again.
 const SESSIONS: usize = 1024;
 /// A failure's words.
 const MESSAGE: usize = 500;
+/// A quarter of an hour, in milliseconds.
+const QUARTER: u64 = 15 * 60 * 1000;
 /// How many minutes the live chart has.
 const MINUTES: u64 = 60;
-
-/// The beginning of a text's SHA-256.
-pub type Hash = [u8; 16];
 
 /// A text to be counted.
 pub type Uncounted = (Hash, Arc<str>);
@@ -61,6 +63,13 @@ struct State {
     sessions: HashMap<Key, Open>,
     succession: Succession,
     dues: Vec<Due>,
+    /// What the batch that is being written adds up to.
+    sums: Sums,
+    /// The local hour of the last moment it was wanted for, and the quarter of an hour that is: clocks of all places
+    /// change hours together with quarters.
+    quarter: Option<(u64, i64)>,
+    /// What the last few baselines were made of, the newest first: to make one of many servers takes a while.
+    baselines: VecDeque<MadeOf>,
     waiting: HashMap<Hash, Arc<str>>,
     waiting_bytes: usize,
     counts: HashMap<Hash, i64>,
@@ -92,7 +101,7 @@ struct Open {
     listed: Option<Hash>,
     baseline: Baseline,
     /// Tools whose definitions a client that defers has loaded.
-    loaded: HashSet<(String, String)>,
+    loaded: Arc<HashSet<(String, String)>>,
 }
 
 #[derive(Debug, Clone)]
@@ -100,9 +109,19 @@ enum Baseline {
     /// Nothing was on offer yet.
     None,
     /// Of these servers, and so much of it is counted already; more comes from those that had not been read.
-    Of { servers: BTreeSet<String>, unread: BTreeSet<String>, text: Arc<str> },
+    Of { servers: Arc<BTreeSet<String>>, unread: Arc<BTreeSet<String>>, hash: Hash },
     /// Read back from the database.
     Settled,
+}
+
+/// A baseline that is counted or will be, and what it was made of.
+#[derive(Debug)]
+struct MadeOf {
+    offers: Weak<Vec<Offered>>,
+    servers: Arc<BTreeSet<String>>,
+    defers: bool,
+    hash: Hash,
+    row: i64,
 }
 
 /// Numbers that are added when their texts are counted.
@@ -135,30 +154,14 @@ enum What {
     },
 }
 
-#[derive(Debug, Clone)]
-struct HoursKey {
-    hour: i64,
-    client: String,
-    server: String,
-    tool: String,
-    kind: CallKind,
-}
-
-impl HoursKey {
-    /// Where it is added up, and under which hour: a day is its first.
-    fn tables(&self) -> [(&'static str, i64); 2] {
-        [("hours", self.hour), ("days", day_of(self.hour))]
-    }
-}
-
 /// The first hour of an hour's day.
-fn day_of(hour: i64) -> i64 {
+pub(super) fn day_of(hour: i64) -> i64 {
     hour / 100 * 100
 }
 
 /// A column of `sessions`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Part {
     Base,
     Loaded,
     Definitions,
@@ -168,7 +171,7 @@ enum Part {
 }
 
 impl Part {
-    fn column(self) -> &'static str {
+    pub(super) fn column(self) -> &'static str {
         match self {
             Part::Base => "base",
             Part::Loaded => "loaded",
@@ -180,22 +183,50 @@ impl Part {
     }
 }
 
+/// A text whose tokens are wanted. It is made only where they are not known.
+#[derive(Debug)]
+enum Text {
+    Here(Arc<str>),
+    List(Arc<Definitions>),
+    /// It was wanted before, and is counted or waits for that.
+    Before,
+}
+
+impl Text {
+    fn get(self) -> Option<Arc<str>> {
+        match self {
+            Text::Here(text) => Some(text),
+            Text::List(definitions) => Some(definitions.compact()),
+            Text::Before => None,
+        }
+    }
+}
+
 /// The tokens of some texts less those of others, and the tools they are spent on.
 #[derive(Debug, Default)]
 struct Amount {
-    plus: Vec<Uncounted>,
-    minus: Vec<Uncounted>,
+    plus: Vec<(Hash, Text)>,
+    minus: Vec<(Hash, Text)>,
     shares: Vec<Share>,
 }
 
 impl Amount {
     fn of(plus: impl IntoIterator<Item = Arc<str>>) -> Self {
-        let plus = plus.into_iter().map(|text| (hash(&text), text)).collect();
+        let plus = plus.into_iter().map(|text| (hash(&text), Text::Here(text))).collect();
         Self { plus, ..Self::default() }
     }
 
+    fn of_list(definitions: Arc<Definitions>) -> Self {
+        Self { plus: vec![(definitions.hash(), Text::List(definitions))], ..Self::default() }
+    }
+
     fn less(self, minus: impl IntoIterator<Item = Arc<str>>) -> Self {
-        Self { minus: minus.into_iter().map(|text| (hash(&text), text)).collect(), ..self }
+        Self { minus: minus.into_iter().map(|text| (hash(&text), Text::Here(text))).collect(), ..self }
+    }
+
+    /// Less what was wanted before.
+    fn less_than_before(self, before: Option<Hash>) -> Self {
+        Self { minus: before.into_iter().map(|hash| (hash, Text::Before)).collect(), ..self }
     }
 
     fn on(self, shares: Vec<Share>) -> Self {
@@ -241,6 +272,9 @@ impl Store {
             sessions: HashMap::new(),
             succession: Succession::default(),
             dues: Vec::new(),
+            sums: Sums::default(),
+            quarter: None,
+            baselines: VecDeque::new(),
             waiting: HashMap::new(),
             waiting_bytes: 0,
             counts: HashMap::new(),
@@ -280,10 +314,13 @@ impl Store {
     /// # Errors
     /// [`StoreError`] where they could not be recorded; they are lost then.
     pub fn record(&mut self, events: &[Event]) -> Result<Option<Damaged>, StoreError> {
+        // What was owed before waits for a count, and none comes with events.
+        let mut owed = self.state.dues.len();
         let damaged = match self.write(events) {
             Ok(()) => None,
             Err(error) if error.is_damage() => {
                 let damaged = self.begin_anew()?;
+                owed = 0;
                 self.write(events)?;
                 Some(damaged)
             }
@@ -292,7 +329,7 @@ impl Store {
         if events.iter().any(|event| matches!(event, Event::Deed(_))) {
             self.remember_trail();
         }
-        self.settle()?;
+        self.settle(owed)?;
         Ok(damaged)
     }
 
@@ -321,6 +358,8 @@ impl Store {
             self.state.dues.truncate(dues);
             self.state.newest = newest;
             self.state.sessions.clear();
+            self.state.sums = Sums::default();
+            self.state.baselines.clear();
         }
         written
     }
@@ -343,6 +382,7 @@ impl Store {
         for event in events {
             self.state.take(&transaction, event)?;
         }
+        self.state.sums.write(&transaction)?;
         transaction.commit()?;
         Ok(())
     }
@@ -385,21 +425,28 @@ impl Store {
                 .execute(params![hash, self.state.tokenizer, size(*tokens), counted_ms])?;
         }
         transaction.commit()?;
-        self.settle()
+        self.settle(0)
     }
 
-    fn settle(&mut self) -> Result<(), StoreError> {
+    /// Pays what is counted of the dues from this one on.
+    fn settle(&mut self, from: usize) -> Result<(), StoreError> {
         let counts = &self.state.counts;
         let ready = |due: &Due| due.needs.iter().all(|hash| counts.contains_key(hash));
-        if !self.state.dues.iter().any(ready) {
+        let dues = self.state.dues.get(from..).unwrap_or_default();
+        if !dues.iter().any(ready) {
             return Ok(());
         }
-        let transaction = self.connection.transaction()?;
-        for due in self.state.dues.iter().filter(|due| ready(due)) {
-            pay(&transaction, counts, &due.what)?;
+        let (transaction, mut sums) = (self.connection.transaction()?, Sums::default());
+        for due in dues.iter().filter(|due| ready(due)) {
+            pay(&transaction, &mut sums, counts, &due.what)?;
         }
+        sums.write(&transaction)?;
         transaction.commit()?;
-        self.state.dues.retain(|due| !due.needs.iter().all(|hash| self.state.counts.contains_key(hash)));
+        let mut at = 0;
+        self.state.dues.retain(|due| {
+            at += 1;
+            at <= from || !due.needs.iter().all(|hash| self.state.counts.contains_key(hash))
+        });
         if self.state.dues.is_empty() && self.state.counts.len() > REMEMBERED {
             self.state.counts.clear();
         }
@@ -504,16 +551,15 @@ impl State {
         transaction: &Transaction<'_>,
         visit: &Visit,
         at_ms: u64,
-        definitions: &Arc<str>,
+        definitions: &Arc<Definitions>,
         offers: &Offers,
     ) -> Result<(), StoreError> {
         let key = self.session(transaction, visit, at_ms)?;
-        let definitions = compact(definitions);
         if let Some(session) = visit.session {
             let list = List { at_ms, definitions: definitions.clone(), offers: offers.clone() };
             self.succession.listed(session, list);
         }
-        let hash = hash(&definitions);
+        let hash = definitions.hash();
         if !visit.face {
             self.baseline(transaction, &key, offers)?;
         }
@@ -527,7 +573,7 @@ impl State {
         transaction
             .prepare_cached("UPDATE sessions SET listed = ?2 WHERE id = ?1")?
             .execute(params![open.row, hash])?;
-        self.cost(transaction, &open, Part::Definitions, Amount::of([definitions]))
+        self.cost(transaction, &open, Part::Definitions, Amount::of_list(definitions.clone()))
     }
 
     fn called(&mut self, transaction: &Transaction<'_>, called: &Called) -> Result<(), StoreError> {
@@ -589,8 +635,11 @@ impl State {
         let offered = called.offers.iter().find(|offered| offered.server == tool.0);
         let tools = offered.and_then(|offered| offered.tools.as_deref()).unwrap_or_default();
         let Some((_, definition)) = tools.iter().find(|(name, _)| *name == tool.1) else { return Ok(()) };
-        if self.sessions.get_mut(key).is_none_or(|open| !open.loaded.insert(tool.clone())) {
+        if open.loaded.contains(&tool) {
             return Ok(());
+        }
+        if let Some(open) = self.sessions.get_mut(key) {
+            Arc::make_mut(&mut open.loaded).insert(tool.clone());
         }
         let share = Share { server: tool.0, tool: tool.1, weight: 1 };
         self.cost(transaction, open, Part::Loaded, Amount::of([compact(definition)]).on(vec![share]))
@@ -639,7 +688,7 @@ impl State {
             ])?;
         self.newest = transaction.last_insert_rowid();
         let hours = HoursKey {
-            hour: hour(transaction, called.at_ms)?,
+            hour: self.hour(transaction, called.at_ms)?,
             client: called.visit.client.clone(),
             server: called.server.clone(),
             // Sums stay for ever, so they have no line for every name that somebody makes up.
@@ -650,47 +699,29 @@ impl State {
                     called.tool.clone()
                 }
             },
-            kind: called.kind,
+            kind: called.kind.as_str(),
         };
         let failed = end.outcome != "ok";
-        let bucket = bucket(time.whole());
-        for (table, hour) in hours.tables() {
-            transaction
-                .prepare_cached(&format!(
-                    "INSERT INTO {table} (hour, client, server, tool, kind, calls, failures, request_bytes, result_bytes,
-                       uncounted, wait_us, start_us, upstream_us, ours_us, took_{bucket})
-                     VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, 1, ?9, ?10, ?11, ?12, 1)
-                     ON CONFLICT DO UPDATE SET calls = calls + 1, failures = failures + ?6,
-                       request_bytes = request_bytes + ?7, result_bytes = result_bytes + ?8, uncounted = uncounted + 1,
-                       wait_us = wait_us + ?9, start_us = start_us + ?10, upstream_us = upstream_us + ?11,
-                       ours_us = ours_us + ?12, took_{bucket} = took_{bucket} + 1"
-                ))?
-                .execute(params![
-                    hour,
-                    hours.client,
-                    hours.server,
-                    hours.tool,
-                    hours.kind.as_str(),
-                    failed,
-                    size(called.request.bytes),
-                    size(called.answer.bytes),
-                    us(time.wait),
-                    us(time.start),
-                    us(time.upstream),
-                    us(time.ours),
-                ])?;
-        }
+        let (request_bytes, result_bytes) = (size(called.request.bytes), size(called.answer.bytes));
+        self.sums.called(hours.clone(), &OneCall { failed, request_bytes, result_bytes, time: called.time });
         let searches = !matches!(called.kind, CallKind::Call | CallKind::Read);
-        let column = if searches { "searches" } else { "calls" };
-        transaction
-            .prepare_cached(&format!(
-                "UPDATE sessions SET {column} = {column} + 1, last_ms = ?2 WHERE id = ?1"
-            ))?
-            .execute(params![open.row, sql(called.at_ms)])?;
+        self.sums.used(open.row, searches);
+        self.sums.heard(open.row, sql(called.at_ms));
         if !searches {
             self.count_minute(called.at_ms, failed);
         }
         Ok(hours)
+    }
+
+    /// The local hour of a moment.
+    fn hour(&mut self, transaction: &Transaction<'_>, at_ms: u64) -> Result<i64, StoreError> {
+        let quarter = at_ms / QUARTER;
+        if let Some((_, hour)) = self.quarter.filter(|(of, _)| *of == quarter) {
+            return Ok(hour);
+        }
+        let hour = hour(transaction, at_ms)?;
+        self.quarter = Some((quarter, hour));
+        Ok(hour)
     }
 
     fn count_minute(&mut self, at_ms: u64, failed: bool) {
@@ -727,7 +758,7 @@ impl State {
                     let hash = hash(text);
                     *slot = Some(hash);
                     needs.push(hash);
-                    texts.push((hash, text.clone()));
+                    texts.push((hash, Text::Here(text.clone())));
                 }
                 None if body.bytes == 0 => {}
                 // Too large to be counted: stays uncounted.
@@ -749,12 +780,10 @@ impl State {
         amount: Amount,
     ) -> Result<(), StoreError> {
         let Amount { plus, minus, shares } = amount;
-        let hashes = |texts: &[Uncounted]| texts.iter().map(|(hash, _)| *hash).collect::<Vec<_>>();
+        let hashes = |texts: &[(Hash, Text)]| texts.iter().map(|(hash, _)| *hash).collect::<Vec<_>>();
         let (plus_hashes, minus_hashes) = (hashes(&plus), hashes(&minus));
         let texts = plus.into_iter().chain(minus).collect();
-        transaction
-            .prepare_cached("UPDATE sessions SET owed = owed + 1 WHERE id = ?1")?
-            .execute([open.row])?;
+        self.sums.owes(open.row);
         if self.want(transaction, texts)? {
             let needs = [plus_hashes.as_slice(), &minus_hashes].concat();
             let (client, hour) = (open.client.clone(), open.hour);
@@ -766,7 +795,7 @@ impl State {
     }
 
     /// Sees to it that these texts are counted some time; false where there are too many already.
-    fn want(&mut self, transaction: &Transaction<'_>, texts: Vec<Uncounted>) -> Result<bool, StoreError> {
+    fn want(&mut self, transaction: &Transaction<'_>, texts: Vec<(Hash, Text)>) -> Result<bool, StoreError> {
         // The same text may come twice in one go; it is counted, and takes room, once.
         let mut unknown = BTreeMap::new();
         for (hash, text) in texts {
@@ -780,13 +809,16 @@ impl State {
                 .prepare_cached("SELECT tokens FROM texts WHERE hash = ?1 AND tokenizer = ?2")?
                 .query_row(params![hash, self.tokenizer], |row| row.get(0))
                 .optional()?;
-            match known {
-                Some(tokens) => {
+            let text = if known.is_none() { text.get() } else { None };
+            match (known, text) {
+                (Some(tokens), _) => {
                     self.counts.insert(hash, tokens);
                 }
-                None => {
+                (None, Some(text)) => {
                     unknown.insert(hash, text);
                 }
+                // It was too much when it was wanted, and is not here any more.
+                (None, None) => return Ok(false),
             }
         }
         let more: usize = unknown.values().map(|text| text.len()).sum();
@@ -828,6 +860,7 @@ impl State {
         };
         let over = |open: &Open| visit.session.is_none() && at_ms.saturating_sub(open.last_ms) > PAUSE;
         if self.sessions.get(&key).is_none_or(over) {
+            self.sums.write_sessions(transaction)?;
             let open = match resume(transaction, visit, at_ms)? {
                 Some(open) => open,
                 None => self.begin(transaction, visit, at_ms)?,
@@ -836,9 +869,7 @@ impl State {
         }
         if let Some(open) = self.sessions.get_mut(&key) {
             open.last_ms = open.last_ms.max(at_ms);
-            transaction
-                .prepare_cached("UPDATE sessions SET last_ms = max(last_ms, ?2) WHERE id = ?1")?
-                .execute(params![open.row, sql(at_ms)])?;
+            self.sums.heard(open.row, sql(at_ms));
         }
         Ok(key)
     }
@@ -901,7 +932,7 @@ impl State {
             defers,
             listed: None,
             baseline: Baseline::None,
-            loaded: HashSet::new(),
+            loaded: Arc::default(),
         })
     }
 
@@ -913,7 +944,11 @@ impl State {
         key: &Key,
         offers: &Offers,
     ) -> Result<(), StoreError> {
-        let Some(open) = self.sessions.get(key).cloned() else { return Ok(()) };
+        let Some(open) = self.sessions.get(key) else { return Ok(()) };
+        if matches!(&open.baseline, Baseline::Of { unread, .. } if unread.is_empty()) {
+            return Ok(());
+        }
+        let open = open.clone();
         let is_read = |server: &str| offers.iter().any(|o| o.server == server && o.tools.is_some());
         let (servers, unread) = match &open.baseline {
             Baseline::Settled => return Ok(()),
@@ -928,9 +963,18 @@ impl State {
                 if came.is_empty() {
                     return Ok(());
                 }
-                (servers.union(&came).cloned().collect(), still)
+                (servers.iter().cloned().chain(came).collect(), still)
             }
         };
+        // What was counted of it so far is replaced.
+        let before = if let Baseline::Of { hash, .. } = open.baseline { Some(hash) } else { None };
+        let unread = Arc::new(unread);
+        if let Some((row, hash)) = self.made_before(transaction, offers, &servers, open.defers)? {
+            let amount = Amount { plus: vec![(hash, Text::Before)], ..Amount::default() };
+            let servers = Arc::new(servers);
+            self.begin_baseline(transaction, key, row, Baseline::Of { servers, unread, hash })?;
+            return self.cost(transaction, &open, Part::Base, amount.less_than_before(before));
+        }
         let offered = offers.iter().filter(|offered| servers.contains(&offered.server));
         let tools: Vec<(String, String, Arc<str>)> = offered
             .flat_map(|offered| {
@@ -950,24 +994,66 @@ impl State {
         let texts: Vec<&str> = tools.iter().map(|(_, _, text)| &**text).collect();
         let whole: Arc<str> =
             if open.defers { texts.join("\n").into() } else { format!("[{}]", texts.join(",")).into() };
-        let row = self.baseline_row(transaction, hash(&whole), tools)?;
+        let hash = hash(&whole);
+        let (row, is_complete) = self.baseline_row(transaction, hash, tools)?;
+        let servers = Arc::new(servers);
+        if is_complete {
+            let made = MadeOf {
+                offers: Arc::downgrade(offers),
+                servers: servers.clone(),
+                defers: open.defers,
+                hash,
+                row,
+            };
+            self.baselines.push_front(made);
+            self.baselines.truncate(BASELINES);
+        }
+        self.begin_baseline(transaction, key, row, Baseline::Of { servers, unread, hash })?;
+        self.cost(transaction, &open, Part::Base, Amount::of([whole]).less_than_before(before))
+    }
+
+    fn begin_baseline(
+        &mut self,
+        transaction: &Transaction<'_>,
+        key: &Key,
+        row: i64,
+        baseline: Baseline,
+    ) -> Result<(), StoreError> {
+        let Some(open) = self.sessions.get_mut(key) else { return Ok(()) };
+        open.baseline = baseline;
         transaction
             .prepare_cached("UPDATE sessions SET baseline = ?2 WHERE id = ?1")?
             .execute(params![open.row, row])?;
-        if let Some(open) = self.sessions.get_mut(key) {
-            open.baseline = Baseline::Of { servers, unread, text: whole.clone() };
-        }
-        // What was counted of it so far is replaced.
-        let before = if let Baseline::Of { text, .. } = &open.baseline { Some(text.clone()) } else { None };
-        self.cost(transaction, &open, Part::Base, Amount::of([whole]).less(before))
+        Ok(())
     }
 
+    /// A baseline that was made of the same, where its text is counted or waits for that.
+    fn made_before(
+        &mut self,
+        transaction: &Transaction<'_>,
+        offers: &Offers,
+        servers: &BTreeSet<String>,
+        defers: bool,
+    ) -> Result<Option<(i64, Hash)>, StoreError> {
+        let is_it = |made: &&MadeOf| {
+            std::ptr::eq(made.offers.as_ptr(), Arc::as_ptr(offers))
+                && made.defers == defers
+                && *made.servers == *servers
+        };
+        let Some((row, hash)) = self.baselines.iter().find(is_it).map(|made| (made.row, made.hash)) else {
+            return Ok(None);
+        };
+        let known = self.want(transaction, vec![(hash, Text::Before)])?;
+        Ok(known.then_some((row, hash)))
+    }
+
+    /// The row of a baseline, and whether its tools are counted or will be.
     fn baseline_row(
         &mut self,
         transaction: &Transaction<'_>,
         hash_of_all: Hash,
         tools: Vec<(String, String, Arc<str>)>,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<(i64, bool), StoreError> {
         let known = transaction
             .prepare_cached("SELECT id FROM baselines WHERE hash = ?1 AND tokenizer = ?2")?
             .query_row(params![hash_of_all, self.tokenizer], |row| row.get(0))
@@ -976,7 +1062,7 @@ impl State {
             // An earlier run may have ended before it had counted the tools.
             let counted = "SELECT 1 FROM baseline_tools WHERE baseline = ?1 LIMIT 1";
             if transaction.prepare_cached(counted)?.exists([id])? {
-                return Ok(id);
+                return Ok((id, true));
             }
         }
         let id = match known {
@@ -988,17 +1074,24 @@ impl State {
                 transaction.last_insert_rowid()
             }
         };
-        let texts: Vec<Uncounted> = tools.iter().map(|(_, _, text)| (hash(text), text.clone())).collect();
+        let text = |(_, _, text): &(String, String, Arc<str>)| (hash(text), Text::Here(text.clone()));
+        let texts: Vec<(Hash, Text)> = tools.iter().map(text).collect();
         let needs: Vec<Hash> = texts.iter().map(|(hash, _)| *hash).collect();
         let tools = tools.into_iter().map(|(server, tool, text)| (server, tool, hash(&text))).collect();
-        if self.want(transaction, texts)? {
+        let is_complete = self.want(transaction, texts)?;
+        if is_complete {
             self.dues.push(Due { needs, what: What::Tools { baseline: id, tools } });
         }
-        Ok(id)
+        Ok((id, is_complete))
     }
 }
 
-fn pay(transaction: &Transaction<'_>, counts: &HashMap<Hash, i64>, what: &What) -> Result<(), StoreError> {
+fn pay(
+    transaction: &Transaction<'_>,
+    sums: &mut Sums,
+    counts: &HashMap<Hash, i64>,
+    what: &What,
+) -> Result<(), StoreError> {
     let of = |hash: &Hash| counts.get(hash).copied().unwrap_or_default();
     match what {
         What::Tokens { call, hours, request, answer } => {
@@ -1006,41 +1099,15 @@ fn pay(transaction: &Transaction<'_>, counts: &HashMap<Hash, i64>, what: &What) 
             transaction
                 .prepare_cached("UPDATE calls SET request_tokens = ?2, result_tokens = ?3 WHERE id = ?1")?
                 .execute(params![call, request, answer])?;
-            for (table, hour) in hours.tables() {
-                transaction
-                    .prepare_cached(&format!(
-                        "UPDATE {table} SET request_tokens = request_tokens + ?6, result_tokens = result_tokens + ?7,
-                           uncounted = uncounted - 1
-                         WHERE hour = ?1 AND client = ?2 AND server = ?3 AND tool = ?4 AND kind = ?5"
-                    ))?
-                    .execute(params![
-                        hour,
-                        hours.client,
-                        hours.server,
-                        hours.tool,
-                        hours.kind.as_str(),
-                        request,
-                        answer
-                    ])?;
-            }
+            sums.counted(hours, request, answer);
         }
         What::Cost { session, hour, client, part, plus, minus, shares } => {
             let value = plus.iter().map(of).sum::<i64>() - minus.iter().map(of).sum::<i64>();
-            let column = part.column();
-            transaction
-                .prepare_cached(&format!(
-                    "UPDATE sessions SET {column} = {column} + ?2, owed = owed - 1 WHERE id = ?1"
-                ))?
-                .execute(params![session, value])?;
-            for (share, part) in shares.iter().zip(divided(value, shares)) {
-                for (table, hour) in [("tool_costs", *hour), ("tool_costs_days", day_of(*hour))] {
-                    transaction
-                        .prepare_cached(&format!(
-                            "INSERT INTO {table} (hour, client, server, tool, {column}) VALUES (?1, ?2, ?3, ?4, ?5)
-                             ON CONFLICT DO UPDATE SET {column} = {column} + ?5"
-                        ))?
-                        .execute(params![hour, client, share.server, share.tool, part])?;
-                }
+            sums.pays(*session, *part, value);
+            for (share, tokens) in shares.iter().zip(divided(value, shares)) {
+                let (server, tool) = (share.server.clone(), share.tool.clone());
+                let (hour, client, part) = (*hour, client.clone(), *part);
+                sums.costs(CostKey { hour, client, server, tool, part }, tokens);
             }
         }
         What::Tools { baseline, tools } => {
@@ -1092,7 +1159,7 @@ fn resume(transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Op
                     defers: row.get(3)?,
                     listed: row.get(4)?,
                     baseline: if settled { Baseline::Settled } else { Baseline::None },
-                    loaded: HashSet::new(),
+                    loaded: Arc::default(),
                 })
             },
         )
@@ -1100,8 +1167,8 @@ fn resume(transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Op
     let Some(mut open) = found else { return Ok(None) };
     let mut used = transaction
         .prepare_cached("SELECT DISTINCT server, tool FROM calls WHERE session = ?1 AND kind = 'call'")?;
-    open.loaded =
-        used.query_map([open.row], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    let used = used.query_map([open.row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    open.loaded = Arc::new(used.collect::<Result<_, _>>()?);
     Ok(Some(open))
 }
 
@@ -1138,28 +1205,6 @@ fn shares_in(answer: &str) -> Vec<Share> {
 pub(super) fn hour(connection: &Connection, at_ms: u64) -> Result<i64, StoreError> {
     let text = "SELECT CAST(strftime('%Y%m%d%H', ?1 / 1000, 'unixepoch', 'localtime') AS INTEGER)";
     Ok(connection.prepare_cached(text)?.query_row([sql(at_ms)], |row| row.get(0))?)
-}
-
-/// The step of the histogram a time belongs to.
-fn bucket(took: std::time::Duration) -> u32 {
-    let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    (u64::BITS - ms.leading_zeros()).min(15)
-}
-
-/// A definition or a list of them as clients put it before models: they read it and write it anew, without the white
-/// space and the escapes that a server happened to use.
-fn compact(json: &Arc<str>) -> Arc<str> {
-    match serde_json::from_str::<serde_json::Value>(json) {
-        Ok(value) => value.to_string().into(),
-        Err(_) => json.clone(),
-    }
-}
-
-fn hash(text: &str) -> Hash {
-    let whole = Sha256::digest(text.as_bytes());
-    let mut hash = [0; 16];
-    hash.copy_from_slice(&whole[..16]);
-    hash
 }
 
 /// As SQLite has numbers.

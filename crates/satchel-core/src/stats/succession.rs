@@ -10,6 +10,7 @@ use std::{
 };
 
 use super::{
+    definitions::Definitions,
     event::{Offers, Visit},
     store::PAUSE,
 };
@@ -23,7 +24,7 @@ const OF_CHAIN: usize = 64;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct List {
     pub(super) at_ms: u64,
-    pub(super) definitions: Arc<str>,
+    pub(super) definitions: Arc<Definitions>,
     pub(super) offers: Offers,
 }
 
@@ -167,7 +168,7 @@ mod tests {
     fn what_is_open_beside_another_stands_for_itself_with_the_list_it_was_given() {
         let mut known = Succession::default();
         let a = visit("a", "1");
-        let list = List { at_ms: 20, definitions: "list".into(), offers: Arc::default() };
+        let list = List { at_ms: 20, definitions: Arc::new("list".into()), offers: Arc::default() };
         assert_eq!(known.find(1, &a, 10), alone(1));
         assert_eq!(known.find(2, &a, 20), alone(1));
         known.listed(2, list.clone());

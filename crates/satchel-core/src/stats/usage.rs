@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, path::Path};
 
+use satchel_reaper::is_program;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
 /// What one tree uses.
@@ -23,7 +24,7 @@ pub struct Meter {
 
 impl Meter {
     /// The trees below these processes. A process that is gone has no tree; where the system cannot be asked, none has.
-    /// `ours` is the program of a leash, which is ours and no cost of the server.
+    /// `ours` is the hub's program: a leash is ours and no cost of the server.
     pub fn measure(&mut self, roots: &[u32], ours: &Path) -> HashMap<u32, Tree> {
         let wanted = ProcessRefreshKind::nothing()
             .with_memory()
@@ -44,7 +45,10 @@ impl Meter {
         }
         let is_leash = |pid: Pid| {
             children.contains_key(&pid)
-                && system.process(pid).is_some_and(|process| process.exe() == Some(ours))
+                && system
+                    .process(pid)
+                    .and_then(|process| process.exe())
+                    .is_some_and(|exe| is_program(exe, ours))
         };
         let tree = |root: &u32| {
             let root_pid = Pid::from_u32(*root);

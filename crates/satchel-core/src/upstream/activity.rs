@@ -96,13 +96,13 @@ pub(super) struct Sample {
     pub(super) connected: bool,
 }
 
-/// Looks at the tree below `root`; `ours` is the program of a leash, which does nothing itself.
+/// Looks at the tree below `root`; `ours` is the hub's program: a leash does nothing itself.
 #[cfg(target_os = "linux")]
 pub(super) fn look(root: u32, ours: &Path) -> Sample {
     linux::look(root, ours)
 }
 
-/// Looks at the tree below `root`; `ours` is the program of a leash, which does nothing itself.
+/// Looks at the tree below `root`; `ours` is the hub's program: a leash does nothing itself.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn look(root: u32, ours: &Path) -> Sample {
     use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
@@ -116,7 +116,7 @@ pub(super) fn look(root: u32, ours: &Path) -> Sample {
         let Some(process) = system.process(pid) else { continue };
         let below = system.processes().iter().filter(|(_, other)| other.parent() == Some(pid));
         open.extend(below.map(|(pid, _)| *pid));
-        if process.exe() != Some(ours) {
+        if !process.exe().is_some_and(|exe| satchel_reaper::is_program(exe, ours)) {
             let disk = process.disk_usage();
             sample.processes += 1;
             sample.cpu_ms += process.accumulated_cpu_time();
@@ -156,7 +156,7 @@ mod linux {
             open.extend(children.get(&pid).into_iter().flatten());
             let Some(cpu_ms) = cpu.get(&pid) else { continue };
             let place = Path::new("/proc").join(pid.to_string());
-            if fs::read_link(place.join("exe")).is_ok_and(|exe| exe == ours) {
+            if fs::read_link(place.join("exe")).is_ok_and(|exe| satchel_reaper::is_program(&exe, ours)) {
                 continue;
             }
             sample.processes += 1;

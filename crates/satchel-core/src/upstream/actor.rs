@@ -975,12 +975,13 @@ impl Start {
         let cwd = cwd.or_else(|| home.clone()).filter(|cwd| !cwd.as_os_str().is_empty());
         // The embedded server starts nothing that could get away.
         let leash = (cfg!(target_os = "linux") && command != OWN_COMMAND)
-            .then(|| self.around.own_program.clone())
+            .then(|| satchel_reaper::program(&self.around.own_program))
             .filter(|leash| leash.is_file());
         let walls = match &self.config.sandbox {
             None => None,
             Some(sandbox) => {
-                Some(self.walls(sandbox, &program, home.as_deref(), leash.is_some(), &mut env)?)
+                let walls = self.walls(sandbox, &program, home.as_deref(), leash.is_some(), &mut env)?;
+                Some((self.around.own_program.clone(), walls))
             }
         };
         Ok(stdio::Program { program, args, env: env.into_variables(), cwd, leash, walls })

@@ -147,7 +147,7 @@ fn whole(place: &str, home: Option<&Path>) -> Result<PathBuf, WallsError> {
 
 /// Where the process that becomes the server finds what its walls are.
 #[cfg(target_os = "linux")]
-pub(super) const VARIABLE: &str = "SATCHEL_WALLS";
+use satchel_reaper::leash::WALLS as VARIABLE;
 
 #[cfg(target_os = "linux")]
 pub use linux::main;

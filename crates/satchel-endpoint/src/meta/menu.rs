@@ -69,10 +69,8 @@ pub(crate) fn definitions(servers: &[String]) -> Value {
 /// The servers a client can use, each with what it deals with as far as there is room. Made of names alone: what
 /// servers say of themselves at length has no place in a description of ours.
 pub(crate) fn servers(hub: &Hub) -> Vec<String> {
-    let snapshot = hub.snapshot();
-    let catalog = hub.catalog();
-    let enabled = snapshot.servers.iter().filter(|server| server.enabled && hub.shows(&server.name));
-    lines(enabled.map(|server| (server.name.as_str(), catalog.subjects(&server.name))))
+    let (names, catalog) = (hub.enabled_servers(), hub.catalog());
+    lines(names.iter().map(|name| (name.as_str(), catalog.subjects(name))))
 }
 
 /// The four definitions for these servers: what a client pays for before it asks anything.

@@ -176,7 +176,7 @@ impl Attempt {
         if self.slots.is_none() {
             self.slots = Some(self.take_slots(hub, caller).await?);
             hub.view().called(&self.server);
-            hub.inner.faces.changed();
+            hub.inner.faces.counted();
         }
         loop {
             let leased = hub.lease_with_credentials(&self.server, &self.registered).await;

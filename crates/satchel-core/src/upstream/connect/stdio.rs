@@ -28,7 +28,7 @@ use crate::{
     tasks::may_fail_here,
     upstream::{
         ending::Ending,
-        leash::Orders,
+        leash::{Orders, Walled, to_line},
         lifecycle::Failure,
         link::{CallError, Link, OnChange, Outbox, Outcome},
         log::ServerLog,
@@ -57,8 +57,8 @@ pub struct Program {
     pub cwd: Option<PathBuf>,
     /// The program that keeps what it starts within reach, where there is one ([`crate::upstream::leash`]).
     pub leash: Option<PathBuf>,
-    /// Walls around it, where it has some; raised by the leash.
-    pub walls: Option<Walls>,
+    /// Walls around it, where it has some, and the program that raises them for the leash.
+    pub walls: Option<(PathBuf, Walls)>,
 }
 
 /// Starts a process and a link to it. The protocol's handshake is still to come.
@@ -152,13 +152,14 @@ fn orders(program: &mut Program) -> String {
     if program.leash.is_none() {
         return String::new();
     }
-    let mut orders = Orders {
-        args: std::mem::take(&mut program.args),
-        env: std::mem::take(&mut program.env),
-        walls: program.walls.take(),
-    };
+    let walls = program.walls.take().map(|(by, walls)| {
+        // Without its walls it is not started: whoever raises them refuses what it cannot read.
+        Walled { by, which: serde_json::to_string(&walls).unwrap_or_default() }
+    });
+    let mut orders =
+        Orders { args: std::mem::take(&mut program.args), env: std::mem::take(&mut program.env), walls };
     // Texts always serialize. A leash without orders ends by itself.
-    let line = orders.to_line().unwrap_or_default();
+    let line = to_line(&orders).unwrap_or_default();
     // Credentials may be among them.
     orders.args.iter_mut().chain(orders.env.values_mut()).for_each(clear_text);
     line

@@ -1,0 +1,177 @@
+//! The finished lists of one catalog: each is written once for everybody who asks for it in the same way, and gone with
+//! the catalog. What stands in a list, and how a revision has it, is decided by whoever asks.
+
+use std::{
+    collections::VecDeque,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use satchel_mcp::{Raw, object};
+
+use super::Catalog;
+use crate::{model::ServerName, stats::definitions::Definitions};
+
+/// Lists that are kept; the one that was asked for longest ago goes first.
+const KEPT: usize = 32;
+/// Marks that are kept.
+const MARKS: usize = 4096;
+
+/// Which list, and in which form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The one server whose list it is; `None` for the list of all under names of their own.
+    pub server: Option<ServerName>,
+    /// The key of its items.
+    pub key: &'static str,
+    /// As the stateless revisions have it.
+    pub modern: bool,
+}
+
+/// A list as clients get it: the whole result, on one line.
+#[derive(Debug)]
+pub struct List {
+    json: Arc<str>,
+    definitions: OnceLock<Option<Arc<Definitions>>>,
+}
+
+impl List {
+    /// A list of this result.
+    pub fn new(result: impl Into<Box<str>>) -> Self {
+        let result: Box<str> = result.into();
+        // Outside of strings a line break is only white space, and inside it is always escaped.
+        let breaks = result.contains(['\n', '\r']);
+        let json = if breaks { result.replace(['\n', '\r'], " ").into() } else { result.into() };
+        Self { json, definitions: OnceLock::new() }
+    }
+
+    /// The result.
+    pub fn json(&self) -> &Arc<str> {
+        &self.json
+    }
+
+    /// What is recorded of a list of tools; `None` for another list.
+    pub fn definitions(&self) -> Option<Arc<Definitions>> {
+        self.definitions.get_or_init(|| Some(Arc::new(self.tools()?))).clone()
+    }
+
+    fn tools(&self) -> Option<Definitions> {
+        let fields = object::fields(&self.json).ok()?;
+        let (_, tools) = fields.into_iter().find(|(key, _)| key == "tools")?;
+        let begin = tools.get().as_ptr() as usize - self.json.as_ptr() as usize;
+        Some(Definitions::within(self.json.clone(), begin..begin + tools.get().len()))
+    }
+}
+
+/// What was asked for, the one asked for last first.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    made: Mutex<VecDeque<(Asked, Arc<OnceLock<Arc<List>>>)>>,
+    marks: Mutex<Vec<(Option<ServerName>, &'static str, u64)>>,
+}
+
+impl Lists {
+    /// Where a list is, or will be when somebody has made it.
+    fn place(&self, asked: &Asked) -> Arc<OnceLock<Arc<List>>> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = made.iter().position(|(known, _)| known == asked).and_then(|at| made.remove(at));
+        let (asked, place) = known.unwrap_or_else(|| (asked.clone(), Arc::default()));
+        made.push_front((asked, place.clone()));
+        made.truncate(KEPT);
+        place
+    }
+}
+
+impl Catalog {
+    /// A list of this catalog. `make` writes the result where nobody has asked for it yet.
+    pub fn list(&self, asked: &Asked, make: impl FnOnce() -> Box<str>) -> Arc<List> {
+        // Others who ask for the same meanwhile wait for the one who writes it.
+        self.lists.place(asked).get_or_init(|| Arc::new(List::new(make()))).clone()
+    }
+
+    /// A number that is another one where the items of a list are others. Holds for this run of the program.
+    pub fn mark<'a>(
+        &'a self,
+        server: Option<&ServerName>,
+        key: &'static str,
+        items: impl FnOnce() -> Vec<&'a Raw>,
+    ) -> u64 {
+        let known = |marks: &Vec<(Option<ServerName>, &'static str, u64)>| {
+            let known = marks.iter().find(|(of, list, _)| of.as_ref() == server && *list == key);
+            known.map(|(_, _, mark)| *mark)
+        };
+        if let Some(mark) = known(&self.lists.marks.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return mark;
+        }
+        let mut hasher = DefaultHasher::new();
+        items().iter().for_each(|item| item.get().hash(&mut hasher));
+        let mark = hasher.finish();
+        let mut marks = self.lists.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        if marks.len() < MARKS {
+            marks.push((server.cloned(), key, mark));
+        }
+        mark
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(server: Option<&str>, modern: bool) -> Asked {
+        Asked { server: server.map(|name| name.parse().unwrap()), key: "tools", modern }
+    }
+
+    #[test]
+    fn a_list_is_written_once_and_anew_only_for_another_catalog() {
+        let catalog = Catalog::default();
+        let write = |text: &str| -> Box<str> { text.into() };
+        let first = catalog.list(&asked(None, false), || write("{\"tools\":\n[1]}"));
+        assert_eq!(&**first.json(), "{\"tools\": [1]}");
+        let again = catalog.clone().list(&asked(None, false), || unreachable!("it is known"));
+        assert!(Arc::ptr_eq(&first, &again), "the same bytes");
+        for other in [asked(None, true), asked(Some("s"), false)] {
+            let other = catalog.list(&other, || write("{}"));
+            assert_eq!((&**other.json(), other.definitions()), ("{}", None));
+        }
+        let next = catalog.followed_by(Default::default());
+        assert_eq!(&**next.list(&asked(None, false), || write("{\"a\":0}")).json(), "{\"a\":0}");
+    }
+
+    #[test]
+    fn no_more_lists_are_kept_than_a_few() {
+        let catalog = Catalog::default();
+        let of = |at: usize| asked(Some(&format!("s{at}")), false);
+        for at in 0..=KEPT {
+            catalog.list(&of(at), || "{}".into());
+            catalog.list(&of(0), || unreachable!("it was asked for a moment ago"));
+        }
+        let mut made = 0;
+        for at in 0..=KEPT {
+            catalog.list(&of(at), || {
+                made += 1;
+                "{}".into()
+            });
+        }
+        assert!(made > 0 && catalog.lists.made.lock().unwrap().len() == KEPT);
+    }
+
+    #[test]
+    fn what_is_told_of_a_list_ten_times_is_one_text() {
+        let list = List::new(r#"{"a":1,"tools":[{"name":"x"}],"z":[]}"#);
+        let told: Vec<_> = (0..10).filter_map(|_| list.definitions()).collect();
+        assert_eq!((told.len(), told[0].text()), (10, r#"[{"name":"x"}]"#));
+        assert!(told.iter().all(|definitions| Arc::ptr_eq(definitions, &told[0])));
+        assert_eq!(Arc::strong_count(list.json()), 2);
+    }
+
+    #[test]
+    fn a_mark_is_of_the_items_and_read_once() {
+        let (one, two) = (Catalog::default(), Catalog::default());
+        let item = Raw::from_string("{\"a\":1}".to_owned()).unwrap();
+        let mark = one.mark(None, "tools", || vec![&item]);
+        assert_eq!(one.mark(None, "tools", || unreachable!("it is known")), mark);
+        assert_eq!(two.mark(None, "tools", || vec![&item]), mark);
+        assert_ne!(Catalog::default().mark(None, "tools", || vec![&item, &item]), mark);
+    }
+}

@@ -1,0 +1,147 @@
+//! Where what happened waits to be recorded: bounded by events and by the bytes of their texts, and never a call's
+//! reason to wait. Reads nothing of the events.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, AtomicUsize, Ordering},
+};
+
+use tokio::sync::mpsc;
+
+use crate::stats::event::{Called, Event};
+
+/// Events that wait to be written. More than any machine makes while one batch is written.
+const EVENTS: usize = 16 * 1024;
+/// Bytes of texts that wait with them. Beyond it calls are recorded without their texts.
+const TEXTS: usize = 64 * 1024 * 1024;
+
+/// Takes what happened. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Outbox {
+    events: mpsc::Sender<(Event, Weight)>,
+    lost: Arc<AtomicU64>,
+    texts: Arc<AtomicUsize>,
+}
+
+/// The bytes of an event's texts, for as long as it waits.
+#[derive(Debug)]
+pub(super) struct Weight(usize, Arc<AtomicUsize>);
+
+impl Drop for Weight {
+    fn drop(&mut self) {
+        self.1.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
+impl Outbox {
+    pub(super) fn new() -> (Self, mpsc::Receiver<(Event, Weight)>) {
+        let (events, received) = mpsc::channel(EVENTS);
+        (Self { events, lost: Arc::default(), texts: Arc::default() }, received)
+    }
+
+    /// Something happened. Where there is no room it is lost, and counted.
+    pub(super) fn tell(&self, mut event: Event) {
+        let weight = self.weigh(&mut event);
+        if self.events.try_send((event, weight)).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many events were lost since this was asked last.
+    pub(super) fn take_lost(&self) -> u64 {
+        self.lost.swap(0, Ordering::Relaxed)
+    }
+
+    fn weigh(&self, event: &mut Event) -> Weight {
+        let bytes = match event {
+            Event::Called(called) => texts_of(called),
+            // The list of an event is the one that clients are given, and no other for each event.
+            Event::Listed { .. } | Event::Measured(_) | Event::Deed(_) => 0,
+        };
+        let waiting = self.texts.fetch_add(bytes, Ordering::Relaxed);
+        let weight = Weight(bytes, self.texts.clone());
+        match event {
+            Event::Called(called) if bytes > 0 && waiting + bytes > TEXTS => {
+                without_texts(called);
+                Weight(0, self.texts.clone())
+            }
+            _ => weight,
+        }
+    }
+}
+
+fn texts_of(called: &Called) -> usize {
+    let bodies = [Some(&called.request), Some(&called.answer), called.direct.as_ref()];
+    let counted = bodies.into_iter().flatten().filter_map(|body| body.text.as_ref());
+    counted.chain([&called.arguments, &called.result].into_iter().flatten()).map(|text| text.len()).sum()
+}
+
+/// What is left says that it was called, how it ended, how long it took and how large it was.
+fn without_texts(called: &mut Called) {
+    (called.request.text, called.answer.text, called.arguments, called.result) = (None, None, None, None);
+    if let Some(direct) = &mut called.direct {
+        direct.text = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        model::ledger::CallKind,
+        stats::event::{Body, End, Offers, Split, Visit},
+    };
+
+    fn called(text: &Arc<str>) -> Event {
+        let visit = Visit {
+            session: None,
+            client: "c".into(),
+            program: String::new(),
+            version: String::new(),
+            era: String::new(),
+            only: String::new(),
+            face: false,
+        };
+        Event::Called(Box::new(Called {
+            visit: Arc::new(visit),
+            at_ms: 0,
+            offers: Offers::default(),
+            kind: CallKind::Call,
+            server: "s".into(),
+            tool: "t".into(),
+            end: End { outcome: "ok", code: None, message: None },
+            time: Split::default(),
+            request: Body { bytes: text.len(), text: Some(text.clone()) },
+            direct: None,
+            answer: Body::default(),
+            ours: false,
+            rule: String::new(),
+            asked: false,
+            server_era: None,
+            trace: None,
+            arguments: None,
+            result: Some(text.clone()),
+            mask: None,
+        }))
+    }
+
+    #[tokio::test]
+    async fn texts_beyond_the_bound_are_left_out_and_their_calls_are_not() {
+        let (outbox, mut received) = Outbox::new();
+        let text: Arc<str> = "x".repeat(TEXTS / 8).into();
+        (0..10).for_each(|_| outbox.tell(called(&text)));
+        let mut with_texts = 0;
+        for _ in 0..10 {
+            let Some((Event::Called(called), _weight)) = received.recv().await else { panic!("it was told") };
+            with_texts += usize::from(called.result.is_some() && called.request.text.is_some());
+            assert_eq!(called.request.bytes, text.len(), "how large it was is known all the same");
+        }
+        assert_eq!((with_texts, outbox.take_lost()), (4, 0));
+        outbox.tell(called(&text));
+        let room = received.try_recv();
+        assert!(
+            matches!(room, Ok((Event::Called(called), _)) if called.result.is_some()),
+            "there is room again"
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! A list of tools as clients were given it: one text however often it was given, and the hash it is counted under.
+//! Counts nothing and keeps nothing in the database.
+
+use std::{
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
+
+use serde_json::{Value, value::RawValue};
+use sha2::{Digest, Sha256};
+
+/// The beginning of a text's SHA-256.
+pub type Hash = [u8; 16];
+
+/// The definitions of one list. Whoever tells of the same list again tells of the same value.
+#[derive(Debug)]
+pub struct Definitions {
+    json: Arc<str>,
+    at: Range<usize>,
+    hash: OnceLock<Hash>,
+}
+
+impl Definitions {
+    /// Those that stand at these bytes of a text, which is shared with whoever else has it.
+    pub fn within(json: Arc<str>, at: Range<usize>) -> Self {
+        Self { json, at, hash: OnceLock::new() }
+    }
+
+    /// The array as it was sent.
+    pub fn text(&self) -> &str {
+        self.json.get(self.at.clone()).unwrap_or_default()
+    }
+
+    /// The same as clients put it before models.
+    pub(super) fn compact(&self) -> Arc<str> {
+        compact(self.text())
+    }
+
+    /// What its compact text is known by. Worked out once.
+    pub(super) fn hash(&self) -> Hash {
+        *self.hash.get_or_init(|| hash(&self.compact()))
+    }
+}
+
+impl From<&str> for Definitions {
+    fn from(json: &str) -> Self {
+        Self::within(json.into(), 0..json.len())
+    }
+}
+
+impl PartialEq for Definitions {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other) || self.text() == other.text()
+    }
+}
+
+/// A definition or a list of them as clients put it before models: they read it and write it anew, without the white
+/// space and the escapes that a server happened to use. A list is read one definition at a time: as a tree, one of some
+/// megabytes would take ten times as much.
+pub(super) fn compact(json: &str) -> Arc<str> {
+    let anew = |json: &str| serde_json::from_str::<Value>(json).map(|value| value.to_string());
+    let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json) else {
+        return anew(json).map_or_else(|_| json.into(), Into::into);
+    };
+    let mut list = String::with_capacity(json.len());
+    list.push('[');
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            list.push(',');
+        }
+        match anew(item.get()) {
+            Ok(item) => list.push_str(&item),
+            // As deep as no reader takes it, for example.
+            Err(_) => return json.into(),
+        }
+    }
+    list.push(']');
+    list.into()
+}
+
+pub(super) fn hash(text: &str) -> Hash {
+    let whole = Sha256::digest(text.as_bytes());
+    let mut hash = [0; 16];
+    hash.copy_from_slice(&whole[..16]);
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_made_compact_as_a_whole_would_be() {
+        for json in [
+            r#" [ {"a" : 1.0, "b":[1, 2e3] , "k":"\u0065"}, null,"x" ] "#,
+            "[]",
+            r#"{"name" : "one"}"#,
+            r#"[{"big":123456789012345678901234567890}]"#,
+        ] {
+            let whole = serde_json::from_str::<Value>(json).unwrap().to_string();
+            assert_eq!(&*compact(json), whole, "{json}");
+        }
+        for unreadable in ["llll", "[1,", "[1] 2"] {
+            assert_eq!(&*compact(unreadable), unreadable);
+        }
+    }
+
+    #[test]
+    fn definitions_within_a_result_are_those_alone() {
+        let result: Arc<str> = r#"{"tools":[ {"name":"a"} ],"x":1}"#.into();
+        let definitions = Definitions::within(result.clone(), 9..25);
+        assert_eq!(
+            (definitions.text(), &*definitions.compact()),
+            (r#"[ {"name":"a"} ]"#, r#"[{"name":"a"}]"#)
+        );
+        assert_eq!(definitions.hash(), hash(r#"[{"name":"a"}]"#));
+        assert_eq!(Arc::strong_count(&result), 2, "it is not copied");
+    }
+}

@@ -1,0 +1,256 @@
+//! What one batch adds to the sums: gathered in memory, written as one row a key. A batch of a thousand calls of one tool
+//! changes one hour, one day and one session. Reads nothing.
+
+use std::collections::HashMap;
+
+use rusqlite::{Transaction, params};
+
+use super::{
+    event::Split,
+    schema::StoreError,
+    store::{Part, day_of},
+};
+
+/// How many steps the histogram has.
+const STEPS: usize = 16;
+
+/// Where a call is added up.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct HoursKey {
+    /// The local hour.
+    pub(super) hour: i64,
+    pub(super) client: String,
+    pub(super) server: String,
+    pub(super) tool: String,
+    pub(super) kind: &'static str,
+}
+
+/// A tool's line in the sums of costs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct CostKey {
+    pub(super) hour: i64,
+    pub(super) client: String,
+    pub(super) server: String,
+    pub(super) tool: String,
+    pub(super) part: Part,
+}
+
+/// A call, as it is added up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OneCall {
+    pub(super) failed: bool,
+    pub(super) request_bytes: i64,
+    pub(super) result_bytes: i64,
+    pub(super) time: Split,
+}
+
+/// Everything that is added.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    calls: HashMap<HoursKey, Calls>,
+    tokens: HashMap<HoursKey, Tokens>,
+    sessions: HashMap<i64, Session>,
+    costs: HashMap<CostKey, i64>,
+}
+
+#[derive(Debug, Default)]
+struct Calls {
+    calls: i64,
+    failures: i64,
+    request_bytes: i64,
+    result_bytes: i64,
+    /// Waiting, starting, in the server, in the hub: microseconds.
+    times: [i64; 4],
+    took: [i64; STEPS],
+}
+
+#[derive(Debug, Default)]
+struct Tokens {
+    request: i64,
+    answer: i64,
+    calls: i64,
+}
+
+#[derive(Debug, Default)]
+struct Session {
+    last_ms: i64,
+    calls: i64,
+    searches: i64,
+    owed: i64,
+    parts: HashMap<Part, i64>,
+}
+
+impl Sums {
+    /// A call ended.
+    pub(super) fn called(&mut self, key: HoursKey, call: &OneCall) {
+        let us = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+        let Split { wait, start, upstream, ours } = call.time;
+        let sum = self.calls.entry(key).or_default();
+        sum.calls += 1;
+        sum.failures += i64::from(call.failed);
+        sum.request_bytes = sum.request_bytes.saturating_add(call.request_bytes);
+        sum.result_bytes = sum.result_bytes.saturating_add(call.result_bytes);
+        for (sum, time) in sum.times.iter_mut().zip([wait, start, upstream, ours]) {
+            *sum = sum.saturating_add(us(time));
+        }
+        sum.took[bucket(call.time.whole())] += 1;
+    }
+
+    /// The texts of a call were counted.
+    pub(super) fn counted(&mut self, key: &HoursKey, request: i64, answer: i64) {
+        let sum = match self.tokens.get_mut(key) {
+            Some(sum) => sum,
+            None => self.tokens.entry(key.clone()).or_default(),
+        };
+        sum.request += request;
+        sum.answer += answer;
+        sum.calls += 1;
+    }
+
+    /// A session was heard of.
+    pub(super) fn heard(&mut self, session: i64, at_ms: i64) {
+        let sum = self.sessions.entry(session).or_default();
+        sum.last_ms = sum.last_ms.max(at_ms);
+    }
+
+    /// A session called or searched.
+    pub(super) fn used(&mut self, session: i64, searched: bool) {
+        let sum = self.sessions.entry(session).or_default();
+        *if searched { &mut sum.searches } else { &mut sum.calls } += 1;
+    }
+
+    /// A session will have to pay for something that is not counted yet.
+    pub(super) fn owes(&mut self, session: i64) {
+        self.sessions.entry(session).or_default().owed += 1;
+    }
+
+    /// A session pays.
+    pub(super) fn pays(&mut self, session: i64, part: Part, tokens: i64) {
+        let sum = self.sessions.entry(session).or_default();
+        sum.owed -= 1;
+        *sum.parts.entry(part).or_default() += tokens;
+    }
+
+    /// A tool's share of that.
+    pub(super) fn costs(&mut self, key: CostKey, tokens: i64) {
+        *self.costs.entry(key).or_default() += tokens;
+    }
+
+    /// Writes everything.
+    pub(super) fn write(&mut self, to: &Transaction<'_>) -> Result<(), StoreError> {
+        self.write_sessions(to)?;
+        for (key, sum) in self.calls.drain() {
+            write_calls(to, &key, &sum)?;
+        }
+        for (key, sum) in self.tokens.drain() {
+            write_tokens(to, &key, &sum)?;
+        }
+        for (key, tokens) in self.costs.drain() {
+            write_costs(to, &key, tokens)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is about sessions, for whoever looks one up.
+    pub(super) fn write_sessions(&mut self, to: &Transaction<'_>) -> Result<(), StoreError> {
+        for (row, Session { last_ms, calls, searches, owed, parts }) in self.sessions.drain() {
+            to.prepare_cached(
+                "UPDATE sessions SET last_ms = max(last_ms, ?2), calls = calls + ?3, searches = searches + ?4,
+                   owed = owed + ?5 WHERE id = ?1",
+            )?
+            .execute(params![row, last_ms, calls, searches, owed])?;
+            for (part, tokens) in parts {
+                let column = part.column();
+                to.prepare_cached(&format!("UPDATE sessions SET {column} = {column} + ?2 WHERE id = ?1"))?
+                    .execute(params![row, tokens])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Under the hour and under its day.
+fn write_calls(to: &Transaction<'_>, key: &HoursKey, sum: &Calls) -> Result<(), StoreError> {
+    let took: Vec<usize> = (0..STEPS).filter(|step| sum.took[*step] > 0).collect();
+    for (table, hour) in [("hours", key.hour), ("days", day_of(key.hour))] {
+        to.prepare_cached(&format!(
+            "INSERT INTO {table} (hour, client, server, tool, kind, calls, failures, request_bytes, result_bytes,
+               uncounted, wait_us, start_us, upstream_us, ours_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?6, ?10, ?11, ?12, ?13)
+             ON CONFLICT DO UPDATE SET calls = calls + ?6, failures = failures + ?7,
+               request_bytes = request_bytes + ?8, result_bytes = result_bytes + ?9, uncounted = uncounted + ?6,
+               wait_us = wait_us + ?10, start_us = start_us + ?11, upstream_us = upstream_us + ?12,
+               ours_us = ours_us + ?13"
+        ))?
+        .execute(params![
+            hour,
+            key.client,
+            key.server,
+            key.tool,
+            key.kind,
+            sum.calls,
+            sum.failures,
+            sum.request_bytes,
+            sum.result_bytes,
+            sum.times[0],
+            sum.times[1],
+            sum.times[2],
+            sum.times[3],
+        ])?;
+        for step in &took {
+            to.prepare_cached(&format!(
+                "UPDATE {table} SET took_{step} = took_{step} + ?6
+                 WHERE hour = ?1 AND client = ?2 AND server = ?3 AND tool = ?4 AND kind = ?5"
+            ))?
+            .execute(params![
+                hour,
+                key.client,
+                key.server,
+                key.tool,
+                key.kind,
+                sum.took[*step]
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+/// Only where there are calls: sums that were deleted do not come back.
+fn write_tokens(to: &Transaction<'_>, key: &HoursKey, sum: &Tokens) -> Result<(), StoreError> {
+    for (table, hour) in [("hours", key.hour), ("days", day_of(key.hour))] {
+        to.prepare_cached(&format!(
+            "UPDATE {table} SET request_tokens = request_tokens + ?6, result_tokens = result_tokens + ?7,
+               uncounted = uncounted - ?8
+             WHERE hour = ?1 AND client = ?2 AND server = ?3 AND tool = ?4 AND kind = ?5"
+        ))?
+        .execute(params![
+            hour,
+            key.client,
+            key.server,
+            key.tool,
+            key.kind,
+            sum.request,
+            sum.answer,
+            sum.calls
+        ])?;
+    }
+    Ok(())
+}
+
+fn write_costs(to: &Transaction<'_>, key: &CostKey, tokens: i64) -> Result<(), StoreError> {
+    let column = key.part.column();
+    for (table, hour) in [("tool_costs", key.hour), ("tool_costs_days", day_of(key.hour))] {
+        to.prepare_cached(&format!(
+            "INSERT INTO {table} (hour, client, server, tool, {column}) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT DO UPDATE SET {column} = {column} + ?5"
+        ))?
+        .execute(params![hour, key.client, key.server, key.tool, tokens])?;
+    }
+    Ok(())
+}
+
+/// The step of the histogram a time belongs to.
+fn bucket(took: std::time::Duration) -> usize {
+    let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    ((u64::BITS - ms.leading_zeros()) as usize).min(STEPS - 1)
+}

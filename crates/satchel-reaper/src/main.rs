@@ -1,0 +1,11 @@
+//! The small program beside each server and beside the hub. It does what its first word says, and nothing without one.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
+        Some("leash") => satchel_reaper::leash::main(),
+        Some("warden") => satchel_reaper::warden::main(),
+        _ => ExitCode::FAILURE,
+    }
+}

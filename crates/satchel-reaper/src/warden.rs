@@ -1,0 +1,35 @@
+//! What the warden does: it reads which process groups begin and end, and ends those that are left when the hub is gone.
+
+use std::{collections::BTreeSet, io::BufRead, process::ExitCode};
+
+use crate::processes::{kill_below, kill_group, kill_marked};
+
+/// Tells the warden whose children to end.
+pub const RUN: &str = "SATCHEL_RUN";
+
+/// The warden's own life: what `<program> warden` does.
+pub fn main() -> ExitCode {
+    let run = std::env::var(RUN).unwrap_or_default();
+    let mut groups = BTreeSet::new();
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        match (line.get(..1), line.get(1..).and_then(|group| group.parse::<u32>().ok())) {
+            (Some("+"), Some(group)) => {
+                groups.insert(group);
+            }
+            (Some("-"), Some(group)) => {
+                groups.remove(&group);
+            }
+            _ => {}
+        }
+    }
+    for group in groups {
+        kill_below(group, None);
+        kill_group(group);
+    }
+    // A run without a name would match every mark there is.
+    if !run.is_empty() {
+        kill_marked(&format!("{run}."));
+    }
+    ExitCode::SUCCESS
+}
