@@ -52,6 +52,7 @@ pub(crate) struct Follower {
     news: broadcast::Receiver<News>,
     catalog: watch::Receiver<Catalog>,
     choices: watch::Receiver<u64>,
+    folders: watch::Receiver<Vec<String>>,
     seen: BTreeMap<&'static str, [u64; 2]>,
     /// What it was seen through: the meta-tools name other servers through another.
     lens: Lens,
@@ -75,6 +76,7 @@ impl Follower {
             news: hub.news(),
             catalog,
             choices,
+            folders: hub.watch_folders(),
             seen,
             lens: hub.lens(),
             pending: BTreeSet::new(),
@@ -97,7 +99,10 @@ impl Follower {
                     self.ahead.extend(&changed);
                     self.pending.extend(changed);
                 }
-                chosen = self.choices.changed() => {
+                chosen = async { tokio::select! {
+                    chosen = self.choices.changed() => chosen,
+                    elsewhere = self.folders.changed() => elsewhere,
+                } } => {
                     chosen.ok()?;
                     let changed = self.compare();
                     self.pending.extend(changed);

@@ -4,7 +4,7 @@
 //! Stateless clients are not asked: their revision has requests of ours only within a call, and lists come before calls.
 //! They choose a profile by their address.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use percent_encoding::percent_decode_str;
 use satchel_core::hub::Hub;
@@ -19,6 +19,45 @@ const MOST: usize = 64;
 /// The longest address of a folder, in bytes.
 const LONGEST: usize = 4_096;
 
+/// Whether a client was asked. At most one question is open, however often it says that its answer has changed.
+#[derive(Debug, Default)]
+pub(crate) struct Standing(Mutex<Asked>);
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    #[default]
+    Never,
+    /// It is being asked.
+    Open,
+    /// It is being asked, and has changed its answer meanwhile.
+    Stale,
+    Answered,
+}
+
+impl Standing {
+    /// Is it to be asked now? `again`: its answer has changed.
+    fn begin(&self, again: bool) -> bool {
+        self.turn(|asked| match (asked, again) {
+            (Asked::Never, _) | (Asked::Answered, true) => Asked::Open,
+            (Asked::Open, true) => Asked::Stale,
+            (asked, _) => asked,
+        })
+    }
+
+    /// It has answered. Is it to be asked again at once?
+    fn answered(&self) -> bool {
+        self.turn(|asked| if asked == Asked::Stale { Asked::Open } else { Asked::Answered })
+    }
+
+    /// Is a question open from now on that was not before?
+    fn turn(&self, turn: impl FnOnce(Asked) -> Asked) -> bool {
+        let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = *asked;
+        *asked = turn(before);
+        before != Asked::Open && *asked == Asked::Open
+    }
+}
+
 /// Asks the client, where anybody wants to know and it can say; `again` where its answer has changed.
 pub(crate) fn ask(
     hub: &Hub,
@@ -28,18 +67,23 @@ pub(crate) fn ask(
     stop: CancellationToken,
 ) {
     let wanted = hub.binds_folders() && session.caller().can_answer(METHOD, None).is_ok();
-    if !wanted || session.asks_roots.swap(true, Ordering::AcqRel) && !again {
+    if !wanted || !session.roots.begin(again) {
         return;
     }
-    let (message, asked) = session.ask(METHOD, None);
-    session.news.push(message.to_json());
-    let hub = session.hub(hub);
+    let (hub, session) = (session.hub(hub), session.clone());
     // It ends with the session: then nobody will answer any more.
-    tracker.spawn(async move {
-        if let Some(Some(Ok(answer))) = stop.run_until_cancelled(asked.answer()).await {
-            hub.works_in(folders(&answer));
+    let asking = async move {
+        loop {
+            let (message, asked) = session.ask(METHOD, None);
+            session.news.push(message.to_json());
+            let Some(outcome) = asked.answer().await else { return };
+            hub.works_in(outcome.map(|answer| folders(&answer)).unwrap_or_default());
+            if !session.roots.answered() {
+                return;
+            }
         }
-    });
+    };
+    tracker.spawn(async move { stop.run_until_cancelled(asking).await });
 }
 
 /// The folders in an answer, as absolute paths.
@@ -84,6 +128,16 @@ mod tests {
             assert_eq!(path_of(uri).as_deref(), path, "{uri}");
         }
         assert_eq!(path_of(&format!("file:///{}", "a".repeat(LONGEST))), None);
+    }
+
+    #[test]
+    fn one_question_is_open_at_a_time_and_a_change_meanwhile_is_asked_for_once() {
+        let standing = Standing::default();
+        assert!(standing.begin(false) && !standing.begin(false));
+        assert!(!standing.begin(true) && !standing.begin(true), "it is being asked");
+        assert!(standing.answered(), "and once more");
+        assert!(!standing.answered());
+        assert!(!standing.begin(false) && standing.begin(true));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject};
 use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{http::Place, meta, observe, stream::Outlet, surface::Surface};
+use crate::{http::Place, meta, observe, roots::Standing, stream::Outlet, surface::Surface};
 
 /// Sessions of one client. Another takes the place of its oldest idle one; the sessions of other clients are not touched.
 const PER_CLIENT: usize = 128;
@@ -49,8 +49,8 @@ pub(crate) struct Session {
     pub(crate) scope: Scope,
     /// What is said of the servers.
     menu: Mutex<Menu>,
-    /// The client was asked for the folders that it works in.
-    pub(crate) asks_roots: AtomicBool,
+    /// Whether the client was asked for the folders that it works in.
+    pub(crate) roots: Standing,
     /// For what is said unasked.
     pub(crate) news: Arc<Outlet>,
     /// The stream for news is also the one for answers: the transport of 2024-11-05.
@@ -107,7 +107,7 @@ impl Session {
             surface: Mutex::new(surface),
             scope,
             menu: Mutex::new(menu),
-            asks_roots: AtomicBool::new(false),
+            roots: Standing::default(),
             news: Outlet::new(0),
             one_stream,
             ended: CancellationToken::new(),

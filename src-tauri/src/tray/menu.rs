@@ -99,7 +99,7 @@ impl Choice {
         all.sort_by_key(|(name, _)| !is_active(name));
         let more = more(all.len(), PROFILES).map(|count| format!("{count} more in the window…"));
         all.truncate(PROFILES);
-        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all.sort_by_key(|(name, _)| *name);
         let line = |(name, label): (&str, String)| ProfileLine {
             name: name.to_owned(),
             label,

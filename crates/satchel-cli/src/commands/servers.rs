@@ -37,13 +37,27 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
         (Ok(_), Reached::Running(_)) if add.url.is_some() => wants_sign_in(&hub, add.name.as_str()).await,
         _ => false,
     };
+    let outside = left_out(&hub, add.name.as_str()).await;
     hub.leave().await;
     let answer = answer?;
     let sentence = match wants_sign_in {
         true => format!("Added {0}. It wants a sign-in: run `satchel login {0}`.", add.name),
         false => format!("Added {0}. Try it with `satchel tools --server \"{0}\"`.", add.name),
     };
-    done(&sentence, &answer, json)
+    done(&format!("{sentence}{outside}"), &answer, json)
+}
+
+/// What is said of a new server that clients do not see, because the active profile does not have it.
+async fn left_out(hub: &Reached, name: &str) -> String {
+    let Ok(snapshot) = hub.ask(GetStatus {}).await else { return String::new() };
+    let Some(active) = snapshot.profiles.active else { return String::new() };
+    let profile = snapshot.profiles.all.into_iter().find(|profile| profile.name == active);
+    match profile.is_some_and(|one| one.profile.servers.iter().any(|server| server == name)) {
+        true => String::new(),
+        false => format!(
+            " Clients do not see it: it is not in the profile {active}. `satchel profile edit \"{active}\" --add \"{name}\"` puts it in."
+        ),
+    }
 }
 
 /// Does a server that was just added want a sign-in? Asks as long as a person waits gladly.

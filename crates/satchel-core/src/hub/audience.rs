@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
+use tokio::sync::watch;
+
 use super::Hub;
 use crate::{
     catalog::{Catalog, Offer},
@@ -54,22 +56,18 @@ impl Sight {
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     profile: Option<Arc<str>>,
-    folders: Arc<Mutex<Vec<String>>>,
+    folders: watch::Sender<Vec<String>>,
 }
 
 impl Scope {
     /// At an address that names a profile, or none.
     pub fn of(profile: Option<&str>) -> Self {
-        Self { profile: profile.map(Into::into), folders: Arc::default() }
+        Self { profile: profile.map(Into::into), folders: watch::Sender::default() }
     }
 
     /// The profile that the address names.
     pub fn profile(&self) -> Option<&str> {
         self.profile.as_deref()
-    }
-
-    fn folders(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
-        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -92,7 +90,7 @@ impl Hub {
         // People choose profiles; none is in their own way.
         let Some(client) = self.viewer.as_deref().filter(|_| !self.by_hand) else { return Lens::default() };
         let bound = self.inner.clients.edits.choices(client).profile;
-        let folders = self.scope.folders().clone();
+        let folders = self.scope.folders.borrow().clone();
         let who = Looking { bound: bound.as_deref(), named: self.scope.profile(), folders: &folders };
         config.profiles().lens(&who)
     }
@@ -109,10 +107,16 @@ impl Hub {
 
     /// The client says that it works in these folders, as absolute paths.
     pub fn works_in(&self, folders: Vec<String>) {
-        let before = std::mem::replace(&mut *self.scope.folders(), folders);
-        if before != *self.scope.folders() {
-            self.inner.clients.chosen();
-        }
+        self.scope.folders.send_if_modified(|before| {
+            let differs = *before != folders;
+            *before = folders;
+            differs
+        });
+    }
+
+    /// Follows the folders of whoever looks through this handle.
+    pub fn watch_folders(&self) -> watch::Receiver<Vec<String>> {
+        self.scope.folders.subscribe()
     }
 
     /// A handle that sees what this client may see.
