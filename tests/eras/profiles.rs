@@ -150,6 +150,8 @@ async fn an_address_a_binding_and_a_folder_choose_a_profile() {
         // A program lets nobody out of a profile.
         let refused = home.satchel(&["profile", "unbind", &id]).await;
         assert!(refused.failed_with(1).stderr.contains("needs a person"), "{refused:?}");
+        let wider = home.satchel(&["profile", "edit", "writing", "--add", "git"]).await;
+        assert!(wider.failed_with(1).stderr.contains("needs a person"), "nor gives them more: {wider:?}");
     }
     let connection = hub.connection("other").await;
     let mut request = plain_http().post(format!("{}/profile/gone", hub.url));
