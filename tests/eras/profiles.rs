@@ -106,6 +106,27 @@ async fn a_profile_narrows_what_clients_of_both_eras_see_and_starts_nothing() {
 }
 
 #[tokio::test]
+async fn a_call_under_way_ends_before_its_server_goes_to_sleep() {
+    let home = Home::empty();
+    let kept = Fake::new(&home, "git").with("startup", json!("keep-alive"));
+    home_of(&Fake::new(&home, "notes"), &kept, &home);
+    let hub = home.start_hub().await;
+    until_read(&hub).await;
+    let client: Raw = hub.client("one").await;
+    let calling = {
+        let client = client.clone();
+        tokio::spawn(async move { client.execute("git:sleep", json!({ "ms": 4_000 })).await })
+    };
+    eventually("the call is under way", async || (hub.server("git").await["in_flight"] == 1).then_some(()))
+        .await;
+    let pid = *kept.ledger().starts().last().expect("it was started");
+    home.satchel(&["profile", "use", "writing"]).await.succeeded();
+    let answer = calling.await.expect("the call ends").value();
+    assert_ne!(answer["isError"], true, "{answer}");
+    eventually("then it ends", async || (!process::is_alive(pid)).then_some(())).await;
+}
+
+#[tokio::test]
 async fn an_address_a_binding_and_a_folder_choose_a_profile() {
     let home = Home::empty();
     let (notes, git) = (Fake::new(&home, "notes"), Fake::new(&home, "git"));
@@ -129,6 +150,8 @@ async fn an_address_a_binding_and_a_folder_choose_a_profile() {
         // A program lets nobody out of a profile.
         let refused = home.satchel(&["profile", "unbind", &id]).await;
         assert!(refused.failed_with(1).stderr.contains("needs a person"), "{refused:?}");
+        let wider = home.satchel(&["profile", "edit", "writing", "--add", "git"]).await;
+        assert!(wider.failed_with(1).stderr.contains("needs a person"), "nor gives them more: {wider:?}");
     }
     let connection = hub.connection("other").await;
     let mut request = plain_http().post(format!("{}/profile/gone", hub.url));

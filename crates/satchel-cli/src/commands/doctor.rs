@@ -14,6 +14,7 @@ use satchel_core::{
     meaning::{MODEL_VARIABLE, ModelFile, model_file},
     model::{
         Code, ServerConfig, ServerState, ServerView, Snapshot, TransportConfig,
+        profiles::{ProfileView, ProfilesView},
         request::{GetStatus, ListSecrets, StoreKind, StoredSecrets},
     },
     platform::Environment,
@@ -140,6 +141,7 @@ async fn look_at_hub(
     for notice in snapshot.notices.iter().filter(|notice| notice.code != Code::ConfigInvalid) {
         findings.push(finding("hub", Verdict::Note, format!("{}. {}", notice.message, notice.action)));
     }
+    findings.extend(look_at_profiles(&snapshot.profiles));
     findings.push(look_at_secrets(hub, places).await);
     let (search_path, environment) = (SearchPath::default(), Environment::of_this_process());
     let dirs = search_path.dirs(&environment).await;
@@ -148,6 +150,25 @@ async fn look_at_hub(
         look_at_server(server, wanted, Looking { dirs, environment: &environment }, now_ms())
     }));
     Ok(())
+}
+
+/// Profiles that cannot be used, or name what is not there. Good ones are not worth a line.
+fn look_at_profiles(profiles: &ProfilesView) -> Vec<Finding> {
+    let of_profile = |one: &ProfileView| {
+        let subject = format!("profile {}", one.name);
+        match (&one.fault, one.unknown.as_slice()) {
+            (Some(fault), _) => Some(finding(subject, Verdict::Wrong, fault.clone())),
+            (None, []) => None,
+            (None, names) => {
+                let message = format!("names servers that are not here: {}", names.join(", "));
+                Some(finding(subject, Verdict::Note, message))
+            }
+        }
+    };
+    let folders = profiles.folders.iter().filter_map(|folder| {
+        Some(finding(format!("folder {}", folder.folder), Verdict::Wrong, folder.fault.clone()?))
+    });
+    profiles.all.iter().filter_map(of_profile).chain(folders).collect()
 }
 
 /// Without a server that wants a secret nothing is broken by a missing keychain; one that does is wrong itself.
@@ -294,6 +315,22 @@ mod tests {
         approvals::NotStarted,
         snapshot::{During, LastFailure},
     };
+
+    fn view(name: &str) -> ProfileView {
+        ProfileView { name: name.into(), ..ProfileView::default() }
+    }
+
+    #[test]
+    fn only_profiles_with_something_wrong_are_told() {
+        let broken = ProfileView { fault: Some("line 3, column 5: no".into()), ..view("broken") };
+        let vague = ProfileView { unknown: vec!["a".into(), "b".into()], ..view("vague") };
+        let profiles = ProfilesView { all: vec![broken, view("fine"), vague], ..ProfilesView::default() };
+        let expected = [
+            finding("profile broken", Verdict::Wrong, "line 3, column 5: no"),
+            finding("profile vague", Verdict::Note, "names servers that are not here: a, b"),
+        ];
+        assert_eq!(look_at_profiles(&profiles), expected);
+    }
 
     fn configured(entry: &str) -> ServerConfig {
         let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
