@@ -34,6 +34,22 @@ impl Control {
     }
 }
 
+impl Control {
+    /// Follows the snapshot, as a window does, until the answer is dropped: a hub composes none for nobody.
+    pub(crate) async fn follow(&self) -> UnixStream {
+        let socket = self.socket.clone();
+        let following = tokio::task::spawn_blocking(move || {
+            let mut stream = UnixStream::connect(socket)?;
+            stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+            stream.write_all(b"GET /events HTTP/1.1\r\nhost: satchel\r\n\r\n")?;
+            // The answer begins when it is followed.
+            stream.read_exact(&mut [0; 12])?;
+            std::io::Result::Ok(stream)
+        });
+        following.await.expect("asking does not panic").expect("the hub runs")
+    }
+}
+
 /// HTTP/1.0, so that the end of the answer is the end of the connection.
 fn ask(socket: &Path, body: &str) -> Option<Value> {
     let mut stream = UnixStream::connect(socket).ok()?;

@@ -127,6 +127,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
         view["calls"].as_u64().unwrap_or(0)
     };
     let before = calls().await;
+    let _window = control.follow().await;
     faults.plant("snapshot");
     works(&client, "late").await;
     faults.struck("snapshot").await;

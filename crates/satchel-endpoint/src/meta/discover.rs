@@ -45,12 +45,19 @@ async fn search(hub: &Hub, visit: &Visit, asked: &Asked<'_>) -> Answer {
     let mut catalog = hub.watch_catalog();
     let mut answer = hub.search(visit, asked).await;
     let until_found = async {
-        while answer.tools.is_empty() && is_reading(hub, asked.server) && catalog.changed().await.is_ok() {
+        // What is read between a search and the look at what is still to be read was not searched.
+        while answer.tools.is_empty()
+            && (is_reading(hub, asked.server) || catalog.has_changed().unwrap_or_default())
+            && catalog.changed().await.is_ok()
+        {
             answer = hub.search(visit, asked).await;
         }
     };
     // In time or not, what was found last is the answer.
     let _ = tokio::time::timeout(READING, until_found).await;
+    if answer.tools.is_empty() && catalog.has_changed().unwrap_or_default() {
+        answer = hub.search(visit, asked).await;
+    }
     answer
 }
 
