@@ -21,7 +21,7 @@ const field = (name: string) => screen.findByLabelText(name);
 describe("a tool's page", () => {
   test("is opened from the list of tools, and Escape goes back there", async () => {
     const { user } = await open("/servers/github/tools");
-    await user.click(await screen.findByRole("button", { name: "create_issue" }));
+    await user.click(await screen.findByRole("link", { name: "create_issue" }));
     expect(location.hash).toBe("#/servers/github/tools/create_issue");
     const heading = await screen.findByRole("heading", { name: "create_issue" });
     await waitFor(() => expect(document.activeElement).toBe(heading));
@@ -122,7 +122,7 @@ describe("a tool's page", () => {
     const picture = await screen.findByRole<HTMLImageElement>("img", { name: /^Picture from the tool/ });
     expect(picture.src).toMatch(/^data:image\/png;base64,/);
     await user.keyboard("{Escape}");
-    await user.click(await screen.findByRole("button", { name: "get_file_contents" }));
+    await user.click(await screen.findByRole("link", { name: "get_file_contents" }));
     expect(((await field("path")) as HTMLInputElement).value).toBe("path");
     expect(screen.getByRole("img", { name: /^Picture from the tool/ })).toBeTruthy();
   });

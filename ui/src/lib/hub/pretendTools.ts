@@ -52,7 +52,7 @@ export function tool(path: string): ToolDetails {
   };
 }
 
-const picture = "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAMUlEQVR42u3NMQEAAAgDILV/51nBzwci0Ek3rEwECAQCgUAgEAgEAoFAIBAI/gWLAS0bAT+rW0oVAAAAAElFTkSuQmCC";
+const picture = "iVBORw0KGgoAAAANSUhEUgAAABgAAAAYCAIAAABvFaqvAAAAQklEQVR42u3RMRUAMAwC0cipnMhBREUgogK75/ZM8P58C3XkoUFgqIQ2Q9dDg8CQ0GrIHhp4N5fQauh5aBAYEloMfbosmq47a2i3AAAAAElFTkSuQmCC";
 
 function content(name: string): object {
   const text = (text: string) => ({ content: [{ type: "text", text }] });
