@@ -40,6 +40,7 @@ describe("a tool's page", () => {
     await user.click(screen.getByRole("button", { name: "Run" }));
     const table = await screen.findByRole("table");
     expect(within(table).getAllByRole("row")).toHaveLength(4);
+    expect(document.querySelector("[data-facts]")?.textContent).toMatch(/^412 ms · about \d+ tokens · \d+ bytes$/);
     expect(tried(hub)).toEqual([{ query: "login", owner: "acme", state: "all", labels: ["bug"], limit: 5 }]);
     await user.click(within(screen.getByRole("radiogroup", { name: "How the result is shown" })).getByRole("radio", { name: "JSON" }));
     expect((await screen.findByRole("region", { name: "Result" })).textContent).toContain('"structuredContent"');

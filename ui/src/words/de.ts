@@ -674,6 +674,7 @@ export const de: Words = {
     resultViews: { shown: "Ansicht", text: "Text", json: "JSON" },
     copyResult: "Ergebnis kopieren",
     tokens: (tokens) => `${tokens} Token`,
+    aboutTokens: (tokens) => `etwa ${tokens} Token`,
     bytes: (bytes) => `${bytes} ${bytes === 1 ? "Byte" : "Bytes"}`,
     corrected: "Satchel hat berichtigt:",
     nothing: "Es antwortete mit nichts.",

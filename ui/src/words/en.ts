@@ -630,6 +630,7 @@ export const en = {
     resultViews: { shown: "Shown", text: "Text", json: "JSON" },
     copyResult: "Copy the result",
     tokens: (tokens: string) => `${tokens} ${tokens === "1" ? "token" : "tokens"}`,
+    aboutTokens: (tokens: string) => `about ${tokens} ${tokens === "1" ? "token" : "tokens"}`,
     bytes: (bytes: number) => `${bytes} ${some(bytes, "byte", "bytes")}`,
     corrected: "Satchel corrected:",
     nothing: "It answered with nothing.",
