@@ -18,7 +18,7 @@ describe("results", () => {
     ["too many columns", text(JSON.stringify([Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`c${at}`, at]))])), ["tree"]],
     ["broken JSON", text('{"a":'), ["text"]],
     ["structure that is there twice", { ...(text('{"a": 1}') as object), structuredContent: { a: 1 } }, ["tree"]],
-    ["structure with words of its own", { ...(text("One.") as object), structuredContent: { a: 1 } }, ["tree", "text"]],
+    ["structure with words of its own", { ...(text("One.") as object), structuredContent: { a: 1 } }, ["text", "tree"]],
     ["a picture", { content: [{ type: "image", mimeType: "image/png", data: "AAAA" }] }, ["image"]],
     ["a picture that could have script in it", { content: [{ type: "image", mimeType: "image/svg+xml", data: "AAAA" }] }, ["tree"]],
     ["a picture of a made-up kind", { content: [{ type: "image", mimeType: 'image/png,"><script>', data: "AAAA" }] }, ["tree"]],

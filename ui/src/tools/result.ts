@@ -37,7 +37,7 @@ export function read(result: Json): Answer {
   const meta = isFields(fields._meta) ? fields._meta["dev.satchel/corrected"] : undefined;
   // Servers write what is structured once more as text, for clients that know no structure.
   const blocks = content.filter((block) => structured === undefined || structured === null || !saysSame(block, structured));
-  const parts = [...(structured === undefined || structured === null ? [] : [data(structured)]), ...blocks.map(part)];
+  const parts = [...blocks.map(part), ...(structured === undefined || structured === null ? [] : [data(structured)])];
   return {
     parts: content.length === 0 && parts.length === 0 && !isFields(result) ? [data(result)] : parts,
     failed: fields.isError === true,

@@ -29,7 +29,10 @@ pub(super) fn tool(hub: &Hub, path: &str) -> Result<ToolDetails, Refusal> {
         return Err(unknown_server(path.server.as_str()));
     }
     let catalog = hub.inner.servers.catalog();
-    let tool = catalog.tool(&path).ok_or_else(|| unknown(format!("there is no tool \"{path}\"")))?;
+    let Some(tool) = catalog.tool(&path) else {
+        hub.refuse_hidden_tool(&path)?;
+        return Err(unknown(format!("there is no tool \"{path}\"")));
+    };
     let line = hub.tool_line(&catalog, &path.server, tool, None);
     Ok(ToolDetails { line, definition: clean::raw(&tool.raw).get().to_owned() })
 }
@@ -75,4 +78,40 @@ fn hear(one: &Try, method: &str, params: Option<&Raw>) {
     let number = |key: &str| said.read::<f64>(key).filter(|number| number.is_finite());
     let message = said.text("message").map(|message| clean::visible(&shorten(&message, MESSAGE)));
     one.tell(number("progress"), number("total"), message);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{calls::tries::Tries, model::trying::TryProgress};
+
+    #[tokio::test]
+    async fn progress_is_heard_as_numbers_and_words_without_hidden_signs() {
+        let tries = Tries::default();
+        let one = tries.begin("a").unwrap();
+        let long = "word ".repeat(200);
+        for (method, params) in [
+            ("notifications/message", r#"{"progress":9}"#.to_owned()),
+            (
+                "notifications/progress",
+                r#"{"progressToken":0,"progress":1,"total":"many","message":"a\u200bb"}"#.to_owned(),
+            ),
+        ] {
+            hear(&one, method, Some(&Raw::from_string(params).unwrap()));
+        }
+        let heard = tries.follow("a", 0).await;
+        let expected = TryProgress {
+            seen: 1,
+            progress: Some(1.0),
+            total: None,
+            message: Some("a\\u{200b}b".into()),
+            over: false,
+        };
+        assert_eq!(heard, expected);
+        let message = format!(r#"{{"message":"{long}"}}"#);
+        hear(&one, "notifications/progress", Some(&Raw::from_string(message).unwrap()));
+        hear(&one, "notifications/progress", None);
+        let words = tries.follow("a", 2).await.message.unwrap();
+        assert!(words.chars().count() <= MESSAGE + 1, "{words}");
+    }
 }
