@@ -11,6 +11,7 @@ fn main() {
         "copy",
         "fit",
         "hub_state",
+        "open_page",
         "quit",
         "read_toml",
         "request",

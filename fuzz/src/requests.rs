@@ -8,7 +8,7 @@ use satchel_core::{
         ledger::{ActivityAsk, ReportAsk},
         request::{
             AnswerQuestion, Approve, CallTool, ConnectClient, FindServers, ImportServers, Request, RunAgain,
-            VerifyTrail,
+            TryTool, VerifyTrail,
         },
     },
 };
@@ -24,6 +24,7 @@ pub(crate) fn run(data: &[u8]) {
     passed_on::<AuditAsk>(&message);
     passed_on::<CallTool>(&message);
     passed_on::<RunAgain>(&message);
+    passed_on::<TryTool>(&message);
     passed_on::<AnswerQuestion>(&message);
     passed_on::<Approve>(&message);
     passed_on::<VerifyTrail>(&message);

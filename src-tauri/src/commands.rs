@@ -3,7 +3,12 @@
 use satchel_core::{
     edit::toml,
     hub::Method,
-    model::{Code, asks::Ask, control::Refusal},
+    model::{
+        Code,
+        asks::Ask,
+        control::Refusal,
+        request::{Request, TryTool, method_of},
+    },
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +18,8 @@ use crate::{
     autostart,
     choices::{Choices, Chosen},
     clipboard::Clipboard,
-    links, prompt,
+    links::{self, Shown},
+    prompt,
     serving::Serving,
     state::HubState,
     tray,
@@ -37,11 +43,26 @@ pub(crate) fn hub_state(serving: State<'_, Serving>) -> HubState {
 }
 
 #[tauri::command]
-pub(crate) async fn request(serving: State<'_, Serving>, request: Value) -> Result<Value, Refusal> {
+pub(crate) async fn request(
+    serving: State<'_, Serving>,
+    shown: State<'_, Shown>,
+    request: Value,
+) -> Result<Value, Refusal> {
     if !Method::of_message(&request)?.for_windows {
         return Err(Refusal::new(Code::NotForWindows, "the window may not ask for this", ""));
     }
-    links::handle(&serving, request).await
+    let tries = method_of(&request) == Some(TryTool::METHOD);
+    let answer = links::handle(&serving, request).await?;
+    if tries {
+        shown.remember(&answer);
+    }
+    Ok(answer)
+}
+
+/// A page that a tool's result names, when a person has agreed to visit it.
+#[tauri::command]
+pub(crate) fn open_page(shown: State<'_, Shown>, page: String) -> Result<(), Refusal> {
+    shown.open(&page)
 }
 
 /// What a pasted block of TOML says.

@@ -40,6 +40,7 @@ use crate::{
     choices::Chosen,
     clipboard::Clipboard,
     commands::About,
+    links::Shown,
     serving::{Options, Serving},
     state::HubState,
     tasks::Tasks,
@@ -155,6 +156,7 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
         .manage(tasks.clone())
         .manage(Clipboard::default())
         .manage(Wanted::default())
+        .manage(Shown::default())
         .manage(Chosen::in_directory(places.data.join("window")))
         .manage(Pages(places.data.join("window")))
         .manage(about)
@@ -168,6 +170,7 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
             commands::copy,
             commands::fit,
             commands::hub_state,
+            commands::open_page,
             commands::quit,
             commands::read_toml,
             commands::request,

@@ -1,5 +1,10 @@
 //! Pages that a person agreed to visit are opened here and nowhere else: of the web alone, by the address that was shown,
-//! and never through a shell.
+//! and never through a shell. A page of the window can make up no address: it names one that the hub or a result said.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use satchel_core::model::{
     Code,
@@ -11,6 +16,60 @@ use satchel_core::model::{
 use serde_json::{Value, json};
 
 use crate::serving::Serving;
+
+/// Results whose addresses are known, and bytes of text that are looked through in each.
+const RESULTS: usize = 8;
+const RESULT_BYTES: usize = 1024 * 1024;
+/// Longer addresses are not opened.
+const ADDRESS: usize = 4096;
+
+/// What was in the last results of tools that the window showed: the texts that may have addresses in them.
+#[derive(Default)]
+pub(crate) struct Shown(Mutex<VecDeque<Vec<String>>>);
+
+impl Shown {
+    /// The window is told what came of a tool that was tried: what it says can be visited.
+    pub(crate) fn remember(&self, answer: &Value) {
+        let text = answer["result"].as_str();
+        let Some(result) = text.and_then(|text| serde_json::from_str(text).ok()) else { return };
+        let (mut texts, mut left) = (vec![], RESULT_BYTES);
+        collect(result, &mut texts, &mut left);
+        let mut shown = self.shown();
+        shown.truncate(RESULTS - 1);
+        shown.push_front(texts);
+    }
+
+    /// Opens a page that stands in one of them.
+    ///
+    /// # Errors
+    /// Where none of them has this address, it is none of the web, or the browser cannot be started.
+    pub(crate) fn open(&self, page: &str) -> Result<(), Refusal> {
+        let is_address =
+            page.len() <= ADDRESS && !page.contains(|c: char| c.is_control() || c.is_whitespace());
+        let said = self.shown().iter().flatten().any(|text| text.contains(page));
+        if !is_address || !said {
+            return Err(Refusal::new(Code::NotOpened, "no result names this address", ""));
+        }
+        open(page)
+    }
+
+    fn shown(&self) -> MutexGuard<'_, VecDeque<Vec<String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Every text of a result in which an address may stand, until there are too many.
+fn collect(value: Value, texts: &mut Vec<String>, left: &mut usize) {
+    match value {
+        Value::String(text) if text.contains("http") && text.len() <= *left => {
+            *left -= text.len();
+            texts.push(text);
+        }
+        Value::Array(values) => values.into_iter().for_each(|value| collect(value, texts, left)),
+        Value::Object(fields) => fields.into_iter().for_each(|(_, value)| collect(value, texts, left)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
 
 /// Has the hub answer a request of the window; where that was consent to visit a page, opens it.
 pub(crate) async fn handle(serving: &Serving, message: Value) -> Result<Value, Refusal> {
@@ -60,5 +119,21 @@ mod tests {
         for page in ["file:///etc/passwd", "javascript:alert(1)", "/bin/sh", ""] {
             assert_eq!(open(page).unwrap_err().message, "only pages of the web are opened", "{page}");
         }
+    }
+
+    #[test]
+    fn only_addresses_that_a_result_named_are_opened() {
+        let shown = Shown::default();
+        let result = |text: &str| json!({ "result": json!({ "content": [{ "text": text }] }).to_string() });
+        shown.remember(&result("see file:///etc/passwd and (https://example.com/a)"));
+        let refused = |page: &str| shown.open(page).unwrap_err().message;
+        for page in ["https://example.com/b", "http://other.example", "https://example.com/a) x", ""] {
+            assert!(refused(page).contains("no result") || page.is_empty(), "{page}");
+        }
+        assert_eq!(refused("file:///etc/passwd"), "only pages of the web are opened");
+        for _ in 0..RESULTS {
+            shown.remember(&result("nothing"));
+        }
+        assert!(refused("https://example.com/a").contains("no result"), "it was long ago");
     }
 }

@@ -206,6 +206,14 @@ async fn nothing_that_servers_write_runs_leads_anywhere_or_fetches_anything_in_a
         visit(&page, &view).await;
         seen += 1;
     }
+    // Tools have pages, and are tried: what comes of it is such text, too.
+    for tool in ["hostile/tools/tool_3", "hostile/tools/tool_10", "poison-output/tools/echo"] {
+        visit(&page, &format!("/servers/{tool}")).await;
+    }
+    page.write("main .form .box", &strings(port)[0]).await;
+    page.click("[data-run]").await;
+    page.find("[data-out]").await;
+    nothing_happened(&page, "a result").await;
     page.run("dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))").await;
     page.write("[role=dialog] input, dialog input", "tool_").await;
     page.settled().await;

@@ -24,3 +24,4 @@ mod sign_in;
 mod spoofed;
 mod switching;
 mod tray;
+mod trying;

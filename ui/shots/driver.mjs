@@ -34,7 +34,7 @@ async function freePort() {
 
 /** Opens a browser window of this size. */
 export async function browser(width, height) {
-  const display = await firstLine(start("Xvfb", ["-displayfd", "1", "-screen", "0", "1600x1300x24", "-nolisten", "tcp"]));
+  const display = await firstLine(start("Xvfb", ["-displayfd", "1", "-screen", "0", "2600x1600x24", "-nolisten", "tcp"]));
   const port = await freePort();
   const env = { DISPLAY: `:${display}`, GDK_BACKEND: "x11", NO_AT_BRIDGE: "1", WEBKIT_SKIA_ENABLE_CPU_RENDERING: "1" };
   start("WebKitWebDriver", [`--port=${port}`, "--host=127.0.0.1"], env);

@@ -20,6 +20,8 @@ export async function open() {
       still.textContent = "*,*::before,*::after{animation:none!important;transition:none!important;caret-color:transparent!important}";
       document.head.append(still);`);
     await page.drawn();
+    // What is read later is waited for.
+    if (/\/tools\/./.test(place)) await page.later("const done = arguments[0]; const look = () => (document.querySelector('[data-run]') ? done() : setTimeout(look, 20)); look()");
     if (act) await page.run(act);
     await page.later("const done = arguments[0]; setTimeout(done, 180)");
     await page.drawn();

@@ -2,6 +2,9 @@
 const press = (key) => `dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", ctrlKey: true, bubbles: true }))`;
 const click = (css) => `document.querySelector(${JSON.stringify(css)}).click()`;
 
+/** Writes something into these fields, and runs. */
+const tried = (names) => `for (const name of ${names}) { const label = [...document.querySelectorAll("label.mono")].find((one) => one.textContent === name); label.control.value = name === "number" ? "7" : name; label.control.dispatchEvent(new Event("input", { bubbles: true })); } document.querySelector("[data-run]").click();`;
+
 /** @type {{ name: string, scene?: string, place: string, act?: string, size?: [number, number], language?: string, dir?: string, long?: boolean }[]} */
 export const screens = [
   { name: "servers", place: "/servers/github" },
@@ -14,6 +17,22 @@ export const screens = [
   { name: "servers-credential", place: "/servers/postgres" },
   { name: "servers-starting", place: "/servers/playwright" },
   { name: "servers-tools", place: "/servers/github/tools" },
+  { name: "tool", place: "/servers/github/tools/search_issues" },
+  { name: "tool-write", place: "/servers/github/tools/create_issue" },
+  { name: "tool-table", place: "/servers/github/tools/search_issues", act: tried('["query","owner"]') },
+  { name: "tool-markdown", place: "/servers/github/tools/create_issue", act: tried('["owner","repo","title"]') },
+  { name: "tool-picture", place: "/servers/github/tools/get_file_contents", act: tried('["owner","repo","path"]') },
+  { name: "tool-tree", place: "/servers/github/tools/list_pull_requests", act: tried("[]") },
+  { name: "tool-failed", place: "/servers/github/tools/merge_pull_request", act: tried('["number"]') },
+  { name: "tool-missing", place: "/servers/github/tools/search_issues", act: tried("[]") },
+  { name: "tool-runs", scene: "slow", place: "/servers/github/tools/list_pull_requests", act: tried("[]") },
+  { name: "tool-wide", place: "/servers/github/tools/create_issue", size: [2560, 1440] },
+  { name: "tool-narrow", place: "/servers/github/tools/create_issue", size: [800, 600] },
+  { name: "tool-german", place: "/servers/github/tools/search_issues", language: "de" },
+  { name: "tool-wordy", place: "/servers/github/tools/search_issues", long: true, size: [620, 700] },
+  { name: "tool-rtl", place: "/servers/github/tools/create_issue", dir: "rtl" },
+  { name: "again", place: "/activity/417", act: click("[data-pane] .act button, main .act button") },
+  { name: "welcome-3-here", place: "/welcome/3", size: [880, 900], act: click(".own-act button") },
   { name: "servers-log", place: "/servers/github/log" },
   { name: "servers-setup", place: "/servers/github/setup" },
   { name: "servers-edit", place: "/servers/github/setup", act: click(".pane section h3 button") },

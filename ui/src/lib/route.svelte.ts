@@ -1,4 +1,4 @@
-// Where the window is: `/servers/NAME/TAB`, `/catalog/ID`, `/settings`. Kept in the address, and over a restart.
+// Where the window is: `/servers/NAME/TAB`, `/servers/NAME/tools/TOOL`, `/catalog/ID`, `/settings`. Kept in the address, and over a restart.
 
 export const screens = ["servers", "catalog", "activity", "savings", "clients", "settings", "welcome"] as const;
 export type Screen = (typeof screens)[number];
@@ -12,19 +12,23 @@ export interface Route {
   /** The server chosen on Servers. */
   server: string | undefined;
   tab: Tab;
+  /** The tool that is open on the tab of tools. */
+  tool: string | undefined;
 }
 
 export function parse(path: string): Route {
-  const [first, second, third] = path.replace(/^#?\/?/, "").split("/").map(decode);
+  const [first, second, third, fourth] = path.replace(/^#?\/?/, "").split("/").map(decode);
   const screen = screens.find((one) => one === first) ?? "servers";
   const item = second || undefined;
-  return { screen, item, server: screen === "servers" ? item : undefined, tab: tabs.find((one) => one === third) ?? "overview" };
+  return { screen, item, server: screen === "servers" ? item : undefined, tab: tabs.find((one) => one === third) ?? "overview", tool: third === "tools" ? fourth || undefined : undefined };
 }
 
 export function path(server?: string, tab: Tab = "overview"): string {
   if (server === undefined) return "/servers";
   return `/servers/${encodeURIComponent(server)}${tab === "overview" ? "" : `/${tab}`}`;
 }
+
+export const toolAt = (server: string, tool: string) => `${path(server, "tools")}/${encodeURIComponent(tool)}`;
 
 export const at = (screen: Screen, item?: string | number) => `/${screen}${item === undefined ? "" : `/${encodeURIComponent(item)}`}`;
 
@@ -37,7 +41,7 @@ function decode(part: string): string {
 }
 
 export class Router {
-  route = $state<Route>({ screen: "servers", item: undefined, server: undefined, tab: "overview" });
+  route = $state<Route>({ screen: "servers", item: undefined, server: undefined, tab: "overview", tool: undefined });
 
   constructor() {
     this.#read();

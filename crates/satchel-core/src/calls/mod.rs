@@ -1,15 +1,17 @@
-//! State shared by calls in flight: concurrency limits, circuit breakers, ownership of tasks, and results too long for
-//! a client. Each part guards its state with one short lock; none is held across an `await`.
+//! State shared by calls in flight: concurrency limits, circuit breakers, ownership of tasks, results too long for a
+//! client, and what a person tries. Each part guards its state with one short lock; none is held across an `await`.
 
 pub mod breakers;
 pub mod owned;
 pub mod results;
 pub mod slots;
+pub mod tries;
 
 use breakers::Breakers;
 use owned::Owned;
 use results::Results;
 use slots::Slots;
+use tries::Tries;
 
 /// Calls in flight over all servers, and how many of them each client can always have.
 const CALLS: usize = 1024;
@@ -26,6 +28,8 @@ pub struct Calls {
     pub owned: Owned,
     /// Results that were too long for a client.
     pub results: Results,
+    /// What a person tries in the window.
+    pub tries: Tries,
 }
 
 impl Default for Calls {
@@ -35,6 +39,7 @@ impl Default for Calls {
             breakers: Breakers::default(),
             owned: Owned::default(),
             results: Results::default(),
+            tries: Tries::default(),
         }
     }
 }

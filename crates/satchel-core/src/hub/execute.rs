@@ -48,6 +48,19 @@ impl Hub {
         hand.execute(&Caller::alone("satchel"), path, params, false).await
     }
 
+    /// The same for a person who calls as a client does: a rule may have them asked.
+    ///
+    /// # Errors
+    /// As [`Self::execute_tool`].
+    pub(super) async fn execute_whole(
+        &self,
+        caller: &Caller,
+        path: &str,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        self.execute(caller, path, params, false).await
+    }
+
     async fn execute(
         &self,
         caller: &Caller,

@@ -40,6 +40,7 @@ mod servers;
 mod settings;
 mod sign_in;
 mod surface;
+mod trying;
 #[cfg(test)]
 mod typescript;
 mod usage;

@@ -143,9 +143,9 @@ impl Hub {
         tool_result(&result, as_text)
     }
 
-    /// Observes the call of a person.
-    pub(super) fn observe_face(&self, path: &str, arguments: &Raw) -> Observer {
-        let visit = Visit { face: true, ..recorder::visit("satchel", Program::default(), "", None) };
+    /// Observes the call of a person, who goes by this name.
+    pub(super) fn observe_face(&self, name: &str, path: &str, arguments: &Raw) -> Observer {
+        let visit = Visit { face: true, ..recorder::visit(name, Program::default(), "", None) };
         let named = self.read_path(path).ok();
         let name = named.as_ref().map_or(path, |path| path.tool.as_str());
         let request = format!(r#"{{"name":{},"arguments":{}}}"#, Value::from(name), arguments.get());

@@ -16,10 +16,10 @@ use serde_json::Value;
 use super::{
     ApplyError, CallFailure, Failed, Hub, USUAL_PORT,
     authorize::{self, nothing},
-    listings, profiles, sign_in,
+    listings, profiles, sign_in, trying,
 };
 use crate::{
-    catalog::Aids,
+    catalog::{Aids, Catalog, ToolEntry},
     config::change::ChangeError,
     model::{
         Code, Origin, ServerName,
@@ -46,7 +46,7 @@ type Handling<'a, Answer> = Pin<Box<dyn Future<Output = Result<Answer, Refusal>>
 /// A request that the hub handles.
 pub trait Handle: Request {
     /// May a page of the window ask for it? It shows what strangers wrote, and gets no more than it needs: it can make
-    /// no token, and call no tool but one that a client called before.
+    /// no token, and calls tools as a client does, by rules and approvals.
     const FOR_WINDOWS: bool;
 
     /// May whoever this handle acts for have it done?
@@ -174,7 +174,16 @@ methods! {
 
     // Calls, as scripts make them.
     CallTool, CHANNEL, nothing, |hub, CallTool { tool_path, arguments }| hub.call_as_given(&tool_path, &arguments).await;
-    RunAgain, WINDOWS, nothing, |hub, RunAgain { id, arguments }| hub.run_again(id, arguments).await;
+    RunAgain, CHANNEL, nothing, |hub, RunAgain { id, arguments }| hub.run_again(id, arguments).await;
+
+    // Calls, as a person makes them in the window.
+    GetTool, WINDOWS, nothing, |hub, GetTool { tool_path }| trying::tool(hub, &tool_path);
+    TryTool, WINDOWS, nothing, |hub, wanted| trying::try_tool(hub, wanted).await;
+    FollowTry, WINDOWS, nothing, |hub, FollowTry { run, seen }| Ok(hub.calls().tries.follow(&run, seen).await);
+    CancelTry, WINDOWS, nothing, |hub, CancelTry { run }| {
+        hub.calls().tries.cancel(&run);
+        done(())
+    };
 
     // What runs goes on, or ends. A person paused it, and knows why.
     Restart, WINDOWS, nothing, |hub, Restart { server }| hub.restart(&server).await.and_then(done);
@@ -416,26 +425,37 @@ impl Hub {
         };
         let line = |found: &crate::catalog::Found<'_>| {
             let crate::catalog::Found { server, tool, .. } = *found;
-            let version = catalog.offer(server.as_str()).and_then(|offer| offer.version(tool));
-            let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
-            let crate::trust::rules::Decision { permit, rule } = self.decision(&path);
-            ToolLine {
-                tool_path: format!("{}:{}", server.in_path(), tool.name),
-                description: tool.summary(DESCRIPTION),
-                signature: tool.signature().to_owned(),
-                tokens: tool.tokens.get().copied(),
-                category: tool.category(),
-                complexity: tool.complexity(),
-                version: version.map_or(0, |version| version.number),
-                first_seen_ms: version.map(|version| version.first_ms),
-                changed_ms: version.and_then(|version| version.changed_ms),
-                why: why(found),
-                nature: tool.nature().clone(),
-                permit,
-                rule,
-            }
+            self.tool_line(&catalog, server, tool, why(found))
         };
         Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
+    }
+
+    /// A tool as faces list it.
+    pub(super) fn tool_line(
+        &self,
+        catalog: &Catalog,
+        server: &ServerName,
+        tool: &ToolEntry,
+        why: Option<String>,
+    ) -> ToolLine {
+        let version = catalog.offer(server.as_str()).and_then(|offer| offer.version(tool));
+        let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
+        let crate::trust::rules::Decision { permit, rule } = self.decision(&path);
+        ToolLine {
+            tool_path: format!("{}:{}", server.in_path(), tool.name),
+            description: tool.summary(DESCRIPTION),
+            signature: tool.signature().to_owned(),
+            tokens: tool.tokens.get().copied(),
+            category: tool.category(),
+            complexity: tool.complexity(),
+            version: version.map_or(0, |version| version.number),
+            first_seen_ms: version.map(|version| version.first_ms),
+            changed_ms: version.and_then(|version| version.changed_ms),
+            why,
+            nature: tool.nature().clone(),
+            permit,
+            rule,
+        }
     }
 
     /// Arguments that come as a text of JSON keep every digit, and so does the result, which is a text then.
@@ -451,13 +471,9 @@ impl Hub {
         if !raw.get().starts_with('{') {
             return Err(Refusal::new(Code::BadArguments, "the arguments must be a JSON object", ""));
         }
-        let observed = self.observed(&self.observe_face(path, &raw));
+        let observed = self.observed(&self.observe_face("satchel", path, &raw));
         let running = observed.execute_for_face(path, raw).await?;
-        match running.finish().await {
-            Ok(result) => Ok(result),
-            Err(Failed::Upstream(error)) => Err(Refusal::new(Code::UpstreamError, error.to_string(), "")),
-            Err(Failed::Hub(failure)) => Err(failure.into()),
-        }
+        Ok(running.finish().await?)
     }
 
     fn connect(&self, client: &str, ephemeral: bool) -> Result<Connection, Refusal> {
@@ -528,6 +544,15 @@ impl From<SecretError> for Refusal {
             | SecretError::Failed(_) => error.code().unwrap_or(Code::SecretStore),
         };
         Refusal::new(code, error.to_string(), error.code().map_or("", |code| code.action()))
+    }
+}
+
+impl From<Failed> for Refusal {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Upstream(error) => Refusal::new(Code::UpstreamError, error.to_string(), ""),
+            Failed::Hub(failure) => failure.into(),
+        }
     }
 }
 

@@ -130,7 +130,7 @@ codes! {
     WhichClient = "which_client",
     /// There is no such call in the history.
     UnknownCall = "unknown_call",
-    /// There is no such server or tool to hide.
+    /// There is no such server or tool.
     UnknownPath = "unknown",
     /// A page of ours was used already, or is too old.
     UnknownPage = "unknown_page",
@@ -210,6 +210,10 @@ codes! {
     NotRepeatable = "not_repeatable",
     /// The arguments of a call in the history were not kept.
     ArgumentsNotKept = "arguments_not_kept",
+    /// A person cancelled a call.
+    Cancelled = "cancelled",
+    /// More calls are under way than may be.
+    TooMany = "too_many",
     /// The hub is ending.
     Closing = "closing",
     /// The hub is not open.
@@ -424,6 +428,8 @@ impl Code {
             | Code::CallFailed
             | Code::NotRepeatable
             | Code::ArgumentsNotKept
+            | Code::Cancelled
+            | Code::TooMany
             | Code::Closing
             | Code::NotOpen
             | Code::Panicked

@@ -23,6 +23,7 @@ pub mod secret;
 pub mod server;
 pub mod snapshot;
 pub mod trail;
+pub mod trying;
 pub(crate) mod words;
 
 pub use code::Code;

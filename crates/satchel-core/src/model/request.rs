@@ -22,6 +22,7 @@ use super::{
     oauth::{AccountLine, SignInPage, SignInView},
     package::{PackageView, Pinned},
     trail::{TrailAsk, TrailHead, TrailPage, TrailVerdict},
+    trying::{ToolDetails, Tried, TryProgress},
 };
 
 /// The key of a message under which its method stands, beside the fields of the request.
@@ -120,6 +121,37 @@ requests! {
         #[cfg_attr(test, ts(type = "unknown"))]
         arguments: Value,
     } -> ToolResult;
+
+    /// Everything about one tool.
+    "tool": GetTool {
+        /// `server:tool`.
+        tool_path: String,
+    } -> ToolDetails;
+
+    /// Has a person in the window try a tool, as the client [`super::trying::WINDOW`]: rules, approvals and records are
+    /// as for any other.
+    "try_tool": TryTool {
+        /// A name for it that no other call under way has.
+        run: String,
+        /// `server:tool`.
+        tool_path: String,
+        /// Its arguments: the text of a JSON object, in which every digit counts.
+        arguments: String,
+    } -> Tried;
+
+    /// How a call of [`TryTool`] gets on. Answered when there is news, or after some seconds.
+    "follow_try": FollowTry {
+        /// Which.
+        run: String,
+        /// [`TryProgress::seen`] of the last answer; 0 at first.
+        seen: u64,
+    } -> TryProgress;
+
+    /// Cancels a call of [`TryTool`].
+    "cancel_try": CancelTry {
+        /// Which.
+        run: String,
+    } -> Done;
 
     /// Looks for servers in what is known here of registries.
     "search_listed": SearchListed {

@@ -19,6 +19,7 @@ export const hub: Hub = {
   choose: (choices) => invoke("choose", { choices }),
   readToml: (text) => invoke("read_toml", { text }),
   copy: (text) => invoke("copy", { text }),
+  openPage: (page) => invoke("open_page", { page }),
   tryAgain: () => invoke("try_again"),
   quit: () => invoke("quit"),
 };

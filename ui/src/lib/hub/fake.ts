@@ -1,8 +1,9 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import { parse as parseToml } from "smol-toml";
-import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, HubState, Imported, KnownClient, Left, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, ToolList } from "./generated";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, HubState, Imported, KnownClient, Left, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, ToolList, Tried, TryProgress } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
+import * as tools from "./pretendTools";
 
 export interface FakeHub extends Hub {
   /** Replaces the state, as if the core had said so. */
@@ -19,6 +20,8 @@ export interface FakeHub extends Hub {
   readonly requests: Request[];
   /** What was copied last. */
   readonly copied: string | undefined;
+  /** The page that was opened last. */
+  readonly opened: string | undefined;
   /** Answers the next request of this method with a refusal. */
   refuseNext(kind: Request["do"], refusal: Refusal): void;
 }
@@ -78,6 +81,8 @@ export interface Telling {
   found?: boolean;
   /** Do providers take tokens back? */
   revoked?: boolean;
+  /** Tools that are tried do not end by themselves. */
+  slow?: boolean;
   /** Servers that want a sign-in as soon as they are added. */
   closed?: string[];
 }
@@ -95,6 +100,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   let state = initial;
   let atLogin = false;
   let copied: string | undefined;
+  let opened: string | undefined;
   const requests: Request[] = [];
   const refusals = new Map<Request["do"], Refusal>();
   const heardState = new Set<(state: HubState) => void>();
@@ -122,6 +128,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   };
 
   const serverNamed = (name: string) => (state.hub === "open" ? state.snapshot.servers.find((server) => server.name === name) : undefined);
+  const running = new Map<string, () => void>();
   const packages = new Map(Object.entries(telling.packages ?? {}));
   const removed = new Map<string, ServerView>();
   const entryText = (name: string) => [JSON.stringify(entryOf(name))];
@@ -262,8 +269,20 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return pretend.detail(calls, request.id);
       case "report":
         return telling.days ? pretend.report(request.by, request.days === null ? telling.days : Math.min(telling.days, request.days), began) : pretend.noReport(request.by);
-      case "run_again":
-        return { content: [{ type: "text", text: "done" }] };
+      case "tool":
+        return tools.tool(request.tool_path);
+      case "try_tool":
+        return new Promise((done) => {
+          const answer = () => done({ result: tools.result(request.tool_path, request.arguments), took_ms: 412 } satisfies Tried);
+          if (telling.slow) running.set(request.run, answer);
+          else answer();
+        });
+      case "follow_try":
+        if (!running.has(request.run)) return { seen: request.seen, progress: null, total: null, message: null, over: true } satisfies TryProgress;
+        return request.seen === 0 ? ({ seen: 1, progress: 3, total: 8, message: "Reading page 3", over: false } satisfies TryProgress) : new Promise(() => {});
+      case "cancel_try":
+        running.get(request.run)?.();
+        return {};
       case "list_clients":
         return known;
       case "connect_client": {
@@ -306,8 +325,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         change(request.server, { last_failure: null, fresh: false, state: "ready", in_flight: 0, sleeps_at_ms: Date.now() + 180_000 });
         return {};
       case "tools": {
-        const names = ["search_issues", "create_issue", "get_file_contents", "list_pull_requests", "merge_pull_request"];
-        const tools = names.map((name, at) => ({
+        const lines = tools.toolNames.map((name, at) => ({
           tool_path: `${request.server ?? "github"}:${name}`,
           description: `${name.replaceAll("_", " ").replace(/^./, (c) => c.toUpperCase())}.`,
           signature: `${name}(owner: string, repo: string)`,
@@ -321,7 +339,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           permit: permits.get(`${request.server ?? "github"}:${name}`) ?? "allow",
           rule: at === 1 || at === 4 ? "what writes is allowed" : "what reads is allowed",
         }));
-        return { tools, total: tools.length } satisfies ToolList;
+        return { tools: lines, total: lines.length } satisfies ToolList;
       }
       case "approvals":
         return {
@@ -411,6 +429,10 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       copied = text;
       return Promise.resolve();
     },
+    openPage: (page) => {
+      opened = page;
+      return Promise.resolve();
+    },
     tryAgain: () => Promise.resolve(become({ hub: "opening" })),
     quit: () => Promise.resolve(),
     become,
@@ -423,6 +445,9 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     requests,
     get copied() {
       return copied;
+    },
+    get opened() {
+      return opened;
     },
     refuseNext: (kind, refusal) => void refusals.set(kind, refusal),
   };

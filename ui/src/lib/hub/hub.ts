@@ -38,6 +38,8 @@ export interface Hub {
   /** What a block of TOML says; rejects with a `Refusal` that names the place where reading stopped. */
   readToml(text: string): Promise<unknown>;
   copy(text: string): Promise<void>;
+  /** Opens a page in the browser that a tool's result names; rejects with a `Refusal` for any other. */
+  openPage(page: string): Promise<void>;
   /** Opens the hub again after it was held by another program or stopped. */
   tryAgain(): Promise<void>;
   quit(): Promise<void>;

@@ -152,6 +152,7 @@ export const tellings: Record<string, Telling> = {
   profiles: { calls: 420, days: 30, clients },
   changed: { clients, approvals: changed() },
   signins: { clients, revoked: false },
+  slow: { clients, slow: true },
 };
 
 /** The scene of this name, played. */
@@ -179,6 +180,7 @@ export const scenes: Record<string, () => HubState> = {
   usual: () => lived(),
   many: () => lived({ ledger: { newest: 5000, calls_hour: 170, failures_hour: 9, net_today: 83_214, records: true, learns: true } }),
   early: () => lived(),
+  slow: () => lived(),
   paused: () => lived({ paused: { until_ms: now + 3_600_000 } }),
   profiles: () =>
     lived({

@@ -627,7 +627,15 @@ impl Running {
     }
 
     /// Waits for the end, passing over notes. Nobody is there to answer questions.
-    pub async fn finish(mut self) -> Result<Box<Raw>, Failed> {
+    pub async fn finish(self) -> Result<Box<Raw>, Failed> {
+        self.finish_hearing(|_, _| {}).await
+    }
+
+    /// The same for somebody who hears the notes: their methods and parameters.
+    pub(super) async fn finish_hearing(
+        mut self,
+        mut hear: impl FnMut(&str, Option<&Raw>),
+    ) -> Result<Box<Raw>, Failed> {
         loop {
             match self.next().await {
                 Step::End(end) => return end,
@@ -635,7 +643,7 @@ impl Running {
                     let message = format!("nobody is there to answer {}", question.method);
                     self.answer(&question.key, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
                 }
-                Step::Note { .. } => {}
+                Step::Note { method, params } => hear(&method, params.as_deref()),
             }
         }
     }

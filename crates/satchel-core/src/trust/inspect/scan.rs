@@ -39,6 +39,8 @@ const COMPACT: [&str; 10] = [
     "privatekey",
     "secret",
 ];
+/// So many spaces without a width may be left over in one text.
+const LEFT_OVER: usize = 8;
 /// Encoded texts inside encoded texts are followed so far.
 const DEPTH: usize = 2;
 
@@ -87,11 +89,26 @@ fn apart(spots: Vec<Spot>) -> Vec<Spot> {
 }
 
 fn hidden(text: &str, spots: &mut Vec<Spot>) {
-    for range in clean::hidden(text) {
+    let ranges = clean::hidden(text);
+    // Copied from a web page, a text has some spaces without a width between its words. So few carry nothing, and no client
+    // gets them. Inside a word they are there to divide it.
+    let left_over = |range: &Range<usize>| {
+        let before = text[..range.start].chars().next_back().is_some_and(char::is_alphanumeric);
+        let after = text[range.end..].chars().next().is_some_and(char::is_alphanumeric);
+        !(before && after) && text[range.clone()].chars().all(is_widthless)
+    };
+    let count: usize = ranges.iter().map(|range| text[range.clone()].chars().count()).sum();
+    let few = count <= LEFT_OVER && ranges.iter().all(left_over);
+    for range in ranges {
         let controls = text[range.clone()].chars().all(char::is_control);
         let about = if controls { Odd::ControlCharacters } else { Odd::HiddenText };
-        spots.push(Spot::of(about, range));
+        spots.push(Spot { plain: !few, ..Spot::of(about, range) });
     }
+}
+
+/// Spaces without a width.
+fn is_widthless(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{feff}' | '\u{2060}')
 }
 
 /// What the words say.

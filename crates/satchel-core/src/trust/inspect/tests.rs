@@ -108,6 +108,21 @@ fn what_no_pattern_fits_is_marked_where_it_is_and_holds_nothing_back() {
 }
 
 #[test]
+fn few_spaces_without_a_width_between_words_are_told_and_hold_nothing_back() {
+    let alarms = |text: &str| is_alarming(&Tree::of(&Raw::from_string(described(text).to_string()).unwrap()));
+    let copied = "See the section How \u{200b}\u{200b}to obtain an ID\u{feff} of the guide.";
+    assert_eq!(found(&described(copied)), [Odd::HiddenText, Odd::HiddenText]);
+    assert!(!alarms(copied));
+    assert!(alarms("We\u{200b}ather of a city."), "a word is divided");
+    assert!(
+        alarms(&format!("Weather {}of a city.", "\u{200b}".repeat(9))),
+        "so many can stand for a message"
+    );
+    assert!(alarms("Weather \u{200c}of a city."), "two kinds can stand for bits");
+    assert!(alarms(&format!("Weather. \u{200b} {ORDER}")), "and an order is one with them");
+}
+
+#[test]
 fn what_a_server_says_in_each_of_its_tools_is_told_once() {
     let around = Around { server: "s", own: &BTreeSet::new(), servers: &BTreeSet::new() };
     let of =

@@ -1,0 +1,146 @@
+//! Calls that a person tries in the window, by the names that the window gave them: how each gets on, and a way to cancel
+//! it. Knows nothing of tools and servers.
+//!
+//! Theory of operation: whoever makes the call holds a [`Try`], tells it what the server says, and gives up when it is
+//! cancelled. Dropping it ends whoever follows.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::trying::TryProgress;
+
+/// One window shows one tool at a time; more than these are nobody's.
+const MOST: usize = 16;
+/// A name that the window makes up is shorter.
+const NAME: usize = 64;
+/// How long news are waited for.
+const NEWS: Duration = Duration::from_secs(20);
+
+/// The calls under way.
+#[derive(Debug, Clone, Default)]
+pub struct Tries(Arc<Mutex<BTreeMap<String, Under>>>);
+
+#[derive(Debug)]
+struct Under {
+    cancelled: CancellationToken,
+    news: watch::Receiver<TryProgress>,
+}
+
+/// One of them, for whoever makes it.
+#[derive(Debug)]
+pub struct Try {
+    tries: Tries,
+    run: String,
+    cancelled: CancellationToken,
+    news: watch::Sender<TryProgress>,
+}
+
+impl Tries {
+    /// Begins one; `None` where there are too many, or one of this name.
+    pub fn begin(&self, run: &str) -> Option<Try> {
+        let mut all = self.all();
+        if all.len() >= MOST || run.len() > NAME || all.contains_key(run) {
+            return None;
+        }
+        let (cancelled, (news, heard)) = (CancellationToken::new(), watch::channel(TryProgress::default()));
+        all.insert(run.to_owned(), Under { cancelled: cancelled.clone(), news: heard });
+        Some(Try { tries: self.clone(), run: run.to_owned(), cancelled, news })
+    }
+
+    /// Has it given up, where there is one of this name.
+    pub fn cancel(&self, run: &str) {
+        if let Some(under) = self.all().get(run) {
+            under.cancelled.cancel();
+        }
+    }
+
+    /// How it gets on, once that is newer than `seen`, or after some seconds.
+    pub async fn follow(&self, run: &str, seen: u64) -> TryProgress {
+        let known = self.all().get(run).map(|under| under.news.clone());
+        let Some(mut news) = known else { return TryProgress { seen, over: true, ..TryProgress::default() } };
+        let over =
+            matches!(tokio::time::timeout(NEWS, news.wait_for(|now| now.seen > seen)).await, Ok(Err(_)));
+        let now = news.borrow().clone();
+        TryProgress { over, ..now }
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Under>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Try {
+    /// Resolves when a person has cancelled it.
+    pub async fn cancelled(&self) {
+        self.cancelled.cancelled().await;
+    }
+
+    /// The server says how it gets on. A word that is left out leaves what was said before.
+    pub fn tell(&self, progress: Option<f64>, total: Option<f64>, message: Option<String>) {
+        self.news.send_modify(|now| {
+            now.seen += 1;
+            now.progress = progress.or(now.progress);
+            now.total = total.or(now.total);
+            now.message = message.or(now.message.take());
+        });
+    }
+}
+
+impl Drop for Try {
+    fn drop(&mut self) {
+        self.tries.all().remove(&self.run);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_follows_hears_the_newest_word_once_and_the_end() {
+        let tries = Tries::default();
+        let one = tries.begin("a").unwrap();
+        one.tell(Some(1.0), Some(4.0), Some("begins".into()));
+        one.tell(Some(2.0), None, None);
+        let now = tries.follow("a", 0).await;
+        let expected = TryProgress {
+            seen: 2,
+            progress: Some(2.0),
+            total: Some(4.0),
+            message: Some("begins".into()),
+            over: false,
+        };
+        assert_eq!(now, expected);
+        assert_eq!(tries.follow("a", 2).await, expected, "without news it is answered after a while");
+        let following = tries.clone();
+        let (end, ()) = tokio::join!(following.follow("a", 2), async { drop(one) });
+        assert!(end.over);
+        assert!(tries.follow("a", 0).await.over);
+    }
+
+    #[tokio::test]
+    async fn it_is_cancelled_by_its_name_alone() {
+        let tries = Tries::default();
+        let (one, other) = (tries.begin("a").unwrap(), tries.begin("b").unwrap());
+        tries.cancel("b");
+        tries.cancel("c");
+        other.cancelled().await;
+        assert!(!one.cancelled.is_cancelled());
+    }
+
+    #[test]
+    fn names_are_short_each_is_one_calls_and_there_are_few() {
+        let tries = Tries::default();
+        let held: Vec<Try> = (0..MOST).filter_map(|at| tries.begin(&at.to_string())).collect();
+        assert_eq!((held.len(), tries.begin("more").is_some()), (MOST, false));
+        drop(held);
+        let one = tries.begin("a");
+        assert!(one.is_some() && tries.begin("a").is_none() && tries.begin(&"a".repeat(NAME + 1)).is_none());
+    }
+}

@@ -1,0 +1,117 @@
+//! Tries a tool for a person in the window: the call goes the way of any client's, and can be followed and cancelled.
+//! Answers of people to what a server asks come through the queue of [`crate::prompts`], as for every call.
+
+use satchel_mcp::{Raw, RawObject};
+use tokio::time::Instant;
+
+use super::{Hub, requests::unknown_server};
+use crate::{
+    bridge::Caller,
+    calls::tries::Try,
+    catalog::entry::shorten,
+    model::{
+        Code, Origin,
+        control::Refusal,
+        request::TryTool,
+        trying::{ToolDetails, Tried, WINDOW},
+    },
+    trust::clean,
+};
+
+/// What a server says of its progress is cut after so many characters.
+const MESSAGE: usize = 300;
+
+/// Everything about one tool.
+pub(super) fn tool(hub: &Hub, path: &str) -> Result<ToolDetails, Refusal> {
+    let unknown = |why: String| Refusal::new(Code::UnknownPath, why, "Look at the tools of its server.");
+    let path = hub.read_path(path).map_err(|error| unknown(error.to_string()))?;
+    if !hub.servers().contains_key(&path.server) {
+        return Err(unknown_server(path.server.as_str()));
+    }
+    let catalog = hub.inner.servers.catalog();
+    let Some(tool) = catalog.tool(&path) else {
+        hub.refuse_hidden_tool(&path)?;
+        return Err(unknown(format!("there is no tool \"{path}\"")));
+    };
+    let line = hub.tool_line(&catalog, &path.server, tool, None);
+    Ok(ToolDetails { line, definition: clean::raw(&tool.raw).get().to_owned() })
+}
+
+/// Calls a tool as a client does, until it ends or is cancelled.
+pub(super) async fn try_tool(hub: &Hub, wanted: TryTool) -> Result<Tried, Refusal> {
+    let bad = |why: &str| Refusal::new(Code::BadArguments, why, "");
+    let arguments = Raw::from_string(wanted.arguments).map_err(|error| bad(&error.to_string()))?;
+    if !arguments.get().starts_with('{') {
+        return Err(bad("the arguments must be a JSON object"));
+    }
+    let too_many = || Refusal::new(Code::TooMany, "too many tools are being tried", "Cancel one first.");
+    let one = hub.calls().tries.begin(&wanted.run).ok_or_else(too_many)?;
+    let began = Instant::now();
+    let result = tokio::select! {
+        result = Box::pin(carried_out(hub, &wanted.tool_path, arguments, &one)) => result?,
+        () = one.cancelled() => return Err(Refusal::new(Code::Cancelled, "the call was cancelled", "")),
+    };
+    Ok(Tried {
+        took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        result: result.get().to_owned(),
+    })
+}
+
+async fn carried_out(hub: &Hub, path: &str, arguments: Box<Raw>, one: &Try) -> Result<Box<Raw>, Refusal> {
+    let client = if hub.origin.as_deref() == Some(&Origin::Window) { WINDOW } else { "satchel" };
+    let observed = hub.observed(&hub.observe_face(client, path, &arguments));
+    let mut params = RawObject::new();
+    params.set("arguments", arguments);
+    let mut meta = RawObject::new();
+    // Numbers always serialize.
+    let _ = meta.put("progressToken", &0);
+    params.set("_meta", meta.to_raw());
+    let running = observed.execute_whole(&Caller::alone(client), path, params).await?;
+    Ok(running.finish_hearing(|method, params| hear(one, method, params)).await?)
+}
+
+fn hear(one: &Try, method: &str, params: Option<&Raw>) {
+    if method != "notifications/progress" {
+        return;
+    }
+    let said = params.and_then(|params| RawObject::parse(params).ok()).unwrap_or_default();
+    let number = |key: &str| said.read::<f64>(key).filter(|number| number.is_finite());
+    let message = said.text("message").map(|message| clean::visible(&shorten(&message, MESSAGE)));
+    one.tell(number("progress"), number("total"), message);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{calls::tries::Tries, model::trying::TryProgress};
+
+    #[tokio::test]
+    async fn progress_is_heard_as_numbers_and_words_without_hidden_signs() {
+        let tries = Tries::default();
+        let one = tries.begin("a").unwrap();
+        let long = "word ".repeat(200);
+        for (method, params) in [
+            ("notifications/message", r#"{"progress":9}"#.to_owned()),
+            (
+                "notifications/progress",
+                r#"{"progressToken":0,"progress":1,"total":"many","message":"a\u200bb"}"#.to_owned(),
+            ),
+        ] {
+            hear(&one, method, Some(&Raw::from_string(params).unwrap()));
+        }
+        let heard = tries.follow("a", 0).await;
+        let expected = TryProgress {
+            seen: 1,
+            progress: Some(1.0),
+            total: None,
+            message: Some("a\\u{200b}b".into()),
+            over: false,
+        };
+        assert_eq!(heard, expected);
+        let message = format!(r#"{{"message":"{long}"}}"#);
+        hear(&one, "notifications/progress", Some(&Raw::from_string(message).unwrap()));
+        hear(&one, "notifications/progress", None);
+        let words = tries.follow("a", 2).await.message.unwrap();
+        assert!(words.chars().count() <= MESSAGE + 1, "{words}");
+    }
+}

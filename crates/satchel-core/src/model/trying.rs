@@ -1,0 +1,46 @@
+//! What the window knows of one tool, and of a call of it that a person makes there. What comes of a call is the server's
+//! own text; nothing here reads it.
+
+use serde::{Deserialize, Serialize};
+
+use super::control::ToolLine;
+
+/// As which client a person calls tools in the window: rules, approvals and records name it so. It is no id that a token
+/// can be made for.
+pub const WINDOW: &str = "Satchel window";
+
+/// Everything about one tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ToolDetails {
+    /// As it is listed.
+    pub line: ToolLine,
+    /// Its definition as models read it: a text of JSON, in which every digit and the order of keys are the server's.
+    pub definition: String,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Tried {
+    /// The tool's result: a text of JSON.
+    pub result: String,
+    /// How long it took, a server's start and people's answers included.
+    pub took_ms: u64,
+}
+
+/// How a call gets on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct TryProgress {
+    /// Grows with every word of it.
+    pub seen: u64,
+    /// How far it is, in units of the server's.
+    pub progress: Option<f64>,
+    /// Of how many, where the server knows.
+    pub total: Option<f64>,
+    /// What the server says about it.
+    pub message: Option<String>,
+    /// There is no such call, or no longer.
+    pub over: bool,
+}
