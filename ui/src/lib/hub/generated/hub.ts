@@ -114,6 +114,11 @@ export type CallLine = { id: number, time_ms: number, session: number, client: s
 export type CancelSignIn = { server: string, };
 
 /**
+ * Cancels a call of [`TryTool`].
+ */
+export type CancelTry = { run: string, };
+
+/**
  * One change of the configuration, from whichever face.
  */
 export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: Era | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
@@ -146,7 +151,7 @@ export type ClientView = { id: string, requests: number, last_call: string | nul
 /**
  * What went wrong, as one of a fixed list. A code never changes its meaning.
  */
-export type Code = "spawn_not_found" | "runtime_missing" | "docker_down" | "spawn_denied" | "exited_early" | "handshake_timeout" | "stdout_noise" | "oom_killed" | "handshake_refused" | "protocol_version" | "crashed" | "list_failed" | "tool_paused" | "needs_credential" | "dns" | "unreachable" | "tls" | "http_401" | "http_403" | "http_404" | "http_5xx" | "keychain_locked" | "keychain_absent" | "vault_locked" | "config_invalid" | "port_taken" | "no_tools" | "offline" | "needs_sign_in" | "needs_more_rights" | "needs_client_id" | "oauth_refused" | "oauth_denied" | "oauth_discovery" | "oauth_refresh" | "oauth_callback_timeout" | "set_aside" | "ledger_unusable" | "held_back" | "approvals_lost" | "denied" | "settings_held" | "unknown_profile" | "not_in_profile" | "unknown_server" | "unknown_secret" | "unknown_client" | "which_client" | "unknown_call" | "unknown" | "unknown_page" | "unknown_origin" | "bad_request" | "bad_query" | "bad_arguments" | "bad_name" | "bad_server" | "bad_client" | "bad_paste" | "bad_rule" | "bad_answer" | "bad_bundle" | "bad_description" | "no_digest" | "not_from_a_registry" | "unknown_listing" | "changed_in_place" | "up_to_date" | "package_swapped" | "way_gone" | "needs_consent" | "deleted" | "unknown_way" | "not_toml" | "not_a_server" | "server_exists" | "profile_exists" | "profile_in_use" | "needs" | "empty" | "unreadable" | "unwritable" | "ledger" | "secret_store" | "wrong_passphrase" | "upstream_error" | "call_failed" | "not_repeatable" | "arguments_not_kept" | "closing" | "not_open" | "panicked" | "switched_off" | "needs_person" | "from_a_server" | "not_for_windows" | "changed_meanwhile" | "unread" | "nothing_removed" | "nothing_to_undo" | "not_asked" | "other_question" | "too_soon" | "no_sign_in" | "not_connected" | "not_installed" | "paste" | "no_way" | "client_file" | "changed" | "version_unknown" | "versions_several" | "pinned_already" | "no_version" | "not_opened" | "passing_path" | "autostart" | "clipboard";
+export type Code = "spawn_not_found" | "runtime_missing" | "docker_down" | "spawn_denied" | "exited_early" | "handshake_timeout" | "stdout_noise" | "oom_killed" | "handshake_refused" | "protocol_version" | "crashed" | "list_failed" | "tool_paused" | "needs_credential" | "dns" | "unreachable" | "tls" | "http_401" | "http_403" | "http_404" | "http_5xx" | "keychain_locked" | "keychain_absent" | "vault_locked" | "config_invalid" | "port_taken" | "no_tools" | "offline" | "needs_sign_in" | "needs_more_rights" | "needs_client_id" | "oauth_refused" | "oauth_denied" | "oauth_discovery" | "oauth_refresh" | "oauth_callback_timeout" | "set_aside" | "ledger_unusable" | "held_back" | "approvals_lost" | "denied" | "settings_held" | "unknown_profile" | "not_in_profile" | "unknown_server" | "unknown_secret" | "unknown_client" | "which_client" | "unknown_call" | "unknown" | "unknown_page" | "unknown_origin" | "bad_request" | "bad_query" | "bad_arguments" | "bad_name" | "bad_server" | "bad_client" | "bad_paste" | "bad_rule" | "bad_answer" | "bad_bundle" | "bad_description" | "no_digest" | "not_from_a_registry" | "unknown_listing" | "changed_in_place" | "up_to_date" | "package_swapped" | "way_gone" | "needs_consent" | "deleted" | "unknown_way" | "not_toml" | "not_a_server" | "server_exists" | "profile_exists" | "profile_in_use" | "needs" | "empty" | "unreadable" | "unwritable" | "ledger" | "secret_store" | "wrong_passphrase" | "upstream_error" | "call_failed" | "not_repeatable" | "arguments_not_kept" | "cancelled" | "too_many" | "closing" | "not_open" | "panicked" | "switched_off" | "needs_person" | "from_a_server" | "not_for_windows" | "changed_meanwhile" | "unread" | "nothing_removed" | "nothing_to_undo" | "not_asked" | "other_question" | "too_soon" | "no_sign_in" | "not_connected" | "not_installed" | "paste" | "no_way" | "client_file" | "changed" | "version_unknown" | "versions_several" | "pinned_already" | "no_version" | "not_opened" | "passing_path" | "autostart" | "clipboard";
 
 /**
  * How much a caller has to know to call a tool.
@@ -254,6 +259,11 @@ export type Findings = { servers: Array<FoundServer>, skipped: Array<Left>, trou
 export type FolderProfile = { folder: string, profile: string, fault: string | null, };
 
 /**
+ * How a call of [`TryTool`] gets on. Answered when there is news, or after some seconds.
+ */
+export type FollowTry = { run: string, seen: number, };
+
+/**
  * Forgets what was learned from searches, and nothing else.
  */
 export type ForgetHabits = Record<symbol, never>;
@@ -303,6 +313,11 @@ export type GetPackage = { server: string, };
  * The whole state of the hub.
  */
 export type GetStatus = Record<symbol, never>;
+
+/**
+ * Everything about one tool.
+ */
+export type GetTool = { tool_path: string, };
 
 /**
  * Takes servers over, their credentials into the keychain.
@@ -641,11 +656,6 @@ export type Restart = { server: string, };
 export type Resume = Record<symbol, never>;
 
 /**
- * Calls a tool again, by the same rules as the first time.
- */
-export type RunAgain = { id: number, arguments?: unknown, };
-
-/**
  * How careful one has to be with a tool.
  */
 export type Safety = "safe" | "moderate" | "dangerous";
@@ -806,6 +816,11 @@ export type TextFormat = "email" | "uri" | "date" | "date-time";
 export type Took = { median_ms: number, p95_ms: number, wait_ms: number, start_ms: number, upstream_ms: number, ours_ms: number, };
 
 /**
+ * Everything about one tool.
+ */
+export type ToolDetails = { line: ToolLine, definition: string, };
+
+/**
  * One tool as faces list it.
  */
 export type ToolLine = { tool_path: string, description: string, signature: string, tokens: number | null, category: string, complexity: Complexity, version: number, first_seen_ms: number | null, changed_ms: number | null, why?: string | null, nature: Nature, permit: Permit, rule: string, };
@@ -816,14 +831,25 @@ export type ToolLine = { tool_path: string, description: string, signature: stri
 export type ToolList = { tools: Array<ToolLine>, total: number, };
 
 /**
- * The result of a server's tool as it came, or as a text where the arguments were one.
- */
-export type ToolResult = unknown;
-
-/**
  * Calls and what they cost.
  */
 export type Totals = { calls: number, failures: number, searches: number, request_bytes: number, result_bytes: number, request_tokens: number, result_tokens: number, uncounted: number, took: Took, };
+
+/**
+ * What came of a call.
+ */
+export type Tried = { result: string, took_ms: number, };
+
+/**
+ * How a call gets on.
+ */
+export type TryProgress = { seen: number, progress: number | null, total: number | null, message: string | null, over: boolean, };
+
+/**
+ * Has a person in the window try a tool, as the client [`super::trying::WINDOW`]: rules, approvals and records are
+ * as for any other.
+ */
+export type TryTool = { run: string, tool_path: string, arguments: string, };
 
 /**
  * Takes back the last thing that was done to another program's file, or imported.
@@ -880,6 +906,7 @@ export interface Requests {
   bind_profile: { fields: BindClient; answer: Done };
   call_detail: { fields: GetCall; answer: CallDetail };
   cancel_sign_in: { fields: CancelSignIn; answer: Done };
+  cancel_try: { fields: CancelTry; answer: Done };
   change: { fields: Change; answer: Done };
   connect_client: { fields: ConnectClient; answer: ClientChange };
   delete_history: { fields: DeleteHistory; answer: Done };
@@ -888,6 +915,7 @@ export interface Requests {
   enter_client: { fields: EnterClient; answer: Done };
   entry: { fields: GetEntry; answer: Entry };
   find_servers: { fields: FindServers; answer: Findings };
+  follow_try: { fields: FollowTry; answer: TryProgress };
   forget_habits: { fields: ForgetHabits; answer: Done };
   import_servers: { fields: ImportServers; answer: Imported };
   install_listed: { fields: InstallListed; answer: Installed };
@@ -913,7 +941,6 @@ export interface Requests {
   rest: { fields: Rest; answer: Done };
   restart: { fields: Restart; answer: Done };
   resume: { fields: Resume; answer: Done };
-  run_again: { fields: RunAgain; answer: ToolResult };
   search_listed: { fields: SearchListed; answer: ListedServers };
   secret_names: { fields: ListSecrets; answer: StoredSecrets };
   set_hidden: { fields: SetHidden; answer: Done };
@@ -921,7 +948,9 @@ export interface Requests {
   set_surface: { fields: SetSurface; answer: Done };
   sign_out: { fields: SignOut; answer: SignedOut };
   status: { fields: GetStatus; answer: Snapshot };
+  tool: { fields: GetTool; answer: ToolDetails };
   tools: { fields: ListTools; answer: ToolList };
+  try_tool: { fields: TryTool; answer: Tried };
   undo: { fields: Undo; answer: Undone };
   unlock_vault: { fields: UnlockVault; answer: Done };
   use_vault: { fields: UseVault; answer: Done };
