@@ -104,7 +104,7 @@ mod tests {
             seen: 1,
             progress: Some(1.0),
             total: None,
-            message: Some("a\\u{200b}b".into()),
+            message: Some("a⟨U+200B⟩b".into()),
             over: false,
         };
         assert_eq!(heard, expected);
