@@ -63,16 +63,20 @@ impl List {
     }
 }
 
-/// What was asked for, the one asked for last first.
+/// A list, or where it will be when somebody has written it.
+type Place = Arc<OnceLock<Arc<List>>>;
+/// What stands for the items of one list of a server, or of all.
+type Mark = (Option<ServerName>, &'static str, u64);
+
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    made: Mutex<VecDeque<(Asked, Arc<OnceLock<Arc<List>>>)>>,
-    marks: Mutex<Vec<(Option<ServerName>, &'static str, u64)>>,
+    /// The one asked for last first.
+    made: Mutex<VecDeque<(Asked, Place)>>,
+    marks: Mutex<Vec<Mark>>,
 }
 
 impl Lists {
-    /// Where a list is, or will be when somebody has made it.
-    fn place(&self, asked: &Asked) -> Arc<OnceLock<Arc<List>>> {
+    fn place(&self, asked: &Asked) -> Place {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let known = made.iter().position(|(known, _)| known == asked).and_then(|at| made.remove(at));
         let (asked, place) = known.unwrap_or_else(|| (asked.clone(), Arc::default()));
@@ -96,7 +100,7 @@ impl Catalog {
         key: &'static str,
         items: impl FnOnce() -> Vec<&'a Raw>,
     ) -> u64 {
-        let known = |marks: &Vec<(Option<ServerName>, &'static str, u64)>| {
+        let known = |marks: &Vec<Mark>| {
             let known = marks.iter().find(|(of, list, _)| of.as_ref() == server && *list == key);
             known.map(|(_, _, mark)| *mark)
         };

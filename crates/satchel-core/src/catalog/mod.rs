@@ -35,6 +35,7 @@ pub struct Catalog {
     subjects: Arc<OnceLock<BTreeMap<ServerName, Vec<String>>>>,
     flat: Arc<OnceLock<flat::Flat>>,
     lists: Arc<lists::Lists>,
+    for_models: Arc<OnceLock<usize>>,
     /// What stands for the meaning of each tool, by its position.
     meant: Arc<OnceLock<Vec<Option<u64>>>>,
 }
@@ -131,6 +132,11 @@ impl Catalog {
     /// All tools, by server and in the server's order.
     pub fn tools(&self) -> impl Iterator<Item = (&ServerName, &ToolEntry)> {
         self.servers.iter().flat_map(|(server, offer)| offer.tools.iter().map(move |tool| (server, tool)))
+    }
+
+    /// How many tools models may use. Counted once: what a client sees depends on it, and each request looks.
+    pub fn tools_for_models(&self) -> usize {
+        *self.for_models.get_or_init(|| self.tools().filter(|(_, tool)| tool.for_models).count())
     }
 
     /// Tools that fit the query, best first. An empty query means all.

@@ -128,7 +128,7 @@ impl Hub {
     /// What a client sees of us, and why. Never [`Surface::Auto`].
     pub fn surface_of(&self, client: &str) -> (Surface, String) {
         let wish = self.inner.clients.edits.choices(client).surface;
-        surface::effective(table::client(client), wish, self.catalog().find("", None).len())
+        surface::effective(table::client(client), wish, self.catalog().tools_for_models())
     }
 
     /// What a path means that a person wants to hide or to show. To be hidden there has to be such a server, or such a tool;
@@ -174,7 +174,7 @@ impl Hub {
 
     pub(super) fn list_clients(&self, environment: &Environment) -> ClientList {
         let machine = Machine::here(environment);
-        let tools = self.catalog().find("", None).len();
+        let tools = self.catalog().tools_for_models();
         let here = self.identities();
         let mut clients: Vec<KnownClient> =
             table::clients().iter().map(|client| self.view_of(client, &machine, tools, &here)).collect();
