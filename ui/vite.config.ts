@@ -3,14 +3,14 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { svelteTesting } from "@testing-library/svelte/vite";
 import { defineConfig } from "vitest/config";
 
-/** What the window may weigh, in bytes: `opening` is read and parsed at every opening, `later` when a tool is tried. A build
+/** What the window may weigh, in bytes: `opening` is read and parsed at every opening, `later` when a tool is tried, a profile edited or an entry of a registry opened. A build
  *  that is heavier fails. Of the languages only one is read; the longest counts. */
 const budget = {
   opening: { js: 400_000, css: 60_000, woff2: 220_000 },
-  later: { js: 60_000, css: 14_000, woff2: 0 },
+  later: { js: 70_000, css: 14_000, woff2: 0 },
 };
 /** Where what is read later begins. */
-const later = /\/tools\/(ToolPage|Try)\.svelte$/;
+const later = /\/(tools\/(ToolPage|Try)|profiles\/ProfilesSheet|catalog\/RegistryPane)\.svelte$/;
 
 type Output = Parameters<Extract<NonNullable<Plugin["generateBundle"]>, (...given: never) => unknown>>[1];
 type Chunk = Extract<Output[string], { type: "chunk" }>;
