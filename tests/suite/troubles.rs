@@ -22,7 +22,7 @@ async fn a_failed_start_is_told_until_a_person_dismisses_it_also_after_a_restart
         "never": { "command": "sh", "startup": "manual" },
     }));
     let hub = home.start_hub().await;
-    let why = "the process ended with exit code 1: Error: no API key";
+    let why = "Error: no API key (the process ended with exit code 1)";
     assert_eq!(failed(&hub, "bad").await["last_failure"]["message"], why);
     hub.terminate().await;
     let hub = home.start_hub().await;

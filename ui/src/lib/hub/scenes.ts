@@ -35,7 +35,7 @@ function usual(): ServerView[] {
     }),
     server("search", { state: "asleep" }, {
       title: "Search", tools: null, tokens: null, runs: "npx -y search-mcp", wake_ms: null,
-      last_failure: { code: "exited_early", message: "the process ended with exit code 1: Error: no API key", at_ms: now - 184_000, during: "start" },
+      last_failure: { code: "exited_early", message: "Error: no API key (the process ended with exit code 1)", at_ms: now - 184_000, during: "start" },
     }),
     server("slack", { state: "off" }, { title: "Slack", place: "hosted", tools: 14, tokens: 2302, runs: "https://mcp.slack.com/mcp" }),
     server("toolbox", { state: "asleep" }, { tools: null, tokens: null, resources: null, runs: "satchel toolbox", wake_ms: null, starts: 0, calls: 0, fresh: true }),

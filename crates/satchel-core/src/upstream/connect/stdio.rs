@@ -379,7 +379,7 @@ impl Keeper {
         };
         match self.log.reason() {
             None => format!("the process {how}, without a word"),
-            Some(reason) => format!("the process {how}: {reason}"),
+            Some(reason) => format!("{reason} (the process {how})"),
         }
     }
 
