@@ -2,13 +2,15 @@
 //! clients, and shows all of it to faces. What a profile lets through is decided in [`crate::config::profiles`]; nothing is
 //! started here.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
+
+use tokio::sync::watch;
 
 use super::{Hub, authorize::Loosening};
 use crate::{
     config::{Config, profiles::Profiles},
     model::{
-        Code, Notice, ServerName,
+        Code, Notice, ServerName, Snapshot,
         control::{Change, Refusal},
         profiles::{FolderProfile, Profile, ProfileView, ProfilesView},
         request::BindClient,
@@ -66,7 +68,9 @@ fn unused_now(hub: &Hub) -> BTreeSet<ServerName> {
 /// Puts servers to sleep that a choice took from everybody, each when its last call has ended, for as long as the hub lives.
 /// One that a person starts by hand afterwards is left alone.
 pub(super) async fn keep_resting(hub: &Hub) {
-    let (mut choices, mut shown) = (hub.watch_choices(), hub.watch());
+    let mut choices = hub.watch_choices();
+    // Followed only while somebody has to leave: a snapshot that nobody follows is not composed.
+    let mut shown = None;
     let mut before = unused_now(hub);
     let mut leaving = BTreeSet::new();
     loop {
@@ -78,11 +82,26 @@ pub(super) async fn keep_resting(hub: &Hub) {
                 leaving.extend(now.difference(&before).cloned());
                 before = now;
             }
-            changed = shown.changed(), if !leaving.is_empty() => if changed.is_err() { return },
+            open = next(&mut shown) => if !open { return },
             () = hub.inner.life.end().cancelled() => return,
         }
         may_fail_here("profiles");
+        if !leaving.is_empty() {
+            // Before they are looked at: what changes from here on is told.
+            shown.get_or_insert_with(|| hub.watch());
+        }
         leaving.retain(|name| !has_left(hub, name));
+        if leaving.is_empty() {
+            shown = None;
+        }
+    }
+}
+
+/// Waits for another snapshot where it is followed; false when the hub has ended.
+async fn next(shown: &mut Option<watch::Receiver<Arc<Snapshot>>>) -> bool {
+    match shown {
+        Some(shown) => shown.changed().await.is_ok(),
+        None => std::future::pending().await,
     }
 }
 
