@@ -101,7 +101,8 @@ impl Hub<'_> {
         self.home.satchel(&["status", "--json"]).await.json()
     }
 
-    /// What `satchel status --json` says of one server. Waits for it: the hub reads a changed file a moment later.
+    /// What `satchel status --json` says of one server. Waits for it: the hub reads a changed file a moment later, and what
+    /// another hand changed is gone until it is judged.
     pub async fn server(&self, name: &str) -> Value {
         eventually(&format!("there is a server \"{name}\""), async || {
             let status = self.status().await;

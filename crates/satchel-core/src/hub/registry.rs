@@ -59,7 +59,12 @@ impl Hub {
                 Some(known) if known.transport == wanted.transport && known.sandbox == wanted.sandbox => {
                     self.adjust(name, wanted);
                 }
-                _ => {
+                known => {
+                    // What another hand changed ends before it is judged. What a person changed is replaced at once
+                    // afterwards, and is seen all the time.
+                    if known.is_some() && !accepted {
+                        self.remove(name);
+                    }
                     coming.push(self.coming(name, wanted, accepted));
                     continue;
                 }
