@@ -33,8 +33,7 @@ built() {
     else
         set --
     fi
-    if [ -z "$profile" ]; then set -- "$@" --release; fi
-    cargo build "$@" -p satchel-cli -p satchel-reaper >&2
+    cargo build $release "$@" -p satchel-cli -p satchel-reaper >&2
     printf %s "$to/${PROFILE:-release}"
 }
 
@@ -49,9 +48,9 @@ if [ "$triple" = universal-apple-darwin ]; then
         cp "$intel/$program" "$target/beside/$program-x86_64-apple-darwin"
     done
 else
-    programs=$(built "$triple")
+    from=$(built "$triple")
     for program in satchel satchel-reaper; do
-        cp "$programs/$program$ending" "$target/beside/$program-$triple$ending"
+        cp "$from/$program$ending" "$target/beside/$program-$triple$ending"
     done
 fi
 beside=$(cd "$target/beside" && pwd)/satchel
