@@ -54,7 +54,7 @@ else
     done
 fi
 beside=$(cd "$target/beside" && pwd)/satchel
-# Only Linux has it beside each server (`upstream/leash.rs`); on macOS it is the warden alone, on Windows nothing.
+# Only Linux has it beside each server (`upstream/subreaper.rs`); on macOS it is the watchdog alone, on Windows nothing.
 programs="\"$beside\""
 case $triple in *windows*) ;; *) programs="$programs, \"$beside-reaper\"" ;; esac
 

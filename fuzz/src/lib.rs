@@ -10,10 +10,10 @@ mod door;
 mod framer;
 mod installs;
 mod lists;
-mod masks;
 mod messages;
 mod questions;
 mod records;
+mod redact;
 mod requests;
 mod schemas;
 mod searches;
@@ -30,7 +30,7 @@ pub const TARGETS: &[Target] = &[
     ("framer", framer::run),
     ("installs", installs::run),
     ("lists", lists::run),
-    ("masks", masks::run),
+    ("redact", redact::run),
     ("messages", messages::run),
     ("questions", questions::run),
     ("records", records::run),

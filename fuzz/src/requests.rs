@@ -3,12 +3,12 @@
 use satchel_core::{
     hub::Method,
     model::{
-        audit::AuditAsk,
+        call_log::CallLogQuery,
         control::Change,
         ledger::{ActivityAsk, ReportAsk},
         request::{
             AnswerQuestion, Approve, CallTool, ConnectClient, FindServers, ImportServers, Request, RunAgain,
-            TryTool, VerifyTrail,
+            TryTool, VerifyAudit,
         },
     },
 };
@@ -21,13 +21,13 @@ pub(crate) fn run(data: &[u8]) {
     passed_on::<Change>(&message);
     passed_on::<ReportAsk>(&message);
     passed_on::<ActivityAsk>(&message);
-    passed_on::<AuditAsk>(&message);
+    passed_on::<CallLogQuery>(&message);
     passed_on::<CallTool>(&message);
     passed_on::<RunAgain>(&message);
     passed_on::<TryTool>(&message);
     passed_on::<AnswerQuestion>(&message);
     passed_on::<Approve>(&message);
-    passed_on::<VerifyTrail>(&message);
+    passed_on::<VerifyAudit>(&message);
     passed_on::<ConnectClient>(&message);
     passed_on::<FindServers>(&message);
     passed_on::<ImportServers>(&message);

@@ -33,8 +33,8 @@ pub(crate) struct About {
     pub(crate) version: &'static str,
     pub(crate) config_file: String,
     pub(crate) logs: String,
-    /// Can servers be walled in on this system?
-    pub(crate) walls: bool,
+    /// Can servers run in a sandbox on this system?
+    pub(crate) sandbox: bool,
 }
 
 #[tauri::command]

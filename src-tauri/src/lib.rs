@@ -136,7 +136,7 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
         context.config_mut().identifier = identifier;
     }
     let about = About {
-        walls: cfg!(target_os = "linux"),
+        sandbox: cfg!(target_os = "linux"),
         version: env!("CARGO_PKG_VERSION"),
         config_file: places.config_file.display().to_string(),
         logs: places.logs.display().to_string(),

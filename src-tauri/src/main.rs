@@ -6,9 +6,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
         Some("toolbox") => satchel_toolbox::main(),
-        Some("leash") => satchel_core::leash::main(),
-        Some("walled") => satchel_core::walls::main(),
-        Some("warden") => satchel_core::warden::main(),
+        Some("subreaper") => satchel_core::subreaper::main(),
+        Some("sandboxed") => satchel_core::sandbox::main(),
+        Some("watchdog") => satchel_core::watchdog::main(),
         Some("tokens") => satchel_core::tokens::main(),
         _ => satchel_app::main(),
     }

@@ -46,7 +46,7 @@ enum Place {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct News {
+struct Notice {
     title: String,
     text: String,
     place: Place,
@@ -74,7 +74,7 @@ impl Teller {
     }
 
     /// What there is to say now. Whoever looks at the window sees it there.
-    fn news(&mut self, snapshot: &Snapshot, which: Notify, looking: bool, now: Instant) -> Vec<News> {
+    fn notices(&mut self, snapshot: &Snapshot, which: Notify, looking: bool, now: Instant) -> Vec<Notice> {
         let questions = self.questions(&snapshot.asks, now);
         let servers = self.changes(&snapshot.servers, now);
         let shown = match which {
@@ -85,23 +85,23 @@ impl Teller {
         if looking { vec![] } else { shown.into_iter().flat_map(together).collect() }
     }
 
-    fn questions(&mut self, asks: &[Ask], now: Instant) -> Vec<News> {
+    fn questions(&mut self, asks: &[Ask], now: Instant) -> Vec<Notice> {
         self.waiting.retain(|id, _| asks.iter().any(|ask| ask.id == *id));
         self.told.retain(|id| asks.iter().any(|ask| ask.id == *id));
-        let mut news = vec![];
+        let mut notices = vec![];
         for ask in asks {
             let since = *self.waiting.entry(ask.id).or_insert(now);
             if now.saturating_duration_since(since) >= PATIENCE && self.told.insert(ask.id) {
-                news.push(question(ask));
+                notices.push(question(ask));
             }
         }
-        news
+        notices
     }
 
-    fn changes(&mut self, servers: &[ServerView], now: Instant) -> Vec<News> {
+    fn changes(&mut self, servers: &[ServerView], now: Instant) -> Vec<Notice> {
         self.servers.retain(|name, _| servers.iter().any(|server| server.name == *name));
         self.sign_ins.retain(|_, told| now.saturating_duration_since(*told) < DAY);
-        let mut news = vec![];
+        let mut notices = vec![];
         for server in servers {
             let seen = (tray::needs(server), server.held);
             let before = self.servers.insert(server.name.clone(), seen.clone());
@@ -113,10 +113,10 @@ impl Teller {
                     many => format!("{many} definitions are held back until you look at them."),
                 };
                 let place = Place::Window(format!("{}/tools", tray::place_of(&server.name)));
-                Some(News { title: format!("{} changed what it offers", server.name), text: held, place })
+                Some(Notice { title: format!("{} changed what it offers", server.name), text: held, place })
             } else {
                 let need = seen.0.filter(|need| before.0.is_none() && !self.was_told(server, need, now));
-                need.map(|need| News {
+                need.map(|need| Notice {
                     title: format!("{} needs you", server.name),
                     text: format!("{}.", capital(&need)),
                     place: Place::Window(tray::place_of(&server.name)),
@@ -126,10 +126,10 @@ impl Teller {
                 self.last.get(&server.name).is_some_and(|last| now.saturating_duration_since(*last) < QUIET);
             if let Some(came) = came.filter(|_| !quiet) {
                 self.last.insert(server.name.clone(), now);
-                news.push(came);
+                notices.push(came);
             }
         }
-        news
+        notices
     }
 
     /// Was a sign-in that this server needs told about today? If not, it is from now on.
@@ -153,7 +153,7 @@ impl Teller {
     }
 }
 
-fn question(ask: &Ask) -> News {
+fn question(ask: &Ask) -> Notice {
     let title = match ask.question.as_ref().map(|question| &question.wants) {
         Some(Wanted::Credential { name }) => format!("{} needs {name}", ask.server),
         Some(Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Page { .. }) => {
@@ -162,21 +162,21 @@ fn question(ask: &Ask) -> News {
         None => format!("{} wants to call {}:{}", ask.client, ask.server, ask.tool),
     };
     let text = "Satchel is waiting for you. Without an answer it says no.".to_owned();
-    News { title, text, place: Place::Question }
+    Notice { title, text, place: Place::Question }
 }
 
-fn together(news: Vec<News>) -> Vec<News> {
-    match news.as_slice() {
-        [first, ..] if news.len() >= TOGETHER => {
+fn together(notices: Vec<Notice>) -> Vec<Notice> {
+    match notices.as_slice() {
+        [first, ..] if notices.len() >= TOGETHER => {
             let (title, place) = match &first.place {
-                Place::Question => (format!("{} questions wait for you", news.len()), Place::Question),
+                Place::Question => (format!("{} questions wait for you", notices.len()), Place::Question),
                 Place::Window(_) => {
-                    (format!("{} servers need you", news.len()), Place::Window("/servers".into()))
+                    (format!("{} servers need you", notices.len()), Place::Window("/servers".into()))
                 }
             };
-            vec![News { title, text: "Satchel shows them one by one.".to_owned(), place }]
+            vec![Notice { title, text: "Satchel shows them one by one.".to_owned(), place }]
         }
-        _ => news,
+        _ => notices,
     }
 }
 
@@ -196,8 +196,8 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
                 app.get_webview_window(label).is_some_and(|window| window.is_focused().unwrap_or_default())
             });
             let which = app.state::<Chosen>().get().notifications;
-            for news in teller.news(snapshot, which, looking, Instant::now()) {
-                app.state::<Tasks>().spawn(show(app.clone(), news));
+            for notice in teller.notices(snapshot, which, looking, Instant::now()) {
+                app.state::<Tasks>().spawn(show(app.clone(), notice));
             }
         }
         let changed = match teller.next() {
@@ -215,10 +215,10 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
 
 /// Shows one, and goes where a click in it leads, as long as the desktop keeps it.
 #[cfg(target_os = "linux")]
-async fn show(app: AppHandle, news: News) {
-    let mut notification = written(&news, Platform::Linux);
+async fn show(app: AppHandle, notice: Notice) {
+    let mut notification = written(&notice, Platform::Linux);
     notification.icon("satchel").action("default", "Open");
-    if news.place == Place::Question {
+    if notice.place == Place::Question {
         notification.urgency(notify_rust::Urgency::Normal);
     }
     let handle = match notification.show_async().await {
@@ -228,7 +228,7 @@ async fn show(app: AppHandle, news: News) {
     let mut clicked = false;
     handle.wait_for_action_async(|response| clicked = is_click(response)).await;
     if clicked {
-        go(&app, &news.place);
+        go(&app, &notice.place);
     }
 }
 
@@ -251,8 +251,8 @@ fn go(app: &AppHandle, place: &Place) {
 
 /// Shows one. What is clicked in it is not told here.
 #[cfg(not(target_os = "linux"))]
-async fn show(app: AppHandle, news: News) {
-    let mut notification = written(&news, Platform::current());
+async fn show(app: AppHandle, notice: Notice) {
+    let mut notification = written(&notice, Platform::current());
     name_sender(&app, &mut notification);
     let shown = tokio::task::spawn_blocking(move || notification.show().map(|_| ())).await;
     if let Ok(Err(error)) = shown {
@@ -276,7 +276,7 @@ fn name_sender(app: &AppHandle, _: &mut Notification) {
 }
 
 /// Desktops of Linux may read the text as markup, so signs of it are written out there. Others show what is written.
-fn written(news: &News, platform: Platform) -> Notification {
+fn written(notice: &Notice, platform: Platform) -> Notification {
     let plain = |text: &str| match platform {
         Platform::Linux => text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"),
         Platform::MacOs | Platform::Windows => text.to_owned(),
@@ -284,8 +284,8 @@ fn written(news: &News, platform: Platform) -> Notification {
     let mut notification = Notification::new();
     notification
         .appname("Satchel")
-        .summary(&quoted::line(&news.title))
-        .body(&plain(&quoted::line(&news.text)));
+        .summary(&quoted::line(&notice.title))
+        .body(&plain(&quoted::line(&notice.text)));
     notification
 }
 
@@ -314,8 +314,8 @@ pub(crate) mod tests {
         }
     }
 
-    fn titles(news: &[News]) -> Vec<&str> {
-        news.iter().map(|news| news.title.as_str()).collect()
+    fn titles(notices: &[Notice]) -> Vec<&str> {
+        notices.iter().map(|notice| notice.title.as_str()).collect()
     }
 
     #[tokio::test(start_paused = true)]
@@ -323,22 +323,25 @@ pub(crate) mod tests {
         let now = Instant::now();
         let mut teller = Teller::new(now);
         let one = Snapshot { asks: vec![ask(1)], ..Snapshot::default() };
-        assert!(teller.news(&one, Notify::All, false, now).is_empty(), "it may be answered at once");
+        assert!(teller.notices(&one, Notify::All, false, now).is_empty(), "it may be answered at once");
         assert_eq!(teller.next(), Some(now + PATIENCE));
         let later = now + PATIENCE;
-        assert_eq!(titles(&teller.news(&one, Notify::All, false, later)), ["cursor wants to call git:push"]);
-        assert!(teller.news(&one, Notify::All, false, later).is_empty() && teller.next().is_none());
+        assert_eq!(
+            titles(&teller.notices(&one, Notify::All, false, later)),
+            ["cursor wants to call git:push"]
+        );
+        assert!(teller.notices(&one, Notify::All, false, later).is_empty() && teller.next().is_none());
         let three = Snapshot { asks: vec![ask(2), ask(3), ask(4)], ..Snapshot::default() };
-        teller.news(&three, Notify::All, false, later);
+        teller.notices(&three, Notify::All, false, later);
         let much_later = later + PATIENCE;
         assert_eq!(
-            titles(&teller.news(&three, Notify::Questions, false, much_later)),
+            titles(&teller.notices(&three, Notify::Questions, false, much_later)),
             ["3 questions wait for you"]
         );
         for (which, looking) in [(Notify::None, false), (Notify::All, true)] {
             let mut teller = Teller::new(now);
-            teller.news(&one, which, looking, now);
-            assert!(teller.news(&one, which, looking, later).is_empty(), "{which:?} {looking}");
+            teller.notices(&one, which, looking, now);
+            assert!(teller.notices(&one, which, looking, later).is_empty(), "{which:?} {looking}");
         }
     }
 
@@ -351,21 +354,24 @@ pub(crate) mod tests {
             let server = ServerView { held, ..testing::server("git", state) };
             Snapshot { servers: vec![server], ..Snapshot::default() }
         };
-        assert!(teller.news(&of(0, false), Notify::All, false, now).is_empty());
-        assert!(teller.news(&of(1, false), Notify::All, false, now).is_empty(), "it has just started");
-        assert!(teller.news(&of(0, false), Notify::All, false, now).is_empty());
+        assert!(teller.notices(&of(0, false), Notify::All, false, now).is_empty());
+        assert!(teller.notices(&of(1, false), Notify::All, false, now).is_empty(), "it has just started");
+        assert!(teller.notices(&of(0, false), Notify::All, false, now).is_empty());
         let settled = now + SETTLING;
-        assert!(teller.news(&of(2, false), Notify::Questions, false, settled).is_empty());
+        assert!(teller.notices(&of(2, false), Notify::Questions, false, settled).is_empty());
         teller.last.clear();
-        assert!(teller.news(&of(0, false), Notify::All, false, settled).is_empty());
-        let news = teller.news(&of(2, false), Notify::All, false, settled);
-        assert_eq!(titles(&news), ["git changed what it offers"]);
-        assert_eq!(news[0].place, Place::Window("/servers/git/tools".into()));
-        assert!(teller.news(&of(0, false), Notify::All, false, settled).is_empty());
-        assert!(teller.news(&of(0, true), Notify::All, false, settled).is_empty(), "told about it just now");
-        teller.news(&of(0, false), Notify::All, false, settled);
+        assert!(teller.notices(&of(0, false), Notify::All, false, settled).is_empty());
+        let notices = teller.notices(&of(2, false), Notify::All, false, settled);
+        assert_eq!(titles(&notices), ["git changed what it offers"]);
+        assert_eq!(notices[0].place, Place::Window("/servers/git/tools".into()));
+        assert!(teller.notices(&of(0, false), Notify::All, false, settled).is_empty());
+        assert!(
+            teller.notices(&of(0, true), Notify::All, false, settled).is_empty(),
+            "told about it just now"
+        );
+        teller.notices(&of(0, false), Notify::All, false, settled);
         let later = settled + QUIET;
-        assert_eq!(titles(&teller.news(&of(0, true), Notify::All, false, later)), ["git needs you"]);
+        assert_eq!(titles(&teller.notices(&of(0, true), Notify::All, false, later)), ["git needs you"]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -383,33 +389,33 @@ pub(crate) mod tests {
         };
         let page = || of(ServerState::Asleep, SignInState::SigningIn { until_ms: 0 });
         let settled = now + SETTLING;
-        assert!(teller.news(&inside(), Notify::All, false, settled).is_empty());
-        let news = teller.news(&lost(), Notify::All, false, settled);
-        assert_eq!(titles(&news), ["linear needs you"]);
+        assert!(teller.notices(&inside(), Notify::All, false, settled).is_empty());
+        let notices = teller.notices(&lost(), Notify::All, false, settled);
+        assert_eq!(titles(&notices), ["linear needs you"]);
         assert_eq!(
-            (news[0].text.as_str(), &news[0].place),
+            (notices[0].text.as_str(), &notices[0].place),
             ("Sign in.", &Place::Window("/servers/linear".into()))
         );
         for minutes in 1..20 {
             let later = settled + Duration::from_secs(60 * minutes);
-            assert!(teller.news(&lost(), Notify::All, false, later).is_empty(), "after {minutes} min");
+            assert!(teller.notices(&lost(), Notify::All, false, later).is_empty(), "after {minutes} min");
         }
         let later = settled + Duration::from_secs(60 * 60);
-        assert!(teller.news(&page(), Notify::All, false, later).is_empty(), "its page is open");
-        assert!(teller.news(&lost(), Notify::All, false, later).is_empty(), "the page was closed");
-        assert!(teller.news(&inside(), Notify::All, false, later).is_empty());
+        assert!(teller.notices(&page(), Notify::All, false, later).is_empty(), "its page is open");
+        assert!(teller.notices(&lost(), Notify::All, false, later).is_empty(), "the page was closed");
+        assert!(teller.notices(&inside(), Notify::All, false, later).is_empty());
         let rights = SignInState::NeedsMoreRights { missing: vec![], wanted_by: "write".into() };
-        let news = teller.news(&of(ServerState::Asleep, rights), Notify::All, false, later);
-        assert_eq!(news.first().map(|news| news.text.as_str()), Some("Allow more."), "another need");
-        assert!(teller.news(&inside(), Notify::All, false, later).is_empty());
+        let notices = teller.notices(&of(ServerState::Asleep, rights), Notify::All, false, later);
+        assert_eq!(notices.first().map(|notices| notices.text.as_str()), Some("Allow more."), "another need");
+        assert!(teller.notices(&inside(), Notify::All, false, later).is_empty());
         let next_day = settled + DAY;
-        assert_eq!(titles(&teller.news(&lost(), Notify::All, false, next_day)), ["linear needs you"]);
+        assert_eq!(titles(&teller.notices(&lost(), Notify::All, false, next_day)), ["linear needs you"]);
     }
 
     #[test]
     fn signs_of_markup_are_written_out_where_they_are_read() {
-        let news = News { title: "t".into(), text: "<b>&</b>".into(), place: Place::Question };
-        let body = |platform| written(&news, platform).body;
+        let notices = Notice { title: "t".into(), text: "<b>&</b>".into(), place: Place::Question };
+        let body = |platform| written(&notices, platform).body;
         assert_eq!(body(Platform::Linux), "&lt;b&gt;&amp;&lt;/b&gt;");
         assert_eq!([body(Platform::Windows), body(Platform::MacOs)], ["<b>&</b>", "<b>&</b>"]);
     }

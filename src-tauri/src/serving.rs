@@ -30,7 +30,7 @@ const END: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     pub(crate) places: Places,
-    /// Started by the hub again as `toolbox` and `warden`.
+    /// Started by the hub again as `toolbox` and `watchdog`.
     pub(crate) own_program: PathBuf,
     pub(crate) port: Option<u16>,
     /// Every entry in the configuration file counts as accepted.
@@ -159,7 +159,7 @@ impl Task {
                 changed = snapshots.changed() => changed.is_ok(),
                 changed = self.refused.changed() => changed.is_ok(),
                 order = self.orders.recv() => matches!(order, Some(Order::TryAgain)),
-                () = hub.quit_wished() => false,
+                () = hub.quit_requested() => false,
             };
             if !going_on {
                 break;
@@ -197,7 +197,7 @@ async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
     }
 }
 
-/// First no new calls, then the servers that still have some. Both are bounded: what hangs is ended by the warden when
+/// First no new calls, then the servers that still have some. Both are bounded: what hangs is ended by the watchdog when
 /// we are gone.
 async fn end(hub: Hub, endpoint: Endpoint) {
     tracing::info!("ending");

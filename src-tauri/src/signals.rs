@@ -4,7 +4,7 @@ use crate::serving::Serving;
 
 /// Waits for a signal to end, and passes it on.
 pub(crate) async fn end_in_order(serving: Serving) {
-    if let Err(error) = wished().await {
+    if let Err(error) = received().await {
         tracing::warn!("signals are not heard: {error}");
         return;
     }
@@ -12,7 +12,7 @@ pub(crate) async fn end_in_order(serving: Serving) {
 }
 
 #[cfg(unix)]
-async fn wished() -> std::io::Result<()> {
+async fn received() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -26,7 +26,7 @@ async fn wished() -> std::io::Result<()> {
 }
 
 #[cfg(windows)]
-async fn wished() -> std::io::Result<()> {
+async fn received() -> std::io::Result<()> {
     use tokio::signal::windows::{ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
     let (mut c, mut close, mut logoff, mut shutdown) =
         (ctrl_c()?, ctrl_close()?, ctrl_logoff()?, ctrl_shutdown()?);

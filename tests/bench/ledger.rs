@@ -154,7 +154,7 @@ fn fill(path: &Path) -> u64 {
             trace: None,
             arguments: None,
             result: None,
-            mask: None,
+            redact: None,
         })));
         if events.len() == 5_000 || at + 1 == RECORDS {
             store.record(&events).expect("it can be written");

@@ -232,8 +232,8 @@ async fn a_secret_is_read_when_its_server_starts_and_never_before() {
         home.satchel_reading(&["secrets", "set", &format!("S{number}")], &value).await.succeeded();
     }
     let reads = async || {
-        let trail = home.satchel(&["audit", "trail", "--json"]).await.json();
-        let records = trail.as_array().expect("records").iter();
+        let log = home.satchel(&["audit", "--json"]).await.json();
+        let records = log.as_array().expect("records").iter();
         let reads = records.filter(|record| record["kind"] == "secret_read");
         reads.map(|record| (record["who"].clone(), record["subject"].clone())).collect::<Vec<_>>()
     };

@@ -150,9 +150,9 @@ async fn what_a_person_accepted_is_not_started_after_another_hand_changed_it() {
     assert!(shown.contains("launch s03") && shown.contains("sha256:013"), "{shown}");
     home.satchel_agreeing(&["approve", "s03"]).await.succeeded();
     assert_eq!(client.execute("s03:echo", json!({ "text": "now" })).await.text(), "now");
-    let trail = home.satchel(&["audit", "trail", "--json"]).await.json();
-    let approved = trail.as_array().into_iter().flatten().filter(|record| record["kind"] == "approval");
-    assert!(approved.into_iter().any(|record| record["detail"].to_string().contains("launch")), "{trail}");
+    let log = home.satchel(&["audit", "--json"]).await.json();
+    let approved = log.as_array().into_iter().flatten().filter(|record| record["kind"] == "approval");
+    assert!(approved.into_iter().any(|record| record["detail"].to_string().contains("launch")), "{log}");
 }
 
 /// The same changes are started where the hub is told to trust the file: the test above can fail.
@@ -253,16 +253,16 @@ async fn looking_at_two_hundred_hostile_files_starts_connects_and_reads_nothing(
     }
     let (connected, exists) = (connects.load(Ordering::Relaxed), std::path::Path::new(canary).exists());
     let status = hub.status().await;
-    let trail = home.satchel(&["audit", "trail", "--json"]).await.json();
-    let deeds: Vec<&Value> = trail.as_array().into_iter().flatten().collect();
-    let of = |kind: &str| deeds.iter().filter(|record| record["kind"] == kind).count();
+    let log = home.satchel(&["audit", "--json"]).await.json();
+    let records: Vec<&Value> = log.as_array().into_iter().flatten().collect();
+    let of = |kind: &str| records.iter().filter(|record| record["kind"] == kind).count();
     measured!(
         "{FILES} files, seed {seed}: read {read} with {servers} servers; started {}, connects {connected}, secrets read {}",
         of("started"),
         of("secret_read")
     );
     assert!(read >= FILES / 2 && servers >= FILES / 2, "they were looked at");
-    assert_eq!((connected, exists, of("started"), of("secret_read")), (0, false, 0, 0), "{trail}");
+    assert_eq!((connected, exists, of("started"), of("secret_read")), (0, false, 0, 0), "{log}");
     assert_eq!(status["servers"], json!([]));
     // The spies see what is done: with a yes, the same files do act.
     std::fs::write(&file, hostile(0, canary, &url, &mut random)).expect("the home can be written to");

@@ -13,7 +13,7 @@ use crate::{
     control::Control,
     journal::Outcome,
     measured, nightly,
-    processes::{Process, Signal, is_leash, signal},
+    processes::{Process, Signal, is_subreaper, signal},
     soaking,
 };
 
@@ -120,8 +120,9 @@ async fn the_end_of_a_server_is_noticed_although_a_helper_holds_its_output() {
     eventually("the call is in flight", async || (hub.server("s").await["in_flight"] == 1).then_some(()))
         .await;
     let all = arena.server_processes();
-    let of =
-        |what: &str| all.iter().find(|process| process.command.contains(what) && !is_leash(process)).cloned();
+    let of = |what: &str| {
+        all.iter().find(|process| process.command.contains(what) && !is_subreaper(process)).cloned()
+    };
     let (server, helper) =
         (of("chaos_server").expect("the server runs"), of("sleep 3607").expect("its helper runs"));
     let begin = Instant::now();

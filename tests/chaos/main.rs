@@ -50,6 +50,8 @@ mod rebinding;
 mod renamed;
 mod restart_storm;
 #[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(target_os = "linux")]
 mod spelled;
 #[cfg(target_os = "linux")]
 mod spied;
@@ -57,8 +59,6 @@ mod stopping;
 mod strangers;
 mod suspended;
 mod torn_write;
-#[cfg(target_os = "linux")]
-mod walls;
 
 use std::sync::LazyLock;
 

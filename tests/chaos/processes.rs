@@ -59,11 +59,11 @@ pub(crate) fn with_variable_beginning(name: &str, value: &str) -> Vec<Process> {
 }
 
 /// What the hub puts before a server.
-pub(crate) fn is_leash(process: &Process) -> bool {
-    process.command.contains(" leash ")
+pub(crate) fn is_subreaper(process: &Process) -> bool {
+    process.command.contains(" subreaper ")
 }
 
-/// What carries the mark of a run in its environment or its command line, everything below it, and the leashes it is on.
+/// What carries the mark of a run in its environment or its command line, everything below it, and the subreapers it is on.
 pub(crate) fn of_run(run: &str) -> Vec<Process> {
     let everyone = all();
     let marked: Vec<u32> = with_variable(MARK, run).into_iter().map(|process| process.pid).collect();
@@ -81,8 +81,9 @@ pub(crate) fn of_run(run: &str) -> Vec<Process> {
         }
     }
     let parents: Vec<u32> = found.iter().map(|process| process.parent).collect();
-    let leashes = everyone.iter().filter(|process| is_leash(process) && parents.contains(&process.pid));
-    found.extend(leashes.cloned());
+    let subreapers =
+        everyone.iter().filter(|process| is_subreaper(process) && parents.contains(&process.pid));
+    found.extend(subreapers.cloned());
     found.sort();
     found.dedup();
     found

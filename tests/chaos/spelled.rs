@@ -88,7 +88,7 @@ async fn a_secret_is_kept_in_no_spelling_and_in_no_pieces() {
         &["history", "--json"],
         &["logs", "careless"],
         &["doctor", "--json"],
-        &["audit", "trail", "--json"],
+        &["history", "export", "--json"],
         &["audit", "--json"],
         &["stats", "--csv"],
     ] {
@@ -170,5 +170,5 @@ async fn few_copies_of_a_secret_are_left_however_often_its_server_started() {
 }
 
 const STARTS: usize = 12;
-/// One in the opened store, few among the masks of the server's log, and what an allocator has not used again.
+/// One in the opened store, few among the redactor of the server's log, and what an allocator has not used again.
 const LEFT: usize = 9;

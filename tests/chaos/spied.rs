@@ -14,9 +14,9 @@ const SPIED: &str = "trace=execve,execveat,connect,socket,openat,open,openat2";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What of the spy's lines is none of looking at a file: a program, a connection, a name looked up, a place on the network.
-fn deeds(spied: &str) -> Vec<&str> {
+fn acts(spied: &str) -> Vec<&str> {
     let names = ["resolv.conf", "nsswitch.conf", "/etc/hosts", "/etc/gai.conf", "/etc/passwd"];
-    let is_deed = |line: &&str| {
+    let is_act = |line: &&str| {
         let call = line.split_once(' ').map_or(*line, |(_, rest)| rest.trim_start());
         let path = line.split('"').nth(1).unwrap_or_default();
         call.starts_with("exec")
@@ -25,7 +25,7 @@ fn deeds(spied: &str) -> Vec<&str> {
             || call.starts_with("open")
                 && (path.starts_with("\\\\") || names.iter().any(|name| path.contains(name)))
     };
-    spied.lines().filter(is_deed).collect()
+    spied.lines().filter(is_act).collect()
 }
 
 /// Something in the place of a file that is no file to read. Its name, for the message of a failure.
@@ -158,9 +158,9 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
         fs::rename(home.file("kept.json"), &own).expect("the home can be written to");
     }
     let text = fs::read_to_string(&spied).expect("the spy writes");
-    let seen = deeds(&text[before..]);
+    let seen = acts(&text[before..]);
     measured!(
-        "{FILES} times three files, seed {seed}: {servers} servers shown, {} calls spied, deeds {}",
+        "{FILES} times three files, seed {seed}: {servers} servers shown, {} calls spied, acts {}",
         text[before..].lines().count(),
         seen.len()
     );
@@ -174,8 +174,8 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
     home.satchel(&["add", "reaches", "--url", "http://127.0.0.1:9/mcp"]).await.succeeded();
     eventually("the spy sees what is done", async || {
         let text = fs::read_to_string(&spied).ok()?;
-        let seen = deeds(text.get(yes..)?).join("\n");
-        ["exec", "connect", "resolv.conf"].iter().all(|deed| seen.contains(deed)).then_some(())
+        let seen = acts(text.get(yes..)?).join("\n");
+        ["exec", "connect", "resolv.conf"].iter().all(|act| seen.contains(act)).then_some(())
     })
     .await;
     drop(hub);

@@ -92,8 +92,8 @@ impl Killer {
                     .filter(|process| !process.zombie)
                     .filter(|process| {
                         // What the hub puts before a server is as good a victim, but a rare one.
-                        let leash = processes::is_leash(process) && random.u32(..10) == 0;
-                        leash || process.command.contains("chaos_server")
+                        let subreaper = processes::is_subreaper(process) && random.u32(..10) == 0;
+                        subreaper || process.command.contains("chaos_server")
                     })
                     .collect();
                 if servers.is_empty() || stopped.load(Ordering::Relaxed) {

@@ -1,6 +1,7 @@
 //! The house: real processes, real HTTP, no window. Few tests, each a story.
 
 mod approvals;
+mod audit;
 mod bridge;
 mod catalog;
 mod cli;
@@ -28,7 +29,6 @@ mod results;
 mod secrets;
 mod sleeping;
 mod toggling;
-mod trail;
 mod troubles;
 mod unapproved;
 

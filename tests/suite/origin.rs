@@ -24,8 +24,8 @@ async fn raw(home: &Home, wish: Value) -> (u16, String) {
     (text[9..12].parse().expect("a status"), text)
 }
 
-async fn trail(home: &Home) -> Vec<(String, String, String, String)> {
-    let records = home.satchel(&["audit", "trail", "--json"]).await.json();
+async fn log(home: &Home) -> Vec<(String, String, String, String)> {
+    let records = home.satchel(&["audit", "--json"]).await.json();
     let text = |record: &Value, key: &str| record[key].as_str().unwrap_or_default().to_owned();
     let of = |record: &Value| ["kind", "who", "subject", "detail"].map(|key| text(record, key)).into();
     records.as_array().into_iter().flatten().map(of).collect()
@@ -65,13 +65,13 @@ async fn nothing_that_a_server_started_manages_the_hub() {
         assert_eq!(hub.server("github").await["unseen"], "new", "{how}: nobody has looked at it");
         home.satchel(&["remove", how]).await.succeeded();
     }
-    let trail = trail(&home).await;
-    assert!(!trail.iter().any(|(kind, ..)| kind == "approval"), "{trail:?}");
+    let log = log(&home).await;
+    assert!(!log.iter().any(|(kind, ..)| kind == "approval"), "{log:?}");
     let refused = |(kind, who, _, why): &&(String, String, String, String)| {
         kind == "denied" && who.starts_with("program self-approver (pid ") && why == "started by a server"
     };
     // A server that ends is started again, and tries again.
-    assert!(trail.iter().filter(refused).count() >= 9, "{trail:?}");
+    assert!(log.iter().filter(refused).count() >= 9, "{log:?}");
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not(
     entry["sandbox"] = json!({ "read": ["/usr"], "network": false });
     home.write_config(&json!({
         "toolRules": [{ "tool": "fake:about", "permit": "off" }],
-        "mcpServers": { "fake": fake.entry(), "walled": entry },
+        "mcpServers": { "fake": fake.entry(), "sandboxed": entry },
     }));
     let hub = home.start_hub().await;
     let client = hub.client("one").await;
@@ -99,9 +99,9 @@ async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not(
         &["rule", "*", "ask"],
         &["rule", "new:tool", "allow"],
         &["show", "one", "fake:echo"],
-        &["sandbox", "walled", "off"],
-        &["sandbox", "walled", "on", "--read", "/usr", "--network"],
-        &["sandbox", "walled", "on", "--read", "/"],
+        &["sandbox", "sandboxed", "off"],
+        &["sandbox", "sandboxed", "on", "--read", "/usr", "--network"],
+        &["sandbox", "sandboxed", "on", "--read", "/"],
         &["history", "clear"],
     ] {
         let ran = home.satchel(&[words, &["--json"]].concat()).await;
@@ -122,8 +122,8 @@ async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not(
         json!({ "do": "answer_ask", "id": 1, "answer": "always" }),
         json!({ "do": "answer_question", "id": 1, "answer": { "action": "accept", "content": {} } }),
         json!({ "do": "resume" }),
-        json!({ "do": "change", "change": "edit", "name": "walled", "entry": { "command": "x" } }),
-        json!({ "do": "change", "change": "put", "name": "walled", "entry": { "command": "x" }, "replace": true }),
+        json!({ "do": "change", "change": "edit", "name": "sandboxed", "entry": { "command": "x" } }),
+        json!({ "do": "change", "change": "put", "name": "sandboxed", "entry": { "command": "x" }, "replace": true }),
         json!({ "do": "change", "change": "set_permit", "tool": "fake:about", "permit": "allow" }),
     ] {
         let (status, text) = raw(&home, wish.clone()).await;
@@ -136,7 +136,7 @@ async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not(
         &["rule", "fake:grow", "off"],
         &["rule", "walled:*", "ask"],
         &["hide", "one", "fake:grow"],
-        &["sandbox", "walled", "on"],
+        &["sandbox", "sandboxed", "on"],
         &["sandbox", "fake", "on"],
         &["disable", "fake"],
         &["enable", "fake"],
@@ -149,14 +149,14 @@ async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not(
     {
         home.satchel_agreeing(words).await.succeeded();
     }
-    let trail = trail(&home).await;
+    let log = log(&home).await;
     let by = |detail: &str| {
-        let found = trail.iter().find(|(kind, .., said)| kind == "policy" && said == detail);
+        let found = log.iter().find(|(kind, .., said)| kind == "policy" && said == detail);
         found.map(|(_, who, ..)| who.split(" (pid").next().unwrap_or_default()).unwrap_or_default()
     };
-    assert_eq!(by("sandbox on"), "program satchel", "{trail:?}");
-    assert_eq!(by("sandbox off"), "person at a terminal", "{trail:?}");
-    assert_eq!(by("rule: as usual"), "person at a terminal", "{trail:?}");
+    assert_eq!(by("sandbox on"), "program satchel", "{log:?}");
+    assert_eq!(by("sandbox off"), "person at a terminal", "{log:?}");
+    assert_eq!(by("rule: as usual"), "person at a terminal", "{log:?}");
     home.satchel_agreeing(&["history", "clear"]).await.succeeded();
 }
 

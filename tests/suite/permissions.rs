@@ -251,7 +251,7 @@ async fn a_person_is_asked_and_the_word_goes_as_far_as_it_says() {
     assert_eq!(first["rule"], "fake:echo: ask", "{first}");
 
     // Who asked what, by which rule, with which answer: as it was, and for other programs.
-    let audit = home.satchel(&["audit", "--since", "1h", "--json"]).await.json();
+    let audit = home.satchel(&["history", "export", "--since", "1h", "--json"]).await.json();
     let of = |client: &str| -> Vec<(String, String)> {
         let lines = audit.as_array().expect("lines").iter();
         let calls = lines.filter(|line| line["kind"] == "call" && line["client"] == client);
@@ -272,7 +272,7 @@ async fn a_person_is_asked_and_the_word_goes_as_far_as_it_says() {
         ]
     );
     assert_eq!(of("two"), [pair(": ask; allowed from now on", "ok"), pair(" for two: allow", "ok")]);
-    let table = home.satchel(&["audit", "--csv"]).await.stdout;
+    let table = home.satchel(&["history", "export", "--csv"]).await.stdout;
     let head = table.lines().next().unwrap_or_default();
     assert!(head.starts_with("id,time_ms,client") && table.contains("fake:echo for two: allow"), "{table}");
 }

@@ -71,8 +71,8 @@ async fn a_server_that_is_another_version_than_before_is_told_of() {
     let client = Client::open(&hub.connection("one").await, "2025-11-25").await;
     offered(&client, "fake:echo").await;
     let told = async || {
-        let trail = home.satchel(&["audit", "trail", "--json"]).await.json();
-        let records = trail.as_array().expect("a list of records").clone();
+        let audited = home.satchel(&["audit", "--json"]).await.json();
+        let records = audited.as_array().expect("a list of records").clone();
         records
             .into_iter()
             .find(|record| record["detail"].as_str().is_some_and(|detail| detail.contains("version")))
@@ -106,10 +106,10 @@ async fn is_held(home: &Home, hub: &Hub<'_>, client: &Client, words: &[&str]) {
     .await;
     let complaint = client.execute("fake:echo", json!({ "text": "x" })).await.complaint();
     let log = home.satchel(&["logs", "fake"]).await.stdout;
-    let trail = home.satchel(&["audit", "trail", "--json"]).await.stdout;
+    let audited = home.satchel(&["audit", "--json"]).await.stdout;
     let refused = home.satchel(&["restart", "fake"]).await;
     refused.failed_with(1);
-    for text in [&complaint, &log, &trail, &refused.stderr] {
+    for text in [&complaint, &log, &audited, &refused.stderr] {
         for word in words {
             assert!(text.contains(word), "{word} in {text}");
         }
@@ -195,8 +195,8 @@ async fn what_floats_may_have_another_version_and_no_other_contents_of_one() {
     registry.empty();
     home.satchel(&["restart", "fake"]).await.succeeded();
     works(&client).await;
-    let trail = home.satchel(&["audit", "trail", "--json"]).await.stdout;
-    assert!(trail.contains("@scope/server 1.3.0 was fetched for it, sha512-newer"), "{trail}");
+    let audited = home.satchel(&["audit", "--json"]).await.stdout;
+    assert!(audited.contains("@scope/server 1.3.0 was fetched for it, sha512-newer"), "{audited}");
 
     registry.has(&[(TOP, "1.2.3", "other")]);
     registry.empty();

@@ -54,7 +54,7 @@ async fn a_secret_reaches_its_server_and_is_found_nowhere_else() {
         home.processes().into_iter().filter(|process| process.command.contains(CANARY)).collect();
     // The hosted stand-in was told by the test itself.
     assert!(told.iter().all(|process| process.command.contains("--http")), "{told:?}");
-    // Its own process has it in its environment; the leash that started it, the hub and its other children do not.
+    // Its own process has it in its environment; the subreaper that started it, the hub and its other children do not.
     let ours: Vec<_> = home.processes().into_iter().map(|process| process.pid).collect();
     let with_it = process::marked("TOKEN", CANARY).into_iter().map(|process| process.pid);
     let with_it: Vec<_> = with_it.filter(|pid| ours.contains(pid)).collect();

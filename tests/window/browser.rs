@@ -169,16 +169,16 @@ async fn state(home: &Home, fake: &Fake) -> Value {
         )
     };
     all.push(list["servers"].as_array().into_iter().flatten().map(of).collect());
-    let trail = home.satchel(&["audit", "trail", "--json"]).await.json();
-    let deeds = trail.as_array().into_iter().flatten().filter(|record| record["kind"] != "denied");
-    all.push(deeds.cloned().collect());
+    let log = home.satchel(&["audit", "--json"]).await.json();
+    let records = log.as_array().into_iter().flatten().filter(|record| record["kind"] != "denied");
+    all.push(records.cloned().collect());
     Value::Array(all)
 }
 
 /// How many requests the hub says that it has turned away, now that it has ended.
 async fn turned_away(home: &Home) -> u64 {
-    let trail = home.satchel(&["audit", "trail", "--json"]).await.json();
-    let denied = trail.as_array().into_iter().flatten().filter(|record| record["kind"] == "denied");
+    let log = home.satchel(&["audit", "--json"]).await.json();
+    let denied = log.as_array().into_iter().flatten().filter(|record| record["kind"] == "denied");
     let of = |record: &Value| {
         let (count, _) = record["detail"].as_str()?.split_once(" more requests were turned away")?;
         count.parse::<u64>().ok()

@@ -4,11 +4,11 @@ use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 use satchel_core::model::{
     ServerName, Startup, ToolPath,
     asks::AskAnswer,
+    audit::AuditHead,
     control::Target,
     ledger::{By, ReportAsk},
     nature::Permit,
     server::Era,
-    trail::TrailHead,
 };
 
 /// One hub for all MCP servers.
@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Restart { name: ServerName },
     /// Hide what went wrong last with a server, because you know of it
     Dismiss { name: ServerName },
-    /// Wall a server in, or no longer: it reads and writes only what you name, and reaches no network. Linux only
+    /// Run a server in a sandbox, or no longer: it reads and writes only what you name, and reaches no network. Linux only
     Sandbox(Sandbox),
     /// Have a server run one version of its package: the one that was fetched last, or the one you name
     Pin {
@@ -118,7 +118,7 @@ pub(crate) enum Command {
     Stats(Stats),
     /// The latest calls, or what happens to their history
     History(History),
-    /// Every call that is kept, in order: who asked what, by which rule, with which answer
+    /// What was started, allowed, refused, approved, read and changed, in records bound to each other by hashes
     Audit(Audit),
     /// Show the last lines of a server's log
     Logs(Logs),
@@ -634,6 +634,13 @@ pub(crate) struct Stats {
 pub(crate) struct Audit {
     #[command(subcommand)]
     pub(crate) act: Option<AuditAct>,
+    #[command(flatten)]
+    pub(crate) table: Table,
+}
+
+/// Which part of a record is written, and how.
+#[derive(Debug, Group)]
+pub(crate) struct Table {
     /// Only since then: so many days (`7d`), hours (`12h`), `today` for 24 hours, or `all`
     #[arg(long, value_name = "TIME", value_parser = since, default_value = "all")]
     pub(crate) since: Since,
@@ -644,17 +651,14 @@ pub(crate) struct Audit {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditAct {
-    /// What was started, allowed, refused, approved, read and changed, in records bound to each other by hashes
-    Trail {
-        /// Answer as comma-separated values, for spreadsheets
-        #[arg(long)]
-        csv: bool,
-    },
-    /// Check that no record of the trail was altered, moved or deleted since it was written
+    /// The former name of `satchel audit`
+    #[command(hide = true)]
+    Trail(Table),
+    /// Check that no record of the audit log was altered, moved or deleted since it was written
     Verify {
-        /// An end of the trail that you noted earlier, as this command shows it
+        /// An end of the audit log that you noted earlier, as this command shows it
         #[arg(long, value_name = "NUMBER:HASH")]
-        head: Option<TrailHead>,
+        head: Option<AuditHead>,
     },
 }
 
@@ -727,7 +731,7 @@ pub(crate) struct Sandbox {
     /// The server
     pub(crate) name: ServerName,
     #[arg(value_enum, value_name = "ON|OFF")]
-    pub(crate) wish: OnOff,
+    pub(crate) state: OnOff,
     /// It may read this file or directory; may be given several times
     #[arg(long, value_name = "PATH")]
     pub(crate) read: Vec<String>,
@@ -769,6 +773,8 @@ pub(crate) enum HistoryAct {
         #[arg(value_name = "JSON")]
         arguments: Option<String>,
     },
+    /// Every call that is kept, in order: who asked what, by which rule, with which answer
+    Export(Table),
     /// Delete every call for good, and what was learned from searches; sums stay
     Clear {
         /// Delete the sums too
@@ -780,7 +786,7 @@ pub(crate) enum HistoryAct {
     /// Find tools sooner that were used after similar searches, or no longer
     Learn {
         #[arg(value_enum, value_name = "ON|OFF")]
-        wish: OnOff,
+        state: OnOff,
     },
     /// Keep arguments and results of a server's calls from now on, without secrets
     Keep { server: ServerName },

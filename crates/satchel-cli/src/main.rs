@@ -21,9 +21,9 @@ fn main() -> ExitCode {
     // The hub starts this program in other roles. They must be light and own their standard streams.
     match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
         Some("toolbox") => return satchel_toolbox::main(),
-        Some("leash") => return satchel_core::leash::main(),
-        Some("walled") => return satchel_core::walls::main(),
-        Some("warden") => return satchel_core::warden::main(),
+        Some("subreaper") => return satchel_core::subreaper::main(),
+        Some("sandboxed") => return satchel_core::sandbox::main(),
+        Some("watchdog") => return satchel_core::watchdog::main(),
         Some("tokens") => return satchel_core::tokens::main(),
         _ => {}
     }
@@ -87,13 +87,12 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Status { debug: true } => commands::status::debug(&places, json).await,
         Command::Stats(stats) => commands::stats::run(&places, &stats, json).await,
         Command::History(history) => commands::history::run(&places, history, json).await,
-        Command::Audit(Audit { act: Some(AuditAct::Trail { csv }), .. }) => {
-            commands::trail::list(&places, csv, json).await
-        }
         Command::Audit(Audit { act: Some(AuditAct::Verify { head }), .. }) => {
-            commands::trail::verify(&places, head, json).await
+            commands::audit::verify(&places, head, json).await
         }
-        Command::Audit(audit) => commands::audit::run(&places, &audit, json).await,
+        Command::Audit(Audit { act: Some(AuditAct::Trail(table)), .. } | Audit { act: None, table }) => {
+            commands::audit::list(&places, &table, json).await
+        }
         Command::Logs(logs) => commands::logs::run(&places, logs, json).await,
         Command::Clients { all } => commands::clients::list(&places, all, json).await,
         Command::Connect(connect) => commands::connect::run(&places, connect, json).await,

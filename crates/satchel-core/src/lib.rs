@@ -37,4 +37,4 @@ pub mod trust;
 pub mod upstream;
 
 pub use catalog::tokens;
-pub use upstream::{ancestry, leash, walls, warden};
+pub use upstream::{ancestry, sandbox, subreaper, watchdog};

@@ -94,20 +94,20 @@ async fn prometheus(State(channel): State<Channel>) -> Response {
 
 /// What happens from now on. Whoever reads too slowly misses some, and is told how much.
 async fn events(State(channel): State<Channel>) -> Response {
-    let happenings = channel.hub.recorder().events().subscribe();
+    let events = channel.hub.recorder().events().subscribe();
     let first = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b": listening\n\n")) });
-    let stream = stream::unfold((happenings, channel.stop), |(mut happenings, stop)| async {
+    let stream = stream::unfold((events, channel.stop), |(mut events, stop)| async {
         let happened = tokio::select! {
-            happened = happenings.recv() => happened,
+            happened = events.recv() => happened,
             () = stop.cancelled() => return None,
         };
         let text = match happened {
-            Ok(happening) => serde_json::to_string(&happening).ok()?,
+            Ok(event) => serde_json::to_string(&event).ok()?,
             Err(RecvError::Lagged(missed)) => json!({ "event": "missed", "events": missed }).to_string(),
             Err(RecvError::Closed) => return None,
         };
         let event = sse::Event::message(text).to_wire();
-        Some((Ok::<_, Infallible>(Bytes::from(event)), (happenings, stop)))
+        Some((Ok::<_, Infallible>(Bytes::from(event)), (events, stop)))
     });
     reply::events(Body::from_stream(futures_util::StreamExt::chain(first, stream))).into_response()
 }

@@ -63,7 +63,7 @@ fn open(app: &Arc<App>, client: String, usual: Surface, parts: &Parts) -> Respon
     };
     let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(place.to_wire())) });
     let ends = vec![session.ended.clone(), app.stopping()];
-    reply::events(Body::from_stream(first.chain(session.news.read(None, ends))))
+    reply::events(Body::from_stream(first.chain(session.notifications.read(None, ends))))
 }
 
 async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Response<Body> {
@@ -118,7 +118,7 @@ async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Me
             }
             result
         });
-        session.news.push(Message::Response { id: Some(id), outcome }.to_json());
+        session.notifications.push(Message::Response { id: Some(id), outcome }.to_json());
         return;
     }
     session.look(&app.hub);
@@ -126,8 +126,8 @@ async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Me
     let hub = &session.hub(&app.hub);
     let request = exchange::Request { hub, session, id, method: &method, params, events: true };
     match request.answer(&app.tracker).await {
-        Answer::Done(message) => session.news.push(message.to_json()),
-        Answer::List(id, list) => session.news.push(reply::list_text(&id, &list)),
+        Answer::Done(message) => session.notifications.push(message.to_json()),
+        Answer::List(id, list) => session.notifications.push(reply::list_text(&id, &list)),
         Answer::Stream(_) => {}
     }
 }

@@ -27,7 +27,7 @@ use crate::{
     exchange::{self, Answer},
     guard::{Guard, Refused},
     knocks::{Knocks, MINUTE},
-    modern, news,
+    modern, notifications,
     parked::ParkedCalls,
     reply, roots,
     serve::HEADER_BYTES,
@@ -517,15 +517,15 @@ fn get(app: &Arc<App>, client: &str, at: &Place, headers: &HeaderMap) -> Respons
         return reply::events(Body::from_stream(outlet.read(Some(event), ends)));
     }
     follow(app, &session);
-    reply::events(Body::from_stream(session.news.read(None, ends)))
+    reply::events(Body::from_stream(session.notifications.read(None, ends)))
 }
 
-/// Passes news on to a session from now on, once. It begins with the session: what a server says before the client has
+/// Passes notifications on to a session from now on, once. It begins with the session: what a server says before the client has
 /// opened its stream waits there.
 pub(crate) fn follow(app: &App, session: &Arc<Session>) {
     if !session.follows.swap(true, std::sync::atomic::Ordering::AcqRel) {
         let (tracker, stop) = (app.tracker.clone(), app.stopping());
-        app.tracker.spawn(news::pass_on(app.hub.clone(), session.clone(), tracker, stop));
+        app.tracker.spawn(notifications::pass_on(app.hub.clone(), session.clone(), tracker, stop));
     }
 }
 

@@ -19,7 +19,7 @@ mod knocks;
 mod meta;
 mod metrics;
 mod modern;
-mod news;
+mod notifications;
 mod observe;
 mod otlp;
 mod parked;

@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     downstream::{self, Asker, Kind, Reply},
     http::{App, Place, VERSION},
-    news::{self, Follower, Told},
+    notifications::{self, Follower, Told},
     observe,
     parked::{Belongs, Found, Parked},
     reply,
@@ -40,7 +40,7 @@ use crate::{
 const TOGETHER: Duration = Duration::from_millis(100);
 /// The first question waits for no more than this time for others.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Resources one stream of news watches.
+/// Resources one stream of notifications watches.
 const WATCHED: usize = 256;
 /// Methods of the older revisions that this one has no longer (`2026-07-28/changelog.mdx`).
 const REMOVED: [&str; 5] =
@@ -419,7 +419,7 @@ fn meta_of(params: Option<&Raw>) -> RawObject {
         .unwrap_or_default()
 }
 
-/// A stream of news with a filter (`2026-07-28/basic/patterns/subscriptions.mdx`).
+/// A stream of notifications with a filter (`2026-07-28/basic/patterns/subscriptions.mdx`).
 struct Listening {
     id: Id,
     follower: Follower,
@@ -455,7 +455,8 @@ impl Listening {
         let (mut lists, mut watched, mut of_tasks) = (vec![], vec![], None);
         let mut tasks: Vec<String> = vec![];
         // The meta-tools stay as they are until a person chooses something else for the client.
-        let of_surface = if *surface == Surface::Router { &news::LISTS[..1] } else { &news::LISTS[..] };
+        let of_surface =
+            if *surface == Surface::Router { &notifications::LISTS[..1] } else { &notifications::LISTS[..] };
         for list in of_surface.iter().copied() {
             let key = format!("{list}ListChanged");
             if filter.read(&key) == Some(true) {
@@ -501,7 +502,7 @@ impl Listening {
         acknowledged.set("notifications", honoured.to_raw());
         let first =
             Message::notification("notifications/subscriptions/acknowledged", Some(acknowledged.to_raw()));
-        let first = VecDeque::from([news::tagged(first, &id)]);
+        let first = VecDeque::from([notifications::tagged(first, &id)]);
         let (usual, ends) = (None, app.stopping());
         Ok(Self { id, follower, lists, watched, tasks, of_tasks, first, usual, ends, over: false })
     }
@@ -543,14 +544,14 @@ impl Listening {
             tokio::select! {
                 told = self.follower.next() => match told {
                     Some(told) => if let Some(message) = self.wanted(&told) {
-                        return Some(event(&news::tagged(message, &self.id)));
+                        return Some(event(&notifications::tagged(message, &self.id)));
                     },
                     None => return self.end(),
                 },
                 ended = of_tasks => if ended { self.of_tasks = None },
                 (hub, surface) = chosen => if surface != *self.follower.surface() {
                     self.follower.turn_to(&hub, surface);
-                    let told = self.lists.iter().map(|list| news::tagged(news::list_changed(list), &self.id));
+                    let told = self.lists.iter().map(|list| notifications::tagged(notifications::list_changed(list), &self.id));
                     self.first.extend(told);
                 },
                 () = tokio::time::sleep(KEEP_ALIVE) => {
@@ -573,17 +574,17 @@ impl Listening {
         match told {
             Told::List(list) => {
                 self.watched.retain(|watched| self.follower.shows(watched.resource().0));
-                self.lists.contains(list).then(|| news::list_changed(list))
+                self.lists.contains(list).then(|| notifications::list_changed(list))
             }
-            Told::News(news) => {
-                let (news, own) = self.follower.as_shown(news.clone());
+            Told::Notification(notification) => {
+                let (notification, own) = self.follower.as_shown(notification.clone());
                 if let Some(uri) = own {
-                    let here = |watched: &Watched| watched.resource() == (&news.server, uri.as_str());
-                    return self.watched.iter().any(here).then(|| news::as_said(&news));
+                    let here = |watched: &Watched| watched.resource() == (&notification.server, uri.as_str());
+                    return self.watched.iter().any(here).then(|| notifications::as_said(&notification));
                 }
-                let task = news::fields(&news).text("taskId")?;
-                let tells = &*news.method == "notifications/tasks" && self.tasks.contains(&task);
-                tells.then(|| news::as_said(&news))
+                let task = notifications::fields(&notification).text("taskId")?;
+                let tells = &*notification.method == "notifications/tasks" && self.tasks.contains(&task);
+                tells.then(|| notifications::as_said(&notification))
             }
         }
     }

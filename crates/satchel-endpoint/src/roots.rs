@@ -75,7 +75,7 @@ pub(crate) fn ask(
     let asking = async move {
         loop {
             let (message, asked) = session.ask(METHOD, None);
-            session.news.push(message.to_json());
+            session.notifications.push(message.to_json());
             let Some(outcome) = asked.answer().await else { return };
             hub.works_in(outcome.map(|answer| folders(&answer)).unwrap_or_default());
             if !session.roots.answered() {

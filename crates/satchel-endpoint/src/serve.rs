@@ -136,7 +136,7 @@ impl Endpoint {
         self.hub.set_endpoint(None);
         self.stop.cancel();
         self.tracker.close();
-        // Streams that are only kept open for news end at once; calls may finish.
+        // Streams that are only kept open for notifications end at once; calls may finish.
         let drained = tokio::time::timeout(DRAIN, self.tracker.wait()).await;
         self.app.sessions.close_all();
         self.app.parked.clear();

@@ -52,12 +52,12 @@ pub(crate) struct Session {
     /// Whether the client was asked for the folders that it works in.
     pub(crate) roots: Standing,
     /// For what is said unasked.
-    pub(crate) news: Arc<Outlet>,
-    /// The stream for news is also the one for answers: the transport of 2024-11-05.
+    pub(crate) notifications: Arc<Outlet>,
+    /// The stream for notifications is also the one for answers: the transport of 2024-11-05.
     pub(crate) one_stream: bool,
     /// Cancelled when it ends.
     pub(crate) ended: CancellationToken,
-    /// Somebody has begun to pass news on.
+    /// Somebody has begun to pass notifications on.
     pub(crate) follows: AtomicBool,
     /// The same for the ledger, as long as it sees the same.
     visit: Mutex<Option<Arc<Visit>>>,
@@ -108,7 +108,7 @@ impl Session {
             scope,
             menu: Mutex::new(menu),
             roots: Standing::default(),
-            news: Outlet::new(0),
+            notifications: Outlet::new(0),
             one_stream,
             ended: CancellationToken::new(),
             follows: AtomicBool::new(false),
@@ -128,7 +128,7 @@ impl Session {
 
     /// The same session after `initialize`, where its stream was there before.
     pub(crate) fn in_place_of(mut self, before: &Self) -> Self {
-        self.news = before.news.clone();
+        self.notifications = before.notifications.clone();
         self.ended = before.ended.clone();
         self
     }
@@ -196,7 +196,7 @@ impl Session {
     /// A stream for one answer and what comes before it.
     pub(crate) fn open_stream(&self) -> Arc<Outlet> {
         if self.one_stream {
-            return self.news.clone();
+            return self.notifications.clone();
         }
         let outlet = Outlet::new(self.counted.fetch_add(1, Ordering::Relaxed));
         let mut streams = lock(&self.streams);
@@ -210,7 +210,7 @@ impl Session {
     /// The stream of this number, where it is still kept.
     pub(crate) fn stream(&self, number: u64) -> Option<Arc<Outlet>> {
         if number == 0 {
-            return Some(self.news.clone());
+            return Some(self.notifications.clone());
         }
         lock(&self.streams).iter().find(|outlet| outlet.number == number).cloned()
     }
@@ -266,7 +266,7 @@ impl Session {
         hidden.iter().for_each(|(server, uri)| self.unwatch(server, uri));
     }
 
-    /// Nobody reads its news any more.
+    /// Nobody reads its notifications any more.
     pub(crate) fn unwatch_all(&self) {
         let gone = std::mem::take(&mut *lock(&self.watched));
         drop(gone);
@@ -447,7 +447,7 @@ impl Sessions {
 /// Of one client's sessions without a call in flight the one unused for longest; one that nobody listens on goes first.
 fn first_to_go(open: &HashMap<String, (Arc<Session>, Instant)>, client: &str) -> Option<String> {
     let idle = open.iter().filter(|(_, (session, _))| session.client == client && !session.is_busy());
-    idle.min_by_key(|(_, (session, used))| (session.news.is_read(), *used)).map(|(id, _)| id.clone())
+    idle.min_by_key(|(_, (session, used))| (session.notifications.is_read(), *used)).map(|(id, _)| id.clone())
 }
 
 #[cfg(test)]
@@ -497,7 +497,7 @@ mod tests {
         }
         let (busy, listens, idle) = (&own[0], &own[1], &own[2]);
         let running = sessions.get(busy, "a").unwrap().begin(&Id::from(1));
-        let reading = sessions.get(listens, "a").unwrap().news.read(None, vec![]);
+        let reading = sessions.get(listens, "a").unwrap().notifications.read(None, vec![]);
         tokio::time::advance(Duration::from_secs(1)).await;
         for _ in 3..PER_CLIENT {
             sessions.open(session("a")).unwrap();

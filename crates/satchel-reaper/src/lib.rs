@@ -1,19 +1,19 @@
-//! The small program that runs beside each server and beside the hub: `leash` keeps what a server starts within reach,
-//! `warden` ends what is left when the hub is gone. A program of its own, because one process of it runs for each awake
+//! The small program that runs beside each server and beside the hub: `subreaper` keeps what a server starts within reach,
+//! `watchdog` ends what is left when the hub is gone. A program of its own, because one process of it runs for each awake
 //! server: the hub's own program takes eight times as much memory before it does anything. It knows no configuration, no
 //! protocol and no runtime.
 #![warn(missing_docs)]
 
-pub mod leash;
 pub mod processes;
-pub mod warden;
+pub mod subreaper;
+pub mod watchdog;
 
 use std::path::{Path, PathBuf};
 
 /// Its file's name.
 const NAME: &str = "satchel-reaper";
 
-/// The program to start as `leash` or `warden`: the one that lies beside `own`; else `own` itself, which can do the same.
+/// The program to start as `subreaper` or `watchdog`: the one that lies beside `own`; else `own` itself, which can do the same.
 pub fn program(own: &Path) -> PathBuf {
     Some(beside(own)).filter(|small| small.is_file()).unwrap_or_else(|| own.to_owned())
 }

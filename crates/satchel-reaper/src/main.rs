@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
-        Some("leash") => satchel_reaper::leash::main(),
-        Some("warden") => satchel_reaper::warden::main(),
+        Some("subreaper") => satchel_reaper::subreaper::main(),
+        Some("watchdog") => satchel_reaper::watchdog::main(),
         _ => ExitCode::FAILURE,
     }
 }

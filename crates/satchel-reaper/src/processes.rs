@@ -135,7 +135,7 @@ fn marked(prefix: &str) -> Vec<i32> {
             })
         })
         .collect();
-    // What emptied its environment, and has not left its parent or its leash.
+    // What emptied its environment, and has not left its parent or its subreaper.
     let others: Vec<i32> = below(&found).iter().map(|process| process.pid).collect();
     found.extend(others.into_iter().filter(|pid| Some(*pid) != ourselves));
     found.sort_unstable();

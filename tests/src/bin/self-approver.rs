@@ -31,9 +31,9 @@ fn main() {
             // Until whoever started us has ended, and somebody else is our parent.
             until(|| command_of(getppid()).is_none_or(|command| !is_ours(&command)));
             if how == "killer" {
-                while let Some(leash) = getppid().filter(|pid| is_leash(*pid)) {
-                    let _ = kill_process(leash, Signal::KILL);
-                    until(|| getppid() != Some(leash));
+                while let Some(subreaper) = getppid().filter(|pid| is_subreaper(*pid)) {
+                    let _ = kill_process(subreaper, Signal::KILL);
+                    until(|| getppid() != Some(subreaper));
                 }
             }
             return attack(how, home, satchel, report);
@@ -74,14 +74,14 @@ fn command_of(pid: Option<Pid>) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).replace('\0', " "))
 }
 
-/// By what runs: a leash names us in its command, too.
+/// By what runs: a subreaper names us in its command, too.
 fn is_ours(command: &str) -> bool {
     let program = command.split(' ').next().unwrap_or_default();
     program.ends_with("self-approver")
 }
 
-fn is_leash(pid: Pid) -> bool {
-    command_of(Some(pid)).is_some_and(|command| command.contains(" leash "))
+fn is_subreaper(pid: Pid) -> bool {
+    command_of(Some(pid)).is_some_and(|command| command.contains(" subreaper "))
 }
 
 fn attack(how: &str, home: &str, satchel: &str, report: &str) {

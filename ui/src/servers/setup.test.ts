@@ -69,7 +69,7 @@ test("of a log only its problems are shown where that is wanted, and nothing whe
   expect(screen.getByText(/ENOENT/)).toBeTruthy();
 });
 
-test("a removed server comes back with one click or key, and what only it needs is forgotten on wish", async () => {
+test("a removed server comes back with one click or key, and what only it needs is forgotten if asked", async () => {
   const { hub, user } = await open("overview", { runs: "npx -y files ${secret:FILES_KEY}" });
   const remove = async () => {
     await user.click(await screen.findByRole("button", { name: "More actions for files" }));

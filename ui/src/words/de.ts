@@ -331,7 +331,7 @@ export const de: Words = {
       file: "Alles davon steht in der Konfigurationsdatei. Änderungen dort gelten, sobald sie gespeichert ist.",
       copyPath: "Pfad der Konfigurationsdatei kopieren",
     },
-    walls: {
+    sandbox: {
       title: "Sandbox",
       name: (name) => `Sandbox für ${name}`,
       off: "Er darf auf diesem Computer alles, was du darfst.",

@@ -286,7 +286,7 @@ export const en = {
       file: "All of it stands in the configuration file. Changes there take effect when it is saved.",
       copyPath: "Copy the path of the configuration file",
     },
-    walls: {
+    sandbox: {
       title: "Sandbox",
       name: (name: string) => `Sandbox for ${name}`,
       off: "It may do whatever you may do on this computer.",

@@ -1,76 +1,117 @@
-//! `audit`: every call that is kept, with the rule that decided about it, for people and for other programs.
+//! `audit` and `audit verify`: what was started, allowed, refused and changed, and whether those records are still
+//! as they were written.
 
 use std::process::ExitCode;
 
 use satchel_core::{
     files::Places,
     model::{
-        audit::{AuditAsk, AuditLine, AuditPage, CSV_HEAD},
-        name::in_path,
+        audit::{AUDIT_CSV_HEAD, AuditHead, AuditPage, AuditQuery, AuditRecord, AuditVerdict},
+        request::VerifyAudit,
     },
 };
 
 use super::{history::ago, now_ms};
 use crate::{
-    args::Audit,
-    output::{say, say_json, shortened, table},
+    args::Table,
+    output::{counted, say, say_json, shortened, table},
     reach::reach,
 };
 
-/// A rule or a failure in the table.
-const WORDS: usize = 60;
+/// A detail in the table.
+const WORDS: usize = 80;
 
-pub(crate) async fn run(places: &Places, audit: &Audit, json: bool) -> anyhow::Result<ExitCode> {
+pub(crate) async fn list(places: &Places, asked: &Table, json: bool) -> anyhow::Result<ExitCode> {
     let hub = reach(places).await?;
-    let mut ask = AuditAsk { from_ms: audit.since.begins_at(now_ms()), ..AuditAsk::default() };
-    let mut lines: Vec<AuditLine> = Vec::new();
-    loop {
-        let page: Result<AuditPage, _> = hub.ask(ask.clone()).await;
-        let page = match page {
-            Ok(page) => page,
-            Err(error) => {
-                hub.leave().await;
-                return Err(error);
+    let mut records: Vec<AuditRecord> = Vec::new();
+    let read = loop {
+        let after = records.last().map_or(0, |record| record.seq);
+        let page: Result<AuditPage, _> = hub.ask(AuditQuery { after, limit: 0 }).await;
+        match page {
+            Ok(page) => {
+                records.extend(page.records);
+                if !page.more {
+                    break Ok(());
+                }
             }
-        };
-        ask.after = page.lines.last().map(|line| line.id);
-        lines.extend(page.lines);
-        if !page.more {
-            break;
+            Err(error) => break Err(error),
         }
-    }
+    };
     hub.leave().await;
-    match (json, audit.csv) {
-        (true, _) => say_json(&lines)?,
+    read?;
+    if let Some(begins) = asked.since.begins_at(now_ms()) {
+        records.retain(|record| record.time_ms >= begins);
+    }
+    match (json, asked.csv) {
+        (true, _) => say_json(&records)?,
         (false, true) => {
-            say(CSV_HEAD);
-            lines.iter().for_each(|line| say(line.to_csv()));
+            say(AUDIT_CSV_HEAD);
+            records.iter().for_each(|record| say(record.to_csv()));
         }
-        (false, false) if lines.is_empty() => say("Nothing was called in this time."),
-        (false, false) => say(shown(&lines, now_ms())),
+        (false, false) if records.is_empty() => say("Nothing was recorded yet."),
+        (false, false) => say(shown(&records, now_ms())),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(lines: &[AuditLine], now_ms: u64) -> String {
-    let row = |line: &AuditLine| {
-        let what = if line.server.is_empty() {
-            line.tool.clone()
-        } else {
-            format!("{}:{}", in_path(&line.server), line.tool)
-        };
-        let answer = line.message.clone().unwrap_or_else(|| line.outcome.clone());
+pub(crate) async fn verify(
+    places: &Places,
+    noted: Option<AuditHead>,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let hub = reach(places).await?;
+    let verdict: Result<AuditVerdict, _> = hub.ask(VerifyAudit { noted }).await;
+    hub.leave().await;
+    let verdict = verdict?;
+    if json {
+        say_json(&verdict)?
+    } else {
+        say(judged(&verdict))
+    }
+    Ok(if verdict.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn shown(records: &[AuditRecord], now_ms: u64) -> String {
+    let row = |record: &AuditRecord| {
         [
-            line.id.to_string(),
-            ago(line.time_ms, now_ms),
-            line.client.clone(),
-            what,
-            shortened(&line.rule, WORDS),
-            shortened(&answer, WORDS),
+            record.seq.to_string(),
+            ago(record.time_ms, now_ms),
+            record.kind.clone(),
+            record.who.clone(),
+            shortened(&record.subject, WORDS),
+            shortened(&record.detail, WORDS),
         ]
     };
-    let rows: Vec<_> = lines.iter().map(row).collect();
-    table(["ID", "WHEN", "CLIENT", "CALLED", "RULE", "ANSWER"], &rows)
+    let rows: Vec<_> = records.iter().map(row).collect();
+    table(["NUMBER", "WHEN", "WHAT", "WHO", "ABOUT", "DETAIL"], &rows)
+}
+
+fn judged(verdict: &AuditVerdict) -> String {
+    let head = verdict.head.as_ref();
+    let mut said = match head {
+        Some(head) if verdict.problems.is_empty() => format!(
+            "{}, {} to {}, {} written.\nNote this elsewhere to prove it later: {head}",
+            if verdict.records == 1 {
+                "The one record".to_owned()
+            } else {
+                format!("All {} records", verdict.records)
+            },
+            verdict.first,
+            head.seq,
+            if verdict.records == 1 { "is as it was" } else { "are as they were" }
+        ),
+        None if verdict.problems.is_empty() => "Nothing was recorded yet.".to_owned(),
+        Some(_) | None => {
+            format!(
+                "The audit log is not as it was written ({}):",
+                counted(verdict.records, "record", "records")
+            )
+        }
+    };
+    for problem in &verdict.problems {
+        said.push_str(&format!("\n  {problem}"));
+    }
+    said
 }
 
 #[cfg(test)]
@@ -78,35 +119,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_who_asked_what_by_which_rule_and_with_which_answer() {
-        let line = AuditLine {
-            id: 7,
-            time_ms: 0,
-            client: "cursor".into(),
-            program: "Cursor 2.0".into(),
-            session: 1,
-            kind: "call".into(),
-            server: "git".into(),
-            tool: "push".into(),
-            rule: "what deletes is asked; allowed once".into(),
-            asked: true,
-            outcome: "ok".into(),
-            code: None,
-            message: None,
-            took_ms: 12.5,
-            arguments: Some("=cmd|' /C calc'!A0".into()),
-            result: None,
-        };
+    fn a_verdict_says_what_is_wrong_and_what_to_note() {
+        let head = AuditHead { seq: 9, hash: "ab".repeat(32) };
+        let whole = AuditVerdict { records: 9, first: 1, head: Some(head), problems: vec![] };
+        let said = judged(&whole);
+        assert!(said.starts_with("All 9 records, 1 to 9, are as they were written."), "{said}");
+        assert!(said.ends_with(&format!("9:{}", "ab".repeat(32))), "{said}");
+        let cut = AuditVerdict { problems: vec!["record 3 is not as it was written".into()], ..whole };
         assert_eq!(
-            shown(std::slice::from_ref(&line), 120_000),
-            "\
-ID  WHEN       CLIENT  CALLED    RULE                                 ANSWER
-7   2 min ago  cursor  git:push  what deletes is asked; allowed once  ok"
+            judged(&cut),
+            "The audit log is not as it was written (9 records):\n  record 3 is not as it was written"
         );
-        let csv = line.to_csv();
-        assert!(csv.starts_with(
-            "7,0,cursor,Cursor 2.0,1,call,git,push,what deletes is asked; allowed once,true,ok,,,12.500,'="
-        ));
-        assert_eq!(CSV_HEAD.split(',').count(), 16);
+        assert_eq!(judged(&AuditVerdict::default()), "Nothing was recorded yet.");
     }
 }

@@ -50,6 +50,7 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
             }
             Ok(ExitCode::SUCCESS)
         }
+        Some(HistoryAct::Export(asked)) => super::call_log::run(places, &asked, json).await,
         Some(HistoryAct::Show { id }) => {
             let call: CallDetail = reach::once(places, GetCall { id }).await?;
             match json {
@@ -83,10 +84,10 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
             let answer = reach::once(places, ForgetHabits {}).await?;
             done("What was learned from searches is forgotten.", &answer, json)
         }
-        Some(HistoryAct::Learn { wish }) => {
-            let learn = wish == OnOff::On;
+        Some(HistoryAct::Learn { state }) => {
+            let learn = state == OnOff::On;
             let answer = reach::once(places, Change::SetLearning { learn }).await?;
-            let sentence = match wish {
+            let sentence = match state {
                 OnOff::On => {
                     "Tools that are used after a search are found sooner by similar ones from now on."
                 }

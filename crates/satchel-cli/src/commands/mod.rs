@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 pub(crate) mod asks;
 pub(crate) mod audit;
 pub(crate) mod call;
+pub(crate) mod call_log;
 pub(crate) mod clients;
 pub(crate) mod connect;
 pub(crate) mod doctor;
@@ -26,7 +27,6 @@ pub(crate) mod servers;
 pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod tools;
-pub(crate) mod trail;
 
 use std::{io::Read, process::ExitCode};
 

@@ -34,7 +34,7 @@ pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::R
     announce(endpoint.url(), json);
     tokio::select! {
         () = stop.next() => tracing::info!("ending, because a signal came"),
-        () = hub.quit_wished() => tracing::info!("ending, because a face wished it"),
+        () = hub.quit_requested() => tracing::info!("ending, because a face asked for it"),
     }
     tokio::select! {
         () = end(endpoint, hub) => Ok(ExitCode::SUCCESS),

@@ -114,35 +114,35 @@ pub(crate) async fn set_enabled(
     done(&sentence, &answer, json)
 }
 
-/// Walls a server in, or takes the walls down.
-pub(crate) async fn sandbox(places: &Places, sandbox: Sandbox, json: bool) -> anyhow::Result<ExitCode> {
+/// Puts a server in a sandbox, or takes it out of it.
+pub(crate) async fn sandbox(places: &Places, asked: Sandbox, json: bool) -> anyhow::Result<ExitCode> {
     // What is written on a command line is meant from where one stands.
     let whole = |path: &String| match path.starts_with('~') {
         true => path.clone(),
         false => std::path::absolute(path)
             .map_or_else(|_| path.clone(), |path| path.to_string_lossy().into_owned()),
     };
-    let walls = model::server::Sandbox {
-        read: sandbox.read.iter().map(whole).collect(),
-        write: sandbox.write.iter().map(whole).collect(),
-        network: sandbox.network,
+    let sandbox = model::server::Sandbox {
+        read: asked.read.iter().map(whole).collect(),
+        write: asked.write.iter().map(whole).collect(),
+        network: asked.network,
     };
-    let on = sandbox.wish == OnOff::On;
-    let name = sandbox.name.to_string();
-    let change = Change::SetSandbox { name: name.clone(), sandbox: on.then(|| walls.clone()) };
+    let on = asked.state == OnOff::On;
+    let name = asked.name.to_string();
+    let change = Change::SetSandbox { name: name.clone(), sandbox: on.then(|| sandbox.clone()) };
     let answer = once(places, change).await?;
     let listed = |places: &[String]| if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
     let mut sentence = match on {
         true => format!(
-            "{name} is walled in: of yours it reads {}, changes {}, and reaches {} network.",
-            listed(&[walls.read.as_slice(), walls.write.as_slice()].concat()),
-            listed(&walls.write),
-            if walls.network { "the" } else { "no" },
+            "{name} runs in a sandbox: of yours it reads {}, changes {}, and reaches {} network.",
+            listed(&[sandbox.read.as_slice(), sandbox.write.as_slice()].concat()),
+            listed(&sandbox.write),
+            if sandbox.network { "the" } else { "no" },
         ),
-        false => format!("{name} runs without walls."),
+        false => format!("{name} runs without a sandbox."),
     };
     if on && !cfg!(target_os = "linux") {
-        sentence.push_str(" This system has no such walls, so it is not started while they are on.");
+        sentence.push_str(" This system has no such sandbox, so it is not started while this is on.");
     }
     done(&sentence, &answer, json)
 }

@@ -6,7 +6,7 @@ use satchel_core::{
     files::Places,
     model::{
         ServerView, Snapshot,
-        happening::{DebugServer, DebugStatus},
+        event::{DebugServer, DebugStatus},
         request::{GetDebugStatus, GetStatus},
         snapshot::ClientView,
     },

@@ -8,7 +8,7 @@ use std::{
 
 use satchel_mcp::{ErrorObject, Raw, RawObject, errors, meta};
 
-use crate::{model::ServerName, upstream::News};
+use crate::{model::ServerName, upstream::ServerNotification};
 
 /// Ids remembered of one client at one server; the oldest go first.
 const KEPT: usize = 1024;
@@ -63,13 +63,13 @@ impl Owned {
 
     /// May this client hear what a server said unasked? Not where it names something that is another client's, or that
     /// only we know.
-    pub fn may_hear(&self, client: &str, news: &News) -> bool {
-        let Some(params) = news.params.as_deref() else { return true };
+    pub fn may_hear(&self, client: &str, notification: &ServerNotification) -> bool {
+        let Some(params) = notification.params.as_deref() else { return true };
         let Ok(params) = serde_json::from_str::<RawObject>(params) else { return false };
         if params.get("requestId").is_some() || params.get("progressToken").is_some() {
             return false;
         }
-        let owns = |named: Named, id: &str| self.has(client, &news.server, named, id);
+        let owns = |named: Named, id: &str| self.has(client, &notification.server, named, id);
         let mut tasks = params.text("taskId").into_iter().chain(meta::related_task(&params));
         let mut pages = params.text("elicitationId").into_iter();
         tasks.all(|id| owns(Named::Task, &id)) && pages.all(|id| owns(Named::Elicitation, &id))

@@ -19,8 +19,8 @@ use crate::model::trying::TryProgress;
 const MOST: usize = 16;
 /// A name that the window makes up is shorter.
 const NAME: usize = 64;
-/// How long news are waited for.
-const NEWS: Duration = Duration::from_secs(20);
+/// How long progress is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The calls under way.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ pub struct Tries(Arc<Mutex<BTreeMap<String, Under>>>);
 #[derive(Debug)]
 struct Under {
     cancelled: CancellationToken,
-    news: watch::Receiver<TryProgress>,
+    progress: watch::Receiver<TryProgress>,
 }
 
 /// One of them, for whoever makes it.
@@ -38,7 +38,7 @@ pub struct Try {
     tries: Tries,
     run: String,
     cancelled: CancellationToken,
-    news: watch::Sender<TryProgress>,
+    progress: watch::Sender<TryProgress>,
 }
 
 impl Tries {
@@ -48,9 +48,10 @@ impl Tries {
         if all.len() >= MOST || run.len() > NAME || all.contains_key(run) {
             return None;
         }
-        let (cancelled, (news, heard)) = (CancellationToken::new(), watch::channel(TryProgress::default()));
-        all.insert(run.to_owned(), Under { cancelled: cancelled.clone(), news: heard });
-        Some(Try { tries: self.clone(), run: run.to_owned(), cancelled, news })
+        let (cancelled, (progress, heard)) =
+            (CancellationToken::new(), watch::channel(TryProgress::default()));
+        all.insert(run.to_owned(), Under { cancelled: cancelled.clone(), progress: heard });
+        Some(Try { tries: self.clone(), run: run.to_owned(), cancelled, progress })
     }
 
     /// Has it given up, where there is one of this name.
@@ -62,11 +63,15 @@ impl Tries {
 
     /// How it gets on, once that is newer than `seen`, or after some seconds.
     pub async fn follow(&self, run: &str, seen: u64) -> TryProgress {
-        let known = self.all().get(run).map(|under| under.news.clone());
-        let Some(mut news) = known else { return TryProgress { seen, over: true, ..TryProgress::default() } };
-        let over =
-            matches!(tokio::time::timeout(NEWS, news.wait_for(|now| now.seen > seen)).await, Ok(Err(_)));
-        let now = news.borrow().clone();
+        let known = self.all().get(run).map(|under| under.progress.clone());
+        let Some(mut progress) = known else {
+            return TryProgress { seen, over: true, ..TryProgress::default() };
+        };
+        let over = matches!(
+            tokio::time::timeout(PATIENCE, progress.wait_for(|now| now.seen > seen)).await,
+            Ok(Err(_))
+        );
+        let now = progress.borrow().clone();
         TryProgress { over, ..now }
     }
 
@@ -83,7 +88,7 @@ impl Try {
 
     /// The server says how it gets on. A word that is left out leaves what was said before.
     pub fn tell(&self, progress: Option<f64>, total: Option<f64>, message: Option<String>) {
-        self.news.send_modify(|now| {
+        self.progress.send_modify(|now| {
             now.seen += 1;
             now.progress = progress.or(now.progress);
             now.total = total.or(now.total);
@@ -117,7 +122,7 @@ mod tests {
             over: false,
         };
         assert_eq!(now, expected);
-        assert_eq!(tries.follow("a", 2).await, expected, "without news it is answered after a while");
+        assert_eq!(tries.follow("a", 2).await, expected, "without progress it is answered after a while");
         let following = tries.clone();
         let (end, ()) = tokio::join!(following.follow("a", 2), async { drop(one) });
         assert!(end.over);

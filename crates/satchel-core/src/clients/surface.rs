@@ -3,9 +3,9 @@
 use super::table::Client;
 use crate::model::clients::Surface;
 
-/// What a client sees: the user's wish, or what suits it. Never [`Surface::Auto`]. The reason is for people.
-pub fn effective(client: Option<&Client>, wish: Surface, tools: usize) -> (Surface, String) {
-    match (wish, client) {
+/// What a client sees: what the user chose, or what suits it. Never [`Surface::Auto`]. The reason is for people.
+pub fn effective(client: Option<&Client>, chosen: Surface, tools: usize) -> (Surface, String) {
+    match (chosen, client) {
         (Surface::Router, _) => (Surface::Router, "chosen".into()),
         (Surface::Direct, _) => (Surface::Direct, "chosen".into()),
         (Surface::Auto, None) => (
@@ -37,8 +37,8 @@ mod tests {
 
     #[test]
     fn a_client_that_keeps_definitions_back_by_itself_sees_all_tools() {
-        let check = |id: &str, wish, tools, surface, part: &str| {
-            let (effective, reason) = effective(table::client(id), wish, tools);
+        let check = |id: &str, chosen, tools, surface, part: &str| {
+            let (effective, reason) = effective(table::client(id), chosen, tools);
             assert!(effective == surface && reason.contains(part), "{id}: {effective:?}, {reason}");
         };
         check("claude-code", Surface::Auto, 900, Surface::Direct, "Claude Code loads");

@@ -701,7 +701,7 @@ impl<'a> Reader<'a> {
         Ok(oauth)
     }
 
-    /// `true` for walls without a door, or what is left open.
+    /// `true` for a sandbox that allows nothing more, or what it allows.
     fn sandbox(&self, key: &str, value: &'a Raw) -> Result<Option<Sandbox>, ConfigError> {
         if matches!(value.get(), "true" | "false" | "null") {
             return Ok((value.get() == "true").then(Sandbox::default));
@@ -991,8 +991,8 @@ mod tests {
         let sandbox = |entry: &str| server(&format!(r#"{{"command": "x"{entry}}}"#)).sandbox;
         assert_eq!((sandbox(""), sandbox(r#", "sandbox": false"#)), (None, None));
         assert_eq!(sandbox(r#", "sandbox": true"#), Some(Sandbox::default()));
-        let wished = Sandbox { read: vec!["~/notes".into()], write: vec![], network: true };
-        assert_eq!(sandbox(r#", "sandbox": {"read": ["~/notes"], "network": true}"#), Some(wished));
+        let expected = Sandbox { read: vec!["~/notes".into()], write: vec![], network: true };
+        assert_eq!(sandbox(r#", "sandbox": {"read": ["~/notes"], "network": true}"#), Some(expected));
         for (entry, said) in [
             (r#"{"command": "x", "sandbox": {"reed": []}}"#, "\"reed\" is none of"),
             (r#"{"command": "x", "sandbox": "on"}"#, "must be an object"),

@@ -14,7 +14,7 @@ use crate::{
         watch::FileWatch,
     },
     files,
-    model::{Code, Notice, control::Change, trail::DeedKind},
+    model::{Code, Notice, audit::AuditKind, control::Change},
     review::Accepted,
     tasks::{Panicked, caught, may_fail_here},
 };
@@ -72,7 +72,7 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
                     let made = caught(async { make(&by, &change, accepts).await }).await;
                     drop(turn);
                     if matches!(made, Ok(Ok(()))) {
-                        // Who is told that it was made finds it in the trail.
+                        // Who is told that it was made finds it in the audit log.
                         hub.recorder().written().await;
                     }
                     let _ = answer.send(made.unwrap_or_else(|error| Err(error.into())));
@@ -137,13 +137,13 @@ async fn reload(hub: &Hub) {
     match read(&hub.places().config_file) {
         Ok(config) => {
             hub.clear_notice(Code::ConfigInvalid);
-            // A file that is gone is no wish to lose everything: editors remove and rename while they save.
+            // A file that is gone does not mean that everything should go: editors remove and rename while they save.
             let Some(written) = config else { return };
             let config = hub.in_force(&written, Accepted::Nothing);
             if *hub.config() != config {
                 tracing::info!("the configuration changed");
                 let file = hub.places().config_file.display().to_string();
-                hub.did(DeedKind::Policy, "", &file, "the file was changed from outside");
+                hub.did(AuditKind::Policy, "", &file, "the file was changed from outside");
                 remember(hub, &written);
                 hub.reconcile(config, Accepted::Nothing).await;
             }
@@ -194,7 +194,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     Ok(())
 }
 
-/// The server whose entry a person wrote with this change. Whoever only sets up walls, or wants the same once more, has
+/// The server whose entry a person wrote with this change. Whoever only sets up a sandbox, or wants the same once more, has
 /// accepted what runs, where that is what they saw.
 fn accepted<'a>(hub: &Hub, before: &Config, change: &'a Change) -> Option<&'a str> {
     let seen = |name: &str| {

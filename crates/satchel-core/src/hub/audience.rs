@@ -18,7 +18,7 @@ use crate::{
     model::{ServerName, name::in_path},
     recorder,
     stats::event::{Offers, Visit},
-    upstream::News,
+    upstream::ServerNotification,
 };
 
 /// What clients see, by client and by the profiles it looks through; under no name what everybody sees from whom nothing
@@ -156,8 +156,8 @@ impl Hub {
     }
 
     /// May whoever looks through this handle hear what a server said unasked?
-    pub fn may_hear(&self, news: &News) -> bool {
-        self.calls().owned.may_hear(self.viewer.as_deref().unwrap_or_default(), news)
+    pub fn may_hear(&self, notification: &ServerNotification) -> bool {
+        self.calls().owned.may_hear(self.viewer.as_deref().unwrap_or_default(), notification)
     }
 
     /// What the enabled servers offer, as far as it may be seen through this handle.

@@ -10,6 +10,7 @@ use crate::{
     model::{
         Code, Origin,
         asks::QuestionAnswer,
+        audit::AuditKind,
         control::{Change, Refusal},
         nature::Permit,
         request::{
@@ -17,12 +18,11 @@ use crate::{
             Resume, SetHidden, Undo,
         },
         server::Sandbox,
-        trail::DeedKind,
     },
     upstream::ancestry::{Caller, Process},
 };
 
-/// Where in the trail a request stands that came over the control channel and was turned away.
+/// Where in the audit log a request stands that came over the control channel and was turned away.
 const CHANNEL: &str = "the control channel";
 
 /// What is loosened, and how a person has it done.
@@ -52,7 +52,7 @@ impl Hub {
             Caller::Gone => return Err(self.turned_away_gone()),
             Caller::Unknown => return Ok(unknown(asked)),
         };
-        let is_server = |pid| self.inner.around.warden.holds(pid);
+        let is_server = |pid| self.inner.around.watchdog.holds(pid);
         match process.is_of_a_server(Some(std::process::id()), is_server) {
             Some(false) => Ok(origin(process, asked)),
             Some(true) => {
@@ -91,7 +91,7 @@ impl Hub {
         let Some(Loosening { what, command }) = loosening.filter(|_| !self.is_for_a_person()) else {
             return Ok(());
         };
-        self.did_here(DeedKind::Denied, "", format!("{what} needs a person"));
+        self.did_here(AuditKind::Denied, "", format!("{what} needs a person"));
         let action = match command.is_empty() {
             true => "Use the window.".to_owned(),
             false => format!("Run `{command}` in a terminal, or use the window."),

@@ -25,13 +25,13 @@ use crate::{
     clock::now_ms,
     model::{
         Code, ToolPath,
+        audit::AuditKind,
         clients::{
             ClientChange, ClientList, ClientState, Departure, Duplicate, FileChange, KnownClient, Left, Over,
             Surface, Undone,
         },
         control::{Change, Refusal},
         name::in_path,
-        trail::DeedKind,
     },
     platform::Passing,
 };
@@ -127,8 +127,8 @@ impl Hub {
 
     /// What a client sees of us, and why. Never [`Surface::Auto`].
     pub fn surface_of(&self, client: &str) -> (Surface, String) {
-        let wish = self.inner.clients.edits.choices(client).surface;
-        surface::effective(table::client(client), wish, self.catalog().tools_for_models())
+        let chosen = self.inner.clients.edits.choices(client).surface;
+        surface::effective(table::client(client), chosen, self.catalog().tools_for_models())
     }
 
     /// What a path means that a person wants to hide or to show. To be hidden there has to be such a server, or such a tool;
@@ -407,7 +407,7 @@ impl Hub {
     fn token_for(&self, client: &Client) -> Result<String, Refusal> {
         let made = self.inner.clients.tokens.make(&client.id, false);
         let made = made.map_err(|error| Refusal::new(Code::BadClient, error.to_string(), ""))?;
-        self.did_here(DeedKind::Access, &client.id, "a token");
+        self.did_here(AuditKind::Access, &client.id, "a token");
         Ok(made)
     }
 
@@ -430,7 +430,7 @@ impl Hub {
     /// Whoever comes with one of them is turned away, and what is open with one of them ends.
     fn revoke_tokens(&self, client: &str) -> Result<(), Refusal> {
         self.inner.clients.tokens.revoke(client).map_err(|error| unwritable(error.to_string()))?;
-        self.did_here(DeedKind::Access, client, "its tokens were revoked");
+        self.did_here(AuditKind::Access, client, "its tokens were revoked");
         self.inner.clients.chosen();
         self.inner.faces.changed();
         Ok(())
@@ -534,7 +534,7 @@ impl Hub {
                     }
                 }
                 for name in secrets {
-                    self.did_here(DeedKind::SecretChanged, name, "removed");
+                    self.did_here(AuditKind::SecretChanged, name, "removed");
                     if let Err(error) = self.inner.around.secrets.remove(name).await {
                         remarks.push(error.to_string());
                     }
@@ -552,7 +552,7 @@ impl Hub {
                     Change::Put { name: server.clone(), entry: before.clone(), replace: true, rules: vec![] };
                 self.apply(change).await?;
                 for name in secrets {
-                    self.did_here(DeedKind::SecretChanged, name, "removed");
+                    self.did_here(AuditKind::SecretChanged, name, "removed");
                     self.inner.around.secrets.remove(name).await?;
                 }
                 self.inner.clients.edits.forget(&step).map_err(unwritable)?;

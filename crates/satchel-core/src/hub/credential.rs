@@ -10,8 +10,8 @@ use crate::{
     model::{
         Code, ServerName, ToolPath,
         asks::{QuestionAnswer, ServerQuestion, Wanted},
+        audit::AuditKind,
         control::Refusal,
-        trail::DeedKind,
     },
     prompts::Said,
     secrets::Secret,
@@ -82,7 +82,7 @@ impl Hub {
     /// Where it cannot be stored.
     pub(super) async fn store_secret(&self, name: &str, value: Secret) -> Result<(), Refusal> {
         self.inner.around.secrets.set(name, value).await?;
-        self.did_here(DeedKind::SecretChanged, name, "stored");
+        self.did_here(AuditKind::SecretChanged, name, "stored");
         self.renew();
         self.inner.prompts.secret_came(name);
         Ok(())

@@ -4,7 +4,7 @@ use super::{Hub, view};
 use crate::model::{
     Code, TransportConfig,
     control::Refusal,
-    happening::{DebugServer, DebugStatus},
+    event::{DebugServer, DebugStatus},
 };
 
 impl Hub {

@@ -24,10 +24,10 @@ use crate::{
     files,
     model::{
         Code, TransportConfig,
+        audit::AuditKind,
         clients::{Findings, FoundServer, From, Imported, Left, Need},
         control::{Change, Refusal},
         name::in_path,
-        trail::DeedKind,
     },
     platform::Platform,
     registry::{
@@ -369,9 +369,9 @@ impl Hub {
         let left = offers.troubles.into_iter().chain(offers.skipped).collect();
         let mut imported = Imported { left, ..Imported::default() };
         let (mut stored, mut here) = (Vec::new(), Vec::new());
-        let wished =
+        let selected =
             |name: &str| wanted.names.as_ref().is_none_or(|names| names.iter().any(|one| one == name));
-        for offer in offers.offers.into_iter().filter(|offer| wished(&offer.candidate.name)) {
+        for offer in offers.offers.into_iter().filter(|offer| selected(&offer.candidate.name)) {
             let name = offer.candidate.name.clone();
             if offer.candidate.known.is_some() {
                 imported.known.push(name);
@@ -481,22 +481,22 @@ impl Hub {
     }
 
     /// Stores a credential under a name that holds nothing else.
-    pub(super) async fn store(&self, wished: &str, value: &str) -> Result<String, SecretError> {
+    pub(super) async fn store(&self, preferred: &str, value: &str) -> Result<String, SecretError> {
         let secrets = &self.inner.around.secrets;
-        let mut name = wished.to_owned();
+        let mut name = preferred.to_owned();
         for number in 2.. {
             let there = secrets.get(&name).await?;
             if there.is_some() {
-                self.did_here(DeedKind::SecretRead, &name, "compared with what is imported");
+                self.did_here(AuditKind::SecretRead, &name, "compared with what is imported");
             }
             match there {
                 None => break,
                 Some(there) if there.reveal() == value => return Ok(name),
-                Some(_) => name = format!("{wished}-{number}"),
+                Some(_) => name = format!("{preferred}-{number}"),
             }
         }
         secrets.set(&name, Secret::new(value)).await?;
-        self.did_here(DeedKind::SecretChanged, &name, "stored, from an import");
+        self.did_here(AuditKind::SecretChanged, &name, "stored, from an import");
         Ok(name)
     }
 

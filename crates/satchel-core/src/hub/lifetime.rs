@@ -8,12 +8,12 @@ use std::{
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// The hub's tasks, and what ends them. Stages, in order: the hub's own tasks, the servers, the recorder, the warden.
+/// The hub's tasks, and what ends them. Stages, in order: the hub's own tasks, the servers, the recorder, the watchdog.
 #[derive(Debug)]
 pub(super) struct Lifetime {
     tracker: TaskTracker,
     tasks: CancellationToken,
-    warden: CancellationToken,
+    watchdog: CancellationToken,
     quit: CancellationToken,
     /// Held until the hub is gone.
     lock: Mutex<Option<File>>,
@@ -24,7 +24,7 @@ impl Lifetime {
         Self {
             tracker: TaskTracker::new(),
             tasks: CancellationToken::new(),
-            warden: CancellationToken::new(),
+            watchdog: CancellationToken::new(),
             quit: CancellationToken::new(),
             lock: Mutex::new(Some(lock)),
         }
@@ -48,9 +48,9 @@ impl Lifetime {
         &self.tasks
     }
 
-    /// Cancelled when the warden is to end, last of all.
-    pub(super) fn warden_end(&self) -> &CancellationToken {
-        &self.warden
+    /// Cancelled when the watchdog is to end, last of all.
+    pub(super) fn watchdog_end(&self) -> &CancellationToken {
+        &self.watchdog
     }
 
     /// Cancelled when a face wants the hub to end.

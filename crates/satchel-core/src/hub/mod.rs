@@ -12,6 +12,7 @@ mod clients;
 mod configured;
 mod connected;
 mod credential;
+mod data_dir;
 mod debug;
 mod entry;
 mod execute;
@@ -19,7 +20,6 @@ mod faces;
 mod failures;
 mod hygiene;
 mod import;
-mod keep;
 mod lifetime;
 mod listings;
 mod packages;
@@ -86,8 +86,8 @@ pub use authorize::origin_here;
 pub use call::{CallFailure, Failed, Running, Step};
 use configured::Configured;
 use connected::Clients;
+pub use data_dir::{OpenError, RunningHub};
 use faces::Faces;
-pub use keep::{OpenError, RunningHub};
 use lifetime::Lifetime;
 use registry::Registered;
 pub use requests::{Handle, Method};
@@ -98,8 +98,8 @@ pub use surface::Watched;
 pub const USUAL_PORT: u16 = 7411;
 /// Changes of the configuration that wait for their turn.
 const CHANGES: usize = 16;
-/// News of servers kept for a listener that is slow.
-const NEWS: usize = 512;
+/// ServerNotification of servers kept for a listener that is slow.
+const NOTIFICATIONS: usize = 512;
 /// How long a shutdown may take in all.
 const SHUTDOWN: Duration = Duration::from_secs(15);
 
@@ -108,7 +108,7 @@ const SHUTDOWN: Duration = Duration::from_secs(15);
 pub struct HubOptions {
     /// Where its files are.
     pub places: Places,
-    /// Our own program: started as `toolbox` for the embedded server, as `warden` and as `tokens`.
+    /// Our own program: started as `toolbox` for the embedded server, as `watchdog` and as `tokens`.
     pub own_program: PathBuf,
     /// For one command: nothing is started that the command does not need, and the file is not watched.
     pub passive: bool,
@@ -132,7 +132,7 @@ pub struct Hub {
     origin: Option<Arc<Origin>>,
     /// Where the client looks from.
     scope: Scope,
-    /// How many records of the trail came from it, where somebody waits for them.
+    /// How many records of the audit log came from it, where somebody waits for them.
     recorded: Option<Arc<AtomicUsize>>,
 }
 
@@ -160,18 +160,22 @@ impl Hub {
     /// [`OpenError`] where another hub has the data directory, or the directories cannot be made.
     pub async fn open(options: HubOptions) -> Result<Self, OpenError> {
         options.places.create().map_err(OpenError::Files)?;
-        let life = Lifetime::new(keep::lock(&options).await?);
-        keep::clear_leftovers(&options.places);
-        let run = keep::begin_run(&options.places)?;
+        let life = Lifetime::new(data_dir::lock(&options).await?);
+        data_dir::clear_leftovers(&options.places);
+        let run = data_dir::begin_run(&options.places)?;
         let tracker = life.tracker().clone();
-        let warden =
-            crate::warden::Warden::start(&options.own_program, &run, &tracker, life.warden_end().clone());
+        let watchdog = crate::watchdog::Watchdog::start(
+            &options.own_program,
+            &run,
+            &tracker,
+            life.watchdog_end().clone(),
+        );
         if !options.passive {
             crate::upstream::reaper::start(&tracker, life.end().clone());
         }
         let (tokens, trouble) = Tokens::open(&options.places.data);
         let (edits, edits_trouble) = Edits::open(&options.places.data);
-        keep::clear_leftovers_of_others(edits.files());
+        data_dir::clear_leftovers_of_others(edits.files());
         let secrets = Secrets::open(&options.places.data);
         let (config, servers, faces) = (watch::Sender::default(), Servers::default(), Faces::default());
         let (recorder, mailbox, recorder_trouble) = Recorder::open(recorder::Settings {
@@ -183,15 +187,15 @@ impl Hub {
         });
         let (accounts, signed) = Accounts::open(&options.places.data, secrets.clone(), tracker.clone());
         let around = Arc::new(Surroundings {
-            trail: recorder.trail(),
+            audit: recorder.audit(),
             places: options.places.clone(),
             secrets,
             accounts,
             own_program: options.own_program.clone(),
-            warden,
+            watchdog,
             environment: Environment::of_this_process(),
             search_path: SearchPath::default(),
-            news: tokio::sync::broadcast::channel(NEWS).0,
+            notifications: tokio::sync::broadcast::channel(NOTIFICATIONS).0,
             tracker: tracker.clone(),
             ending: Ending::default(),
         });
@@ -225,7 +229,7 @@ impl Hub {
         for trouble in [trouble, edits_trouble, recorder_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
-        keep::open_vault(&hub).await;
+        data_dir::open_vault(&hub).await;
         hub.inner.life.spawn(sign_in::follow(hub.clone(), signed));
         hub.begin(asked, mailbox).await;
         Ok(hub)
@@ -321,7 +325,7 @@ impl Hub {
     }
 
     /// Resolves when a face wants the hub to end.
-    pub async fn quit_wished(&self) {
+    pub async fn quit_requested(&self) {
         self.inner.life.quit().cancelled().await;
     }
 
@@ -340,24 +344,24 @@ impl Hub {
         self.servers().values().map(end).collect()
     }
 
-    /// Ends every server and every task. Bounded: what resists is left to the warden.
+    /// Ends every server and every task. Bounded: what resists is left to the watchdog.
     pub async fn shutdown(&self) {
         let all = async {
             self.inner.life.end().cancel();
             for closed in self.end_servers() {
                 let _ = closed.await;
             }
-            self.inner.around.warden.sweep().await;
+            self.inner.around.watchdog.sweep().await;
             // Nobody calls any more; what they did is all told.
             self.recorder().close_door();
             self.recorder().end();
-            self.inner.life.warden_end().cancel();
+            self.inner.life.watchdog_end().cancel();
             self.inner.life.tasks_ended().await;
         };
         if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
             tracing::warn!("not everything ended in time");
             self.recorder().end();
-            self.inner.life.warden_end().cancel();
+            self.inner.life.watchdog_end().cancel();
         }
         self.inner.life.unlock();
     }

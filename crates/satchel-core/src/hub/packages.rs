@@ -10,9 +10,9 @@ use crate::{
     config::expand::{Template, Values},
     model::{
         Code, ServerName, TransportConfig,
+        audit::AuditKind,
         control::{Change, Refusal},
         package::{PackageView, Pinned},
-        trail::DeedKind,
     },
     platform::Environment,
     registry::{
@@ -20,7 +20,7 @@ use crate::{
         pinning,
     },
     tasks::Panicked,
-    upstream::{Gate, environment},
+    upstream::{Preflight, environment},
 };
 
 struct Variables<'a>(&'a Environment);
@@ -49,9 +49,9 @@ fn one_of(versions: &[String], package: &str, server: &str) -> Result<String, Re
 
 impl Hub {
     /// What is asked whenever this server is started.
-    pub(super) fn gate(&self, name: &ServerName) -> Gate {
+    pub(super) fn preflight(&self, name: &ServerName) -> Preflight {
         let (hub, name) = (self.clone(), name.clone());
-        Gate(Arc::new(move |transport| {
+        Preflight(Arc::new(move |transport| {
             let (hub, name, transport) = (hub.clone(), name.clone(), transport.clone());
             Box::pin(async move {
                 if let Some(why) = super::listings::withdrawn(&hub, &name) {
@@ -178,15 +178,15 @@ impl Hub {
         let fetched = fetched.map_err(|_| Panicked.to_string())?;
         let looked = self.inner.review.look_at_packages(name, &fetched).await;
         if let Some(why) = looked.held.as_ref().filter(|_| looked.is_news) {
-            self.tell_look(name, DeedKind::Held, "satchel", format!("held back: {why}"));
+            self.tell_look(name, AuditKind::Held, "satchel", format!("held back: {why}"));
         }
         for line in looked.fetched {
-            self.tell_look(name, DeedKind::Started, "", line);
+            self.tell_look(name, AuditKind::Started, "", line);
         }
         looked.held.map_or(Ok(()), Err)
     }
 
-    fn tell_look(&self, name: &ServerName, kind: DeedKind, who: &str, line: String) {
+    fn tell_look(&self, name: &ServerName, kind: AuditKind, who: &str, line: String) {
         if let Some(server) = self.servers().get(name) {
             server.upstream.log().hub(&line);
         }

@@ -11,10 +11,10 @@ use crate::{
     config::{Config, profiles::Profiles},
     model::{
         Code, Notice, ServerName, Snapshot,
+        audit::AuditKind,
         control::{Change, Refusal},
         profiles::{FolderProfile, Profile, ProfileView, ProfilesView},
         request::BindClient,
-        trail::DeedKind,
     },
     tasks::may_fail_here,
     upstream::lifecycle::State,
@@ -136,7 +136,7 @@ pub(super) fn bind(hub: &Hub, client: &str, profile: Option<String>) -> Result<(
         .as_ref()
         .map_or("bound to no profile".to_owned(), |name| format!("bound to the profile \"{name}\""));
     hub.choose_for(client, |choices| choices.profile = profile)?;
-    hub.did_here(DeedKind::Policy, client, detail);
+    hub.did_here(AuditKind::Policy, client, detail);
     Ok(())
 }
 

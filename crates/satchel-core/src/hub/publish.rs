@@ -10,7 +10,7 @@ use super::Hub;
 use crate::{
     catalog::{Offer, rules},
     config::{Config, rules::ToolRule},
-    model::{ServerName, trail::DeedKind},
+    model::{ServerName, audit::AuditKind},
     tasks::{caught, may_fail_here},
     trust::First,
 };
@@ -89,9 +89,9 @@ impl Hub {
     /// An offer as it was approved. What is held back from now on is told.
     async fn judged(&self, name: &ServerName, offer: &Arc<Offer>, config: &Config) -> Arc<Offer> {
         let first = if config.holds_new_servers() { First::Held } else { First::Offered };
-        let (judged, news) = self.inner.review.judge(name, offer, first).await;
-        for held in news {
-            self.did(DeedKind::Held, "satchel", name.as_str(), held.deed);
+        let (judged, newly_held) = self.inner.review.judge(name, offer, first).await;
+        for held in newly_held {
+            self.did(AuditKind::Held, "satchel", name.as_str(), held.entry);
             if let Some(server) = self.servers().get(name) {
                 server.upstream.log().hub(&held.line);
             }

@@ -12,11 +12,11 @@ use crate::{
     catalog::lists::List,
     model::{
         Code, Notice, ServerName,
+        audit::AuditKind,
         control::{Change, Refusal},
         ledger::CallKind,
         name::in_path,
         request::ToolResult,
-        trail::DeedKind,
     },
     recorder::{self, Health, Observer, Program, Recorder},
     stats::event::Visit,
@@ -153,13 +153,13 @@ impl Hub {
     }
 
     /// Something for the audit log.
-    pub(super) fn did(&self, kind: DeedKind, who: &str, subject: &str, detail: impl Into<String>) {
+    pub(super) fn did(&self, kind: AuditKind, who: &str, subject: &str, detail: impl Into<String>) {
         self.recorder().did(kind, who, subject, detail);
         self.count_records(1);
     }
 
     /// Something for the audit log that whoever makes the request did that this handle carries out.
-    pub(super) fn did_here(&self, kind: DeedKind, subject: &str, detail: impl Into<String>) {
+    pub(super) fn did_here(&self, kind: AuditKind, subject: &str, detail: impl Into<String>) {
         self.did(kind, &self.actor(), subject, detail);
     }
 
@@ -190,7 +190,7 @@ impl Hub {
             let server = failure.server.as_deref().unwrap_or_default();
             let client = self.viewer.as_deref().filter(|_| !self.by_hand);
             let who = client.map_or_else(|| self.actor(), ToOwned::to_owned);
-            self.did(DeedKind::Denied, &who, server, &failure.message);
+            self.did(AuditKind::Denied, &who, server, &failure.message);
         }
     }
 
@@ -233,7 +233,7 @@ impl Hub {
                 (folder.clone(), format!("folder bound to {}", profile.unwrap_or("no profile".into())))
             }
         };
-        self.did_here(DeedKind::Policy, &subject, detail);
+        self.did_here(AuditKind::Policy, &subject, detail);
     }
 }
 

@@ -17,16 +17,16 @@ use crate::{
     clock::now_ms,
     model::{
         Code, ServerName,
-        happening::Happening,
+        audit::AuditKind,
+        event::HubEvent,
         oauth::SignInView,
         server::{DISCOVERY_TIMEOUT, REFRESH_INTERVAL},
         snapshot::{During, LastFailure, Phase},
-        trail::DeedKind,
     },
     tasks::{kept, may_fail_here},
     trust::clean,
     upstream::{
-        Dirty, Hello, Lease, LeaseError, Link, News, Reading, Seen, Upstream,
+        Dirty, Hello, Lease, LeaseError, Link, Reading, Seen, ServerNotification, Upstream,
         breaker::{Breaker, DISCOVERY},
         lifecycle::Failure,
     },
@@ -101,7 +101,7 @@ pub(super) fn follow(
             }
             if before.state != known.state {
                 let (server, state) = (name.to_string(), known.state.to_owned());
-                hub.recorder().events().tell(Happening::ServerState { server, state });
+                hub.recorder().events().tell(HubEvent::ServerState { server, state });
             }
         }
     });
@@ -235,7 +235,11 @@ impl Reader {
         for list in fetch::LISTS.into_iter().filter(|list| lists & Dirty::bit(list) != 0) {
             let method = format!("notifications/{list}/list_changed").into();
             // Nobody may be listening.
-            let _ = self.hub.inner.around.news.send(News { server: self.name.clone(), method, params: None });
+            let _ = self.hub.inner.around.notifications.send(ServerNotification {
+                server: self.name.clone(),
+                method,
+                params: None,
+            });
         }
     }
 
@@ -338,7 +342,7 @@ impl Reader {
         let (Some(before), Some(now)) = (before.and_then(version), version(now)) else { return };
         if before != now {
             let told = clean::visible(&format!("says that it is version {now}; before it was {before}"));
-            self.hub.did(DeedKind::Started, "", self.name.as_str(), &*told);
+            self.hub.did(AuditKind::Started, "", self.name.as_str(), &*told);
             self.upstream.log().hub(&told);
         }
     }

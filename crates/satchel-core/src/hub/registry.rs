@@ -139,7 +139,8 @@ impl Hub {
         let started = self.as_started(name, config, held);
         let last_failure = self.kept_failure(name, &setup);
         let around = self.inner.around.clone();
-        let upstream = Upstream::new(name.clone(), number, started, self.gate(name), last_failure, around);
+        let upstream =
+            Upstream::new(name.clone(), number, started, self.preflight(name), last_failure, around);
         if held {
             upstream
                 .log()

@@ -23,13 +23,13 @@ use crate::{
     config::change::ChangeError,
     model::{
         Code, Origin, ServerName,
-        audit::AuditAsk,
+        audit::{AuditKind, AuditQuery},
+        call_log::CallLogQuery,
         control::{Change, Connection, Refusal, ToolLine, ToolList},
         ledger::{ActivityAsk, ReportAsk},
         listings::InstallAsk,
         oauth::SignInPage,
         request::*,
-        trail::{DeedKind, TrailAsk},
     },
     secrets::{Cleared, Secret, SecretError},
     tasks::Panicked,
@@ -147,9 +147,9 @@ methods! {
     ReportAsk, WINDOWS, nothing, |hub, ask| hub.recorder().report(ask).await;
     ActivityAsk, WINDOWS, nothing, |hub, ask| hub.recorder().activity(ask).await;
     GetLastDay, WINDOWS, nothing, |hub, _| hub.recorder().last_day().await;
-    AuditAsk, CHANNEL, nothing, |hub, ask| hub.recorder().audit(ask).await;
-    TrailAsk, CHANNEL, nothing, |hub, ask| hub.recorder().trail_page(ask).await;
-    VerifyTrail, CHANNEL, nothing, |hub, VerifyTrail { noted }| hub.recorder().verify_trail(noted).await;
+    CallLogQuery, CHANNEL, nothing, |hub, ask| hub.recorder().call_log(ask).await;
+    AuditQuery, CHANNEL, nothing, |hub, ask| hub.recorder().audit_page(ask).await;
+    VerifyAudit, CHANNEL, nothing, |hub, VerifyAudit { noted }| hub.recorder().verify_audit(noted).await;
     GetCall, WINDOWS, nothing, |hub, GetCall { id }| hub.recorder().call_detail(id).await;
     ListApprovals, WINDOWS, nothing, |hub, ListApprovals { server }| hub.approvals(server).await;
     ListAsks, WINDOWS, nothing, |hub, ListAsks { wait }| Ok(hub.inner.prompts.asks(wait).await);
@@ -312,7 +312,7 @@ impl Hub {
         request.handle(self).await
     }
 
-    /// Whoever is told that something was done finds it in the trail, whatever happens next.
+    /// Whoever is told that something was done finds it in the audit log, whatever happens next.
     async fn on_record<T>(
         &self,
         origin: &Origin,
@@ -376,7 +376,7 @@ impl Hub {
     async fn remove_secret(&self, name: &str) -> Result<(), Refusal> {
         match self.inner.around.secrets.remove(name).await? {
             true => {
-                self.did_here(DeedKind::SecretChanged, name, "removed");
+                self.did_here(AuditKind::SecretChanged, name, "removed");
                 Ok(())
             }
             false => Err(Refusal::new(Code::UnknownSecret, format!("there is no secret \"{name}\""), "")),
@@ -385,14 +385,14 @@ impl Hub {
 
     async fn use_vault(&self, passphrase: String) -> Result<(), Refusal> {
         self.inner.around.secrets.use_vault(Secret::new(passphrase)).await?;
-        self.did_here(DeedKind::SecretChanged, "", "the encrypted file was chosen");
+        self.did_here(AuditKind::SecretChanged, "", "the encrypted file was chosen");
         self.renew();
         Ok(())
     }
 
     async fn unlock_vault(&self, passphrase: String) -> Result<(), Refusal> {
         self.inner.around.secrets.unlock(Secret::new(passphrase)).await?;
-        self.did_here(DeedKind::SecretChanged, "", "the encrypted file was opened");
+        self.did_here(AuditKind::SecretChanged, "", "the encrypted file was opened");
         self.clear_notice(Code::VaultLocked);
         self.renew();
         Ok(())
@@ -484,7 +484,7 @@ impl Hub {
             .make(client, ephemeral)
             .map_err(|error| Refusal::new(Code::BadClient, error.to_string(), ""))?;
         let what = if ephemeral { "a token until the hub ends" } else { "a token" };
-        self.did_here(DeedKind::Access, client, what);
+        self.did_here(AuditKind::Access, client, what);
         // Where nothing listens yet it will be here, unless something else takes the port first.
         let usual = || format!("http://127.0.0.1:{USUAL_PORT}/mcp");
         let url = self.view().endpoint.clone().unwrap_or_else(usual);

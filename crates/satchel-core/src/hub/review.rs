@@ -10,8 +10,8 @@ use crate::{
     model::{
         Code, Notice, ServerName,
         approvals::{ApprovalList, Kind, Seen},
+        audit::AuditKind,
         control::Refusal,
-        trail::DeedKind,
     },
     review::{Accepted, Opening, ReviewError},
     tasks::Panicked,
@@ -27,8 +27,8 @@ impl Hub {
                 tracing::warn!("{lost}");
                 self.notice(Notice::new(Code::ApprovalsLost, lost));
             }
-            if let Some(deed) = opened.held {
-                self.did(DeedKind::Held, "satchel", name.as_str(), deed);
+            if let Some(entry) = opened.held {
+                self.did(AuditKind::Held, "satchel", name.as_str(), entry);
             }
             opened.waits
         });
@@ -47,7 +47,7 @@ impl Hub {
     pub(super) async fn settle_secrets(&self, accepted: Accepted<'_>) -> Vec<ServerName> {
         let mut names = Vec::new();
         for (name, detail) in self.inner.review.settle_secrets(accepted).await {
-            self.did(DeedKind::Approval, "satchel", name.as_str(), detail);
+            self.did(AuditKind::Approval, "satchel", name.as_str(), detail);
             if names.last() != Some(&name) {
                 names.push(name);
             }
@@ -145,15 +145,15 @@ impl Hub {
     pub(super) async fn decide(&self, server: &str, items: Vec<Seen>, approve: bool) -> Result<(), Refusal> {
         let name: ServerName = server.parse().map_err(|_| unknown_server(server))?;
         let offer = self.offers().get(&name).cloned();
-        let deeds = self.inner.review.decide(&name, offer, items, approve).await?;
+        let entries = self.inner.review.decide(&name, offer, items, approve).await?;
         self.follow_review(&name).await;
         // What it may have follows from what it may run.
         let granted = self.settle_secrets(Accepted::Nothing).await;
         for name in granted.iter().chain([&name]) {
             self.follow_launch(name).await;
         }
-        let kind = if approve { DeedKind::Approval } else { DeedKind::Held };
-        deeds.into_iter().for_each(|deed| self.did_here(kind, server, deed));
+        let kind = if approve { AuditKind::Approval } else { AuditKind::Held };
+        entries.into_iter().for_each(|entry| self.did_here(kind, server, entry));
         Ok(())
     }
 
@@ -167,7 +167,7 @@ impl Hub {
             many => format!("looked at all {many} definitions"),
         };
         self.follow_review(&name).await;
-        self.did_here(DeedKind::Approval, server, looked);
+        self.did_here(AuditKind::Approval, server, looked);
         Ok(())
     }
 

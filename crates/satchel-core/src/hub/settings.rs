@@ -18,8 +18,8 @@ use crate::{
     model::{
         Code, Notice,
         approvals::SettingsChange,
+        audit::AuditKind,
         control::{Change, Refusal},
-        trail::DeedKind,
     },
     review::Accepted,
     trust::{Fingerprint, diff, fingerprint::Tree},
@@ -136,7 +136,7 @@ impl Hub {
             return Err(Refusal::new(Code::ChangedMeanwhile, message, "Look at them again."));
         }
         self.inner.configured.accepted.accept(wanted);
-        self.did_here(DeedKind::Approval, "", format!("settings of the configuration file, {fingerprint}"));
+        self.did_here(AuditKind::Approval, "", format!("settings of the configuration file, {fingerprint}"));
         let in_force = self.in_force(&config.as_written(), Accepted::Nothing);
         self.reconcile(in_force, Accepted::Nothing).await;
         Ok(())

@@ -8,10 +8,10 @@ use crate::{
     config::expand::Template,
     model::{
         Code, Notice, ServerName, TransportConfig,
+        audit::AuditKind,
         control::{Change, Refusal},
         oauth::{AccountLine, SignInPage, SignInView},
         request::SignedOut,
-        trail::DeedKind,
     },
     secrets::Secret,
     upstream::{
@@ -57,7 +57,7 @@ pub(super) async fn sign_out(hub: &Hub, server: &str, keep_registration: bool) -
     let (name, known) = known(hub, server)?;
     let credential = credential(hub, &name, &known).await?;
     let Left { was_in, revoked } = credential.sign_out(keep_registration).await;
-    hub.did_here(DeedKind::SecretChanged, name.as_str(), "signed out");
+    hub.did_here(AuditKind::SecretChanged, name.as_str(), "signed out");
     // What it was is over; the next call finds that out.
     known.upstream.rest();
     Ok(SignedOut { was_in, revoked })
@@ -206,7 +206,7 @@ pub(super) async fn follow(hub: Hub, mut changes: mpsc::UnboundedReceiver<Change
             Changed::Shown(_) => {}
             Changed::SignedIn { server: name, by_person } => {
                 if by_person {
-                    hub.did_here(DeedKind::SecretChanged, name.as_str(), "signed in");
+                    hub.did_here(AuditKind::SecretChanged, name.as_str(), "signed in");
                 }
                 let upstream = hub.servers().get(&name).map(|known| known.upstream.clone());
                 if let Some(upstream) = upstream {

@@ -8,7 +8,7 @@ use super::{CallFailure, Hub, call::ask_for_logs, route::refused};
 use crate::{
     catalog::{Catalog, Offer},
     model::{Code, ServerName, approvals::Kind},
-    upstream::{Dirty, Lease, News, Upstream},
+    upstream::{Dirty, Lease, ServerNotification, Upstream},
 };
 
 impl Hub {
@@ -44,8 +44,8 @@ impl Hub {
     }
 
     /// What servers say that belongs to no call.
-    pub fn news(&self) -> broadcast::Receiver<News> {
-        self.inner.around.news.subscribe()
+    pub fn notifications(&self) -> broadcast::Receiver<ServerNotification> {
+        self.inner.around.notifications.subscribe()
     }
 
     /// Tells a server that runs that a client's roots changed; one that sleeps has nothing to do with it, and a stateless

@@ -92,11 +92,11 @@ pub enum Change {
         /// The choice.
         keep: bool,
     },
-    /// Walls a server in, or no longer. It is started anew.
+    /// Puts a server in a sandbox, or takes it out. It is started anew.
     SetSandbox {
         /// Its name.
         name: String,
-        /// What is left to it; `None` takes the walls down.
+        /// What is left to it; `None` ends the sandbox.
         sandbox: Option<super::server::Sandbox>,
     },
     /// Ranks tools by what was used after similar searches, and remembers that, or neither.

@@ -10,10 +10,11 @@ use super::{
     Snapshot,
     approvals::{ApprovalList, Seen},
     asks::{AskAnswer, AskList, QuestionAnswer},
-    audit::{AuditAsk, AuditPage},
+    audit::{AuditHead, AuditPage, AuditQuery, AuditVerdict},
+    call_log::{CallLogPage, CallLogQuery},
     clients::{ClientChange, ClientList, Departure, Findings, From, Imported, Over, Surface, Undone},
     control::{Change, Connection, Refusal, ToolList},
-    happening::DebugStatus,
+    event::DebugStatus,
     ledger::{ActivityAsk, ActivityPage, CallDetail, LastDay, Report, ReportAsk},
     listing::Listing,
     listings::{
@@ -21,7 +22,6 @@ use super::{
     },
     oauth::{AccountLine, SignInPage, SignInView},
     package::{PackageView, Pinned},
-    trail::{TrailAsk, TrailHead, TrailPage, TrailVerdict},
     trying::{ToolDetails, Tried, TryProgress},
 };
 
@@ -92,8 +92,8 @@ also_requests! {
     "change": Change -> Done;
     "report": ReportAsk -> Report;
     "activity": ActivityAsk -> ActivityPage;
-    "audit": AuditAsk -> AuditPage;
-    "trail": TrailAsk -> TrailPage;
+    "call_log": CallLogQuery -> CallLogPage;
+    "audit": AuditQuery -> AuditPage;
     // What an installation or an update would do. Nothing is fetched or started.
     "plan_install": InstallAsk -> InstallPlan;
 }
@@ -321,13 +321,13 @@ requests! {
         fingerprint: String,
     } -> Done;
 
-    /// Checks the whole trail.
-    "verify_trail": VerifyTrail {
+    /// Checks the whole audit log.
+    "verify_audit": VerifyAudit {
         /// An end of it that somebody noted elsewhere.
         #[serde(default)]
         #[cfg_attr(test, ts(optional = nullable))]
-        noted: Option<TrailHead>,
-    } -> TrailVerdict;
+        noted: Option<AuditHead>,
+    } -> AuditVerdict;
 
     /// Everything known of one call.
     "call_detail": GetCall {

@@ -89,7 +89,7 @@ impl TransportConfig {
     }
 }
 
-/// What a server may reach that is walled in, besides what every program needs. Linux only.
+/// What a server in a sandbox may reach besides what every program needs. Linux only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sandbox {
@@ -129,6 +129,6 @@ pub struct ServerConfig {
     pub keep_calls: bool,
     /// Do its results reach clients to the byte, with characters that nobody sees?
     pub exact_results: bool,
-    /// Is it walled in, and what is left to it then?
+    /// Its sandbox, if it runs in one, and what that allows.
     pub sandbox: Option<Sandbox>,
 }

@@ -119,7 +119,7 @@ pub struct ServerView {
     pub runs: String,
     /// How long it may be unused before it is stopped, in seconds.
     pub idle_timeout_seconds: u64,
-    /// Is it walled in, and what is left to it then?
+    /// Its sandbox, if it runs in one, and what that allows.
     #[serde(default)]
     pub sandbox: Option<super::server::Sandbox>,
     /// How often its process was started since the hub started.
@@ -418,7 +418,7 @@ pub enum ServerState {
         /// Failed starts in a row.
         failures: u32,
     },
-    /// Failed too often; left alone until the time named or a person's wish.
+    /// Failed too often; left alone until the time named or until a person starts it.
     Broken {
         /// Why.
         code: Code,

@@ -13,7 +13,7 @@ use crate::{
     clock::now_ms,
     model::{
         ServerName,
-        happening::{Discovery, Happening},
+        event::{Discovery, HubEvent},
     },
 };
 
@@ -23,7 +23,7 @@ const BACKLOG: usize = 1024;
 /// Tells listeners what happens. The snapshot and the history are complete; this is not.
 #[derive(Debug)]
 pub struct Events {
-    told: broadcast::Sender<Happening>,
+    told: broadcast::Sender<HubEvent>,
     discoveries: Mutex<BTreeMap<ServerName, Discovery>>,
 }
 
@@ -35,14 +35,14 @@ impl Default for Events {
 
 impl Events {
     /// Follows what happens from now on.
-    pub fn subscribe(&self) -> broadcast::Receiver<Happening> {
+    pub fn subscribe(&self) -> broadcast::Receiver<HubEvent> {
         self.told.subscribe()
     }
 
     /// Something happened.
-    pub fn tell(&self, happening: Happening) {
+    pub fn tell(&self, event: HubEvent) {
         // Nobody listens most of the time.
-        let _ = self.told.send(happening);
+        let _ = self.told.send(event);
     }
 
     /// How the lists of the servers were read so far.
@@ -54,24 +54,24 @@ impl Events {
     pub fn lists_read(&self, server: &ServerName, took: Duration, error: Option<String>) {
         let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let name = server.to_string();
-        let happening = match error {
+        let event = match error {
             None => {
                 let mut counts = self.counts();
                 let discovery = counts.entry(server.clone()).or_default();
                 discovery.completed += 1;
                 discovery.last_ms = Some(now_ms());
                 discovery.last_took_ms = Some(took_ms);
-                Happening::DiscoveryCompleted { server: name, took_ms }
+                HubEvent::DiscoveryCompleted { server: name, took_ms }
             }
             Some(message) => {
                 let mut counts = self.counts();
                 let discovery = counts.entry(server.clone()).or_default();
                 discovery.failed += 1;
                 discovery.last_error = Some(message.clone());
-                Happening::DiscoveryFailed { server: name, message }
+                HubEvent::DiscoveryFailed { server: name, message }
             }
         };
-        self.tell(happening);
+        self.tell(event);
     }
 
     /// What is different between two lists of tools of a server.
@@ -85,13 +85,13 @@ impl Events {
         }
         let name = |tool: &&str| (server.to_string(), (*tool).to_owned());
         for (server, tool) in diff.added.iter().map(name) {
-            self.tell(Happening::ToolRegistered { server, tool });
+            self.tell(HubEvent::ToolRegistered { server, tool });
         }
         for (server, tool) in diff.changed.iter().map(name) {
-            self.tell(Happening::ToolChanged { server, tool });
+            self.tell(HubEvent::ToolChanged { server, tool });
         }
         for (server, tool) in diff.removed.iter().map(name) {
-            self.tell(Happening::ToolRemoved { server, tool });
+            self.tell(HubEvent::ToolRemoved { server, tool });
         }
     }
 
@@ -116,9 +116,9 @@ mod tests {
         assert_eq!(counts[&server].last_took_ms, Some(7));
         assert_eq!(
             heard.try_recv().unwrap(),
-            Happening::DiscoveryCompleted { server: "s".into(), took_ms: 7 }
+            HubEvent::DiscoveryCompleted { server: "s".into(), took_ms: 7 }
         );
-        let failed = Happening::DiscoveryFailed { server: "s".into(), message: "gone".into() };
+        let failed = HubEvent::DiscoveryFailed { server: "s".into(), message: "gone".into() };
         assert_eq!(heard.try_recv().unwrap(), failed);
     }
 }

@@ -119,7 +119,7 @@ impl Learning {
     }
 
     fn searched(&self, visit: &Visit, query: &str, shown: Vec<String>) {
-        let query = crate::stats::keep::cut(query, QUERY);
+        let query = crate::stats::retention::cut(query, QUERY);
         let search = Search { by: Searcher::of(visit), query, shown, at: Instant::now(), credit: CREDIT };
         let mut searches = self.searches();
         searches.push_back(search);

@@ -40,16 +40,16 @@ use crate::{
     files::Places,
     model::{
         ServerName,
+        audit::AuditKind,
         ledger::{CallKind, LedgerView},
-        trail::DeedKind,
     },
     stats::{
         StoreError,
+        audit::{AuditEvent, AuditSink},
         definitions::Definitions,
         event::{Event, Offered, Offers, Visit},
         sharing::Measured,
         trace::CallSpan,
-        trail::{Deed, Trail},
     },
     trust::clean,
 };
@@ -207,16 +207,16 @@ impl Recorder {
         &self.0.events
     }
 
-    /// Where other rooms tell the audit log of their deeds.
-    pub fn trail(&self) -> Trail {
+    /// Where other rooms tell the audit log of their events.
+    pub fn audit(&self) -> AuditSink {
         let outbox = self.0.outbox.clone();
-        Trail(Arc::new(move |deed| outbox.tell(Event::Deed(deed))))
+        AuditSink(Arc::new(move |event| outbox.tell(Event::Audit(event))))
     }
 
     /// A record for the audit log. Hidden characters of names are written out.
-    pub fn did(&self, kind: DeedKind, who: &str, subject: &str, detail: impl Into<String>) {
+    pub fn did(&self, kind: AuditKind, who: &str, subject: &str, detail: impl Into<String>) {
         let (who, subject, detail) = (clean::visible(who), clean::visible(subject), detail.into());
-        self.tell(Event::Deed(Deed { at_ms: now_ms(), kind, who, subject, detail }));
+        self.tell(Event::Audit(AuditEvent { at_ms: now_ms(), kind, who, subject, detail }));
     }
 
     /// A request was turned away at the door. Of a flood the first ones have a record each, the others are counted.
@@ -225,10 +225,10 @@ impl Recorder {
         let (told, more) = self.0.door.one_more(Instant::now());
         if more > 0 {
             let detail = format!("{more} more requests were turned away in the minute before");
-            self.did(DeedKind::Denied, "", "", detail);
+            self.did(AuditKind::Denied, "", "", detail);
         }
         if told {
-            self.did(DeedKind::Denied, who, path, why);
+            self.did(AuditKind::Denied, who, path, why);
         }
         usize::from(more > 0) + usize::from(told)
     }
@@ -237,7 +237,7 @@ impl Recorder {
     pub fn close_door(&self) {
         let more = self.0.door.rest();
         if more > 0 {
-            self.did(DeedKind::Denied, "", "", format!("{more} more requests were turned away"));
+            self.did(AuditKind::Denied, "", "", format!("{more} more requests were turned away"));
         }
     }
 

@@ -12,8 +12,8 @@ use super::{Outbox, Recorder};
 use crate::{
     model::{Code, ResourcePath, ToolPath, ledger::CallKind},
     stats::{
-        event::{Body, Called, End, Event, Mask, Offers, Split, Visit},
-        keep,
+        event::{Body, Called, End, Event, Offers, Redact, Split, Visit},
+        retention,
         trace::{CallSpan, TraceContext},
     },
     upstream::{Outcome, log::ServerLog},
@@ -66,7 +66,7 @@ impl Observer {
             offers,
             kind,
             server: String::new(),
-            tool: keep::cut(tool, 200),
+            tool: retention::cut(tool, 200),
             end: End { outcome: "cancelled", code: None, message: None },
             time: Split::default(),
             request: Body::of(request),
@@ -79,7 +79,7 @@ impl Observer {
             trace: None,
             arguments: None,
             result: None,
-            mask: None,
+            redact: None,
         };
         let spans = recorder.0.spans.get().cloned();
         let draft = Draft {
@@ -130,7 +130,7 @@ impl Observer {
             draft.context = TraceContext::within(traceparent);
         }
         if let Some(called) = &mut draft.called {
-            called.trace = Some(keep::cut(traceparent, 64));
+            called.trace = Some(retention::cut(traceparent, 64));
         }
     }
 
@@ -161,7 +161,7 @@ impl Observer {
         called.direct = Some(Body::of(&direct));
         called.arguments = keep.then(|| Arc::from(given));
         let log = log.clone();
-        called.mask = Some(Mask(Arc::new(move |text| log.masked(text))));
+        called.redact = Some(Redact(Arc::new(move |text| log.redacted(text))));
         if called.rule.is_empty() {
             called.rule = USUAL_RULE.to_owned();
         }
@@ -171,7 +171,7 @@ impl Observer {
     pub fn routed_to_resource(&self, path: &ResourcePath) {
         self.write(|called| {
             called.server = path.server.to_string();
-            called.tool = keep::cut(&path.uri, 200);
+            called.tool = retention::cut(&path.uri, 200);
             called.direct = Some(Body::of(&format!(r#"{{"uri":{}}}"#, quoted(&path.uri))));
             called.rule = USUAL_RULE.to_owned();
         });

@@ -56,7 +56,7 @@ impl Outbox {
         let bytes = match event {
             Event::Called(called) => texts_of(called),
             // The list of an event is the one that clients are given, and no other for each event.
-            Event::Listed { .. } | Event::Measured(_) | Event::Deed(_) => 0,
+            Event::Listed { .. } | Event::Measured(_) | Event::Audit(_) => 0,
         };
         let waiting = self.texts.fetch_add(bytes, Ordering::Relaxed);
         let weight = Weight(bytes, self.texts.clone());
@@ -121,7 +121,7 @@ mod tests {
             trace: None,
             arguments: None,
             result: Some(text.clone()),
-            mask: None,
+            redact: None,
         }))
     }
 

@@ -5,12 +5,12 @@ use crate::{
     clock::now_ms,
     model::{
         Code,
-        audit::{AuditAsk, AuditPage},
+        audit::{AuditHead, AuditPage, AuditQuery, AuditVerdict},
+        call_log::{CallLogPage, CallLogQuery},
         control::Refusal,
         ledger::{ActivityAsk, ActivityPage, CallDetail, LastDay, LedgerView, Report, ReportAsk},
-        trail::{TrailAsk, TrailHead, TrailPage, TrailVerdict},
     },
-    stats::{activity, audit, report, trail},
+    stats::{activity, audit, call_log, report},
 };
 use std::sync::PoisonError;
 
@@ -44,9 +44,9 @@ impl Recorder {
     ///
     /// # Errors
     /// As [`Self::report`].
-    pub async fn audit(&self, ask: AuditAsk) -> Result<AuditPage, Refusal> {
+    pub async fn call_log(&self, ask: CallLogQuery) -> Result<CallLogPage, Refusal> {
         self.flush().await;
-        self.read(move |path| audit::page(path, &ask)).await.map_err(unreadable)
+        self.read(move |path| call_log::page(path, &ask)).await.map_err(unreadable)
     }
 
     /// Everything known of one call.
@@ -62,18 +62,18 @@ impl Recorder {
     ///
     /// # Errors
     /// As [`Self::report`].
-    pub async fn trail_page(&self, ask: TrailAsk) -> Result<TrailPage, Refusal> {
+    pub async fn audit_page(&self, ask: AuditQuery) -> Result<AuditPage, Refusal> {
         self.written().await;
-        self.read(move |path| trail::page(path, &ask)).await.map_err(unreadable)
+        self.read(move |path| audit::page(path, &ask)).await.map_err(unreadable)
     }
 
     /// Checks the whole audit log.
     ///
     /// # Errors
     /// As [`Self::report`].
-    pub async fn verify_trail(&self, noted: Option<TrailHead>) -> Result<TrailVerdict, Refusal> {
+    pub async fn verify_audit(&self, noted: Option<AuditHead>) -> Result<AuditVerdict, Refusal> {
         self.written().await;
-        self.read(move |path| trail::verify(path, noted.as_ref())).await.map_err(unreadable)
+        self.read(move |path| audit::verify(path, noted.as_ref())).await.map_err(unreadable)
     }
 
     /// Deletes the history and what was learned, each also where the other cannot be.

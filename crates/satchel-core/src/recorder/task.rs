@@ -13,7 +13,7 @@ use super::{Asked, FLUSHING, Health, Mailbox, Recorder, calendar::Calendar};
 use crate::{
     catalog::tokens,
     clock::now_ms,
-    model::happening::Happening,
+    model::event::HubEvent,
     stats::{Damaged, StoreError, event::Event, store::Store},
     tasks::may_fail_here,
 };
@@ -197,7 +197,7 @@ impl Task {
         }
         for event in &events {
             if let Event::Called(called) = event {
-                self.recorder.events().tell(Happening::Call {
+                self.recorder.events().tell(HubEvent::Call {
                     client: called.visit.client.clone(),
                     server: called.server.clone(),
                     tool: called.tool.clone(),

@@ -435,7 +435,7 @@ fn docker(name: &str, args: &[String], env: &Map<String, Value>, chosen: &[Strin
                             | "--volume-opt"
                     ) =>
             {
-                risks.push(format!("opens the container's walls ({shown})"));
+                risks.push(format!("weakens the container's isolation ({shown})"));
             }
             _ => {}
         }

@@ -180,7 +180,7 @@ pub struct HeldBack {
     /// For the log of its server.
     pub line: String,
     /// For the audit log.
-    pub deed: String,
+    pub entry: String,
 }
 
 /// What becomes of a change that cannot be written.
@@ -425,13 +425,13 @@ impl Review {
         if let Some(record) = record {
             changed.record = Arc::new(record);
         }
-        let news = newly_held(before.judged.as_deref(), &judged);
+        let held_now = newly_held(before.judged.as_deref(), &judged);
         let seen = judged.seen.clone();
         changed.judged = Some(judged);
         changed.stale = false;
         // Never refused.
         let _ = self.replace(name, &before, changed, Unwritten::Kept).await;
-        Some((seen, news))
+        Some((seen, held_now))
     }
 }
 
@@ -671,7 +671,7 @@ fn newly_held(before: Option<&Judged>, now: &Judged) -> Vec<HeldBack> {
         let what = format!("{} \"{}\"", kind.as_str(), clean::visible(name));
         HeldBack {
             line: format!("holds back {what}: {}", because(held.why)),
-            deed: format!("{what}, {}", held.print),
+            entry: format!("{what}, {}", held.print),
         }
     });
     told.collect()

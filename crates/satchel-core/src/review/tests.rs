@@ -93,8 +93,8 @@ async fn what_changed_waits_for_a_person_and_is_remembered() {
     let house = house.restarted();
     assert!(!house.open("notes", entry(), false).await.waits, "what a person accepted stays accepted");
     assert_eq!(house.judge("notes", &later).await, ["Reads a note."]);
-    let deeds = house.approve("notes", &later).await.unwrap();
-    assert!(deeds.len() == 1 && deeds[0].starts_with("tool \"write\", "), "{deeds:?}");
+    let entries = house.approve("notes", &later).await.unwrap();
+    assert!(entries.len() == 1 && entries[0].starts_with("tool \"write\", "), "{entries:?}");
     assert!(
         refused(&house).is_some(),
         "what was held stays so until the offer is judged by what was approved"
@@ -149,7 +149,7 @@ async fn what_is_not_written_did_not_happen() {
 async fn an_entry_of_another_hand_waits_and_so_does_one_that_it_changed() {
     let house = House::new();
     let opened = house.open("notes", entry(), false).await;
-    assert!(opened.waits && opened.held.is_some_and(|deed| deed.starts_with("what it runs, ")));
+    assert!(opened.waits && opened.held.is_some_and(|entry| entry.starts_with("what it runs, ")));
     let name = named("notes");
     assert_eq!(house.room.not_started(&name), Some(NotStarted::NewEntry));
     assert!(house.room.refuses_start(&name).is_some() && house.room.refuses_entry(&name).is_some());

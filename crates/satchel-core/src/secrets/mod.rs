@@ -3,8 +3,8 @@
 
 mod escapes;
 mod keychain;
-pub mod masks;
 mod parts;
+pub mod redact;
 mod spellings;
 mod vault;
 

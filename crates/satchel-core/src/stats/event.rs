@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{definitions::Definitions, sharing::Measured, trail::Deed};
+use super::{audit::AuditEvent, definitions::Definitions, sharing::Measured};
 use crate::model::ledger::CallKind;
 
 /// Who asks, for as long as one session lasts.
@@ -57,8 +57,8 @@ pub enum Event {
     Called(Box<Called>),
     /// Servers ran, and clients shared them.
     Measured(Measured),
-    /// Something for the trail.
-    Deed(Deed),
+    /// Something for the audit log.
+    Audit(AuditEvent),
 }
 
 /// A call that is over. Bodies are empty where nothing is to be counted.
@@ -101,16 +101,16 @@ pub struct Called {
     /// Its result, or the server's words about its failure, likewise.
     pub result: Option<Arc<str>>,
     /// Hides the secrets that its server was given.
-    pub mask: Option<Mask>,
+    pub redact: Option<Redact>,
 }
 
 /// Hides known secrets in a text.
 #[derive(Clone)]
-pub struct Mask(pub Arc<dyn Fn(&str) -> String + Send + Sync>);
+pub struct Redact(pub Arc<dyn Fn(&str) -> String + Send + Sync>);
 
-impl std::fmt::Debug for Mask {
+impl std::fmt::Debug for Redact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Mask")
+        f.write_str("Redact")
     }
 }
 
@@ -118,14 +118,14 @@ impl Called {
     /// What is said about its end, as it may be kept.
     pub(super) fn told(&self) -> Option<String> {
         let message = self.end.message.as_deref()?;
-        Some(self.mask.as_ref().map_or_else(|| message.to_owned(), |mask| (mask.0)(message)))
+        Some(self.redact.as_ref().map_or_else(|| message.to_owned(), |redact| (redact.0)(message)))
     }
 
     /// A text of it as it may be kept.
-    pub(super) fn masked(&self, text: &str) -> String {
+    pub(super) fn redacted(&self, text: &str) -> String {
         // Before it is cut: half of a secret would not be known.
-        let text = self.mask.as_ref().map_or_else(|| text.to_owned(), |mask| (mask.0)(text));
-        super::keep::redacted(&text)
+        let text = self.redact.as_ref().map_or_else(|| text.to_owned(), |redact| (redact.0)(text));
+        super::retention::redacted(&text)
     }
 }
 

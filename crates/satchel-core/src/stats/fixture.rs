@@ -85,7 +85,7 @@ fn called(
         trace: None,
         arguments: None,
         result: None,
-        mask: None,
+        redact: None,
     }
 }
 

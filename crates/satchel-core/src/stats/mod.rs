@@ -8,20 +8,20 @@
 
 pub mod activity;
 pub mod audit;
+pub mod call_log;
 pub mod deferring;
 pub mod definitions;
 pub mod event;
 #[cfg(test)]
 mod fixture;
-pub mod keep;
 pub mod report;
+pub mod retention;
 mod schema;
 pub mod sharing;
 pub mod store;
 mod succession;
 mod sums;
 pub mod trace;
-pub mod trail;
 pub mod usage;
 
 pub use schema::{Damaged, StoreError};

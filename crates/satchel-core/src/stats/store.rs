@@ -10,15 +10,14 @@ use std::{
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::{
-    deferring,
+    audit, deferring,
     definitions::{Definitions, Hash, compact, hash},
     event::{Called, Event, Offered, Offers, Visit},
-    keep,
+    retention,
     schema::{self, Damaged, StoreError},
     sharing,
     succession::{List, Succession},
     sums::{CostKey, HoursKey, OneCall, Sums},
-    trail,
 };
 use crate::model::{
     ToolPath,
@@ -262,7 +261,7 @@ impl Store {
     }
 
     fn with(path: &Path, connection: Connection, tokenizer: &str, now_ms: u64) -> Result<Self, StoreError> {
-        trail::resume(&connection, path, now_ms)?;
+        audit::resume(&connection, path, now_ms)?;
         connection.execute("INSERT OR IGNORE INTO tokenizers (name) VALUES (?1)", [tokenizer])?;
         let id = "SELECT id FROM tokenizers WHERE name = ?1";
         let tokenizer_id = connection.query_row(id, [tokenizer], |row| row.get(0))?;
@@ -326,17 +325,17 @@ impl Store {
             }
             Err(error) => return Err(error),
         };
-        if events.iter().any(|event| matches!(event, Event::Deed(_))) {
-            self.remember_trail();
+        if events.iter().any(|event| matches!(event, Event::Audit(_))) {
+            self.remember_audit();
         }
         self.settle(owed)?;
         Ok(damaged)
     }
 
     /// The records are written whatever becomes of this: without it, cutting them off again would not be noticed.
-    fn remember_trail(&self) {
-        if let Err(error) = trail::remember_head(&self.connection, &self.path) {
-            tracing::warn!(%error, "cannot remember where the trail ends");
+    fn remember_audit(&self) {
+        if let Err(error) = audit::remember_head(&self.connection, &self.path) {
+            tracing::warn!(%error, "cannot remember where the audit log ends");
         }
     }
 
@@ -365,8 +364,8 @@ impl Store {
     }
 
     fn write_all(&mut self, events: &[Event]) -> Result<(), StoreError> {
-        // Calls may be lost when the power goes, which saves a flush for each batch; the trail may not.
-        let lasting = events.iter().any(|event| matches!(event, Event::Deed(_)));
+        // Calls may be lost when the power goes, which saves a flush for each batch; the audit log may not.
+        let lasting = events.iter().any(|event| matches!(event, Event::Audit(_)));
         if lasting {
             self.connection.pragma_update(None, "synchronous", "FULL")?;
         }
@@ -493,9 +492,9 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; nothing or a part of it is deleted then.
     pub fn retain(&mut self, now_ms: u64, days: u32, bytes: u64) -> Result<(), StoreError> {
-        keep::retain(&self.connection, now_ms, days, bytes)?;
-        if trail::retain(&self.connection, now_ms)? {
-            self.remember_trail();
+        retention::retain(&self.connection, now_ms, days, bytes)?;
+        if audit::retain(&self.connection, now_ms)? {
+            self.remember_audit();
         }
         Ok(())
     }
@@ -506,10 +505,10 @@ impl Store {
     /// [`StoreError`]; then it may still be there.
     pub fn delete_history(&mut self, sums: bool) -> Result<(), StoreError> {
         // Before the rest: what it was is then no longer in the file.
-        if trail::delete(&self.connection, self.state.now_ms)? {
-            self.remember_trail();
+        if audit::delete(&self.connection, self.state.now_ms)? {
+            self.remember_audit();
         }
-        keep::delete(&self.connection, sums)?;
+        retention::delete(&self.connection, sums)?;
         // A ledger that was damaged once has a history too.
         crate::files::remove_asides(&self.path)?;
         self.state.minutes.clear();
@@ -542,7 +541,7 @@ impl State {
             }
             Event::Called(called) => self.called(transaction, called),
             Event::Measured(measured) => sharing::record(transaction, measured),
-            Event::Deed(deed) => Ok(trail::append(transaction, deed)?),
+            Event::Audit(event) => Ok(audit::append(transaction, event)?),
         }
     }
 
@@ -653,7 +652,7 @@ impl State {
     ) -> Result<HoursKey, StoreError> {
         let us = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let (time, end) = (&called.time, &called.end);
-        let message = called.told().map(|text| keep::cut(&text, MESSAGE));
+        let message = called.told().map(|text| retention::cut(&text, MESSAGE));
         transaction
             .prepare_cached(
                 "INSERT INTO calls (time_ms, session, client, kind, server, tool, outcome, code, message, wait_us,
@@ -683,8 +682,8 @@ impl State {
                 called.visit.era,
                 called.server_era,
                 called.trace,
-                called.arguments.as_deref().map(|text| called.masked(text)),
-                called.result.as_deref().map(|text| called.masked(text)),
+                called.arguments.as_deref().map(|text| called.redacted(text)),
+                called.result.as_deref().map(|text| called.redacted(text)),
             ])?;
         self.newest = transaction.last_insert_rowid();
         let hours = HoursKey {

@@ -24,7 +24,7 @@ pub struct Meter {
 
 impl Meter {
     /// The trees below these processes. A process that is gone has no tree; where the system cannot be asked, none has.
-    /// `ours` is the hub's program: a leash is ours and no cost of the server.
+    /// `ours` is the hub's program: a subreaper is ours and no cost of the server.
     pub fn measure(&mut self, roots: &[u32], ours: &Path) -> HashMap<u32, Tree> {
         let wanted = ProcessRefreshKind::nothing()
             .with_memory()
@@ -43,7 +43,7 @@ impl Meter {
                 children.entry(parent).or_default().push(*pid);
             }
         }
-        let is_leash = |pid: Pid| {
+        let is_subreaper = |pid: Pid| {
             children.contains_key(&pid)
                 && system
                     .process(pid)
@@ -52,7 +52,7 @@ impl Meter {
         };
         let tree = |root: &u32| {
             let root_pid = Pid::from_u32(*root);
-            let first = if is_leash(root_pid) { children[&root_pid].clone() } else { vec![root_pid] };
+            let first = if is_subreaper(root_pid) { children[&root_pid].clone() } else { vec![root_pid] };
             let (mut tree, mut open) = (Tree::default(), first);
             while let Some(pid) = open.pop() {
                 let Some(process) = system.process(pid) else { continue };

@@ -86,7 +86,7 @@ fn stem(command: &str) -> &str {
 /// What the processes below a start have done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Its processes, without a leash.
+    /// Its processes, without a subreaper.
     pub(super) processes: usize,
     /// Their processor time.
     pub(super) cpu_ms: u64,
@@ -96,13 +96,13 @@ pub(super) struct Sample {
     pub(super) connected: bool,
 }
 
-/// Looks at the tree below `root`; `ours` is the hub's program: a leash does nothing itself.
+/// Looks at the tree below `root`; `ours` is the hub's program: a subreaper does nothing itself.
 #[cfg(target_os = "linux")]
 pub(super) fn look(root: u32, ours: &Path) -> Sample {
     linux::look(root, ours)
 }
 
-/// Looks at the tree below `root`; `ours` is the hub's program: a leash does nothing itself.
+/// Looks at the tree below `root`; `ours` is the hub's program: a subreaper does nothing itself.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn look(root: u32, ours: &Path) -> Sample {
     use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};

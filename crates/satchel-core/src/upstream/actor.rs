@@ -27,16 +27,16 @@ use super::{
     ending::Ending,
     environment::{self, Found, SearchPath},
     fill::fill,
-    gate::Gate,
     handshake::{self, Hello, failure},
     lease::{Lease, LeaseError},
     lifecycle::{Effect, Event, Failure, Lifecycle, Policy, Refusal, State, TIMEOUTS},
     link::{Link, OnChange},
     log::ServerLog,
     oauth::{account::Credential, accounts::Accounts},
+    preflight::Preflight,
+    sandbox::{SandboxError, SandboxPlan},
     setup::setup_of,
-    walls::{Walls, WallsError},
-    warden::{MARK, Warden},
+    watchdog::{MARK, Watchdog},
 };
 use crate::{
     clock::now_ms,
@@ -44,13 +44,13 @@ use crate::{
     files::{self, Places},
     model::{
         Code, ServerConfig, ServerName, TransportConfig,
+        audit::AuditKind,
         server::{Era, Sandbox},
         snapshot::{During, LastFailure, Phase},
-        trail::DeedKind,
     },
     platform::{Environment, Platform},
     secrets::Secrets,
-    stats::trail::{Deed, Trail},
+    stats::audit::{AuditEvent, AuditSink},
     tasks::{Panicked, caught, may_fail_here},
 };
 
@@ -85,7 +85,7 @@ pub struct Surroundings {
     /// Started where the configuration says `satchel`.
     pub own_program: PathBuf,
     /// Told of every process.
-    pub warden: Warden,
+    pub watchdog: Watchdog,
     /// The hub's own environment when it started.
     pub environment: Environment,
     /// Where programs are looked for.
@@ -95,14 +95,14 @@ pub struct Surroundings {
     /// Whether the hub ends.
     pub ending: Ending,
     /// What servers say that belongs to no call. Whoever is too slow misses the oldest.
-    pub news: broadcast::Sender<News>,
+    pub notifications: broadcast::Sender<ServerNotification>,
     /// Told of every start and every secret that is read.
-    pub trail: Trail,
+    pub audit: AuditSink,
 }
 
 /// A notification of a server that belongs to no call.
 #[derive(Debug, Clone)]
-pub struct News {
+pub struct ServerNotification {
     /// Which server.
     pub server: ServerName,
     /// Its method.
@@ -115,7 +115,7 @@ pub struct News {
 struct Ears {
     server: ServerName,
     dirty: Arc<Dirty>,
-    news: broadcast::Sender<News>,
+    notifications: broadcast::Sender<ServerNotification>,
 }
 
 impl OnChange for Ears {
@@ -126,7 +126,11 @@ impl OnChange for Ears {
     fn told(&self, method: &str, params: Option<&Raw>) {
         let params = params.map(|params| params.get().into());
         // Nobody may be listening.
-        let _ = self.news.send(News { server: self.server.clone(), method: method.into(), params });
+        let _ = self.notifications.send(ServerNotification {
+            server: self.server.clone(),
+            method: method.into(),
+            params,
+        });
     }
 }
 
@@ -203,7 +207,7 @@ impl Upstream {
         name: ServerName,
         number: u64,
         config: ServerConfig,
-        gate: Gate,
+        preflight: Preflight,
         last_failure: Option<LastFailure>,
         around: Arc<Surroundings>,
     ) -> Self {
@@ -231,7 +235,7 @@ impl Upstream {
             name,
             way: Remembered::default(),
             config,
-            gate,
+            preflight,
             lifecycle,
             phase: Phase::Starting,
             last_failure,
@@ -343,7 +347,7 @@ struct Actor {
     name: ServerName,
     way: Remembered,
     config: ServerConfig,
-    gate: Gate,
+    preflight: Preflight,
     lifecycle: Lifecycle,
     phase: Phase,
     last_failure: Option<LastFailure>,
@@ -492,7 +496,7 @@ impl Actor {
     fn handle(&mut self, mut event: Event) {
         // What it says may come from the server, and everybody is shown it.
         if let Event::Failed(_, failure) | Event::Ended(_, failure) = &mut event {
-            failure.message = self.log.masked(&failure.message);
+            failure.message = self.log.redacted(&failure.message);
         }
         if let Event::Failed(generation, failure) = &event {
             self.connecting.take_if(|(of, _, _)| of == generation);
@@ -554,7 +558,7 @@ impl Actor {
         }
         let at_ms = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let at_ms = u64::try_from(at_ms.as_millis()).unwrap_or_default();
-        let message = self.log.masked(&failure.message);
+        let message = self.log.redacted(&failure.message);
         self.last_failure = Some(LastFailure { code: failure.code, message, at_ms, during });
     }
 
@@ -591,8 +595,8 @@ impl Actor {
             name: self.name.clone(),
             way: self.way.clone(),
             config: self.config.clone(),
-            gate: self.gate.clone(),
-            mark: self.around.warden.mark(self.number, generation),
+            preflight: self.preflight.clone(),
+            mark: self.around.watchdog.mark(self.number, generation),
             around: self.around.clone(),
             dirty: self.dirty.clone(),
             log: self.log.clone(),
@@ -683,7 +687,7 @@ struct Start {
     name: ServerName,
     way: Remembered,
     config: ServerConfig,
-    gate: Gate,
+    preflight: Preflight,
     mark: String,
     around: Arc<Surroundings>,
     dirty: Arc<Dirty>,
@@ -696,7 +700,7 @@ impl Start {
     /// Tries the ways there are until one works: at most one after the other of each kind.
     async fn run(self) -> Result<Box<(Connection, Hello)>, Failure> {
         let filled = fill(&self.name, &self.config.transport, &self.around, &self.log).await?;
-        self.gate.permits(&filled).await?;
+        self.preflight.permits(&filled).await?;
         let hosted = matches!(filled, TransportConfig::Http { .. });
         let usual = match self.config.era {
             Era::Auto if hosted => Way::Modern,
@@ -710,14 +714,14 @@ impl Start {
             let refused = match self.attempt(&filled, way).await {
                 Ok(started) => {
                     // Its launcher may have fetched something just now.
-                    if let Err(failure) = self.gate.permits(&filled).await {
+                    if let Err(failure) = self.preflight.permits(&filled).await {
                         started.0.stop().await;
                         return Err(failure);
                     }
                     // A program has its record from its start on.
                     if hosted {
                         self.did(
-                            DeedKind::Started,
+                            AuditKind::Started,
                             self.name.as_str(),
                             format!("connected; {}", self.setup()),
                         );
@@ -783,7 +787,7 @@ impl Start {
         let ears = Box::new(Ears {
             server: self.name.clone(),
             dirty: self.dirty.clone(),
-            news: self.around.news.clone(),
+            notifications: self.around.notifications.clone(),
         });
         let lost = |failure| handshake::Refused { failure, try_other: false, no_post: false };
         let (tracker, quiet) = (&self.around.tracker, self.config.discovery_timeout);
@@ -792,14 +796,14 @@ impl Start {
                 let launcher = Launcher::of(&command, &args);
                 let patience = patience_for(launcher, quiet);
                 let program = self.program(&command, args, env, cwd).await.map_err(lost)?;
-                let warden = self.around.warden.clone();
+                let watchdog = self.around.watchdog.clone();
                 let count = program.args.len();
                 let noun = if count == 1 { "argument" } else { "arguments" };
                 let detail = format!("{}, {count} {noun}", program.program.display());
                 let ending = self.around.ending.clone();
-                let connected = stdio::connect(program, ears, self.log.clone(), warden, ending, tracker);
+                let connected = stdio::connect(program, ears, self.log.clone(), watchdog, ending, tracker);
                 let connected = connected.map_err(lost)?;
-                self.did(DeedKind::Started, self.name.as_str(), format!("{detail}; {}", self.setup()));
+                self.did(AuditKind::Started, self.name.as_str(), format!("{detail}; {}", self.setup()));
                 (connected, patience, launcher)
             }
             TransportConfig::Http { url, headers, oauth } => {
@@ -889,9 +893,9 @@ impl Start {
         }
     }
 
-    fn did(&self, kind: DeedKind, subject: &str, detail: String) {
+    fn did(&self, kind: AuditKind, subject: &str, detail: String) {
         let (who, subject) = (self.name.to_string(), subject.to_owned());
-        (self.around.trail.0)(Deed { at_ms: now_ms(), kind, who, subject, detail });
+        (self.around.audit.0)(AuditEvent { at_ms: now_ms(), kind, who, subject, detail });
     }
 
     /// What runs, in short: the same as long as nobody changes the server's entry.
@@ -899,25 +903,25 @@ impl Start {
         format!("setup {}", setup_of(&self.config.transport).get(..16).unwrap_or_default())
     }
 
-    /// Walls are raised by the leash; without one there are none, and then nothing is started.
-    fn walls(
+    /// SandboxPlan are raised by the subreaper; without one there are none, and then nothing is started.
+    fn sandbox(
         &self,
         sandbox: &Sandbox,
         program: &Path,
         home: Option<&Path>,
-        leashed: bool,
+        has_subreaper: bool,
         env: &mut Environment,
-    ) -> Result<Walls, Failure> {
-        let denied = |error: WallsError| failure(Code::SpawnDenied, error.to_string());
-        if !leashed {
-            return Err(denied(WallsError::Absent));
+    ) -> Result<SandboxPlan, Failure> {
+        let denied = |error: SandboxError| failure(Code::SpawnDenied, error.to_string());
+        if !has_subreaper {
+            return Err(denied(SandboxError::Absent));
         }
         let temporary = self.around.places.data.join("sandboxes").join(files::file_stem(self.name.as_str()));
-        let walls = Walls::around(sandbox, program, home, &temporary).map_err(denied)?;
+        let sandbox = SandboxPlan::around(sandbox, program, home, &temporary).map_err(denied)?;
         for name in ["TMPDIR", "TMP", "TEMP"] {
             env.set(name, temporary.to_string_lossy());
         }
-        Ok(walls)
+        Ok(sandbox)
     }
 
     async fn program(
@@ -974,17 +978,18 @@ impl Start {
         env.set(MARK, self.mark.as_str());
         let cwd = cwd.or_else(|| home.clone()).filter(|cwd| !cwd.as_os_str().is_empty());
         // The embedded server starts nothing that could get away.
-        let leash = (cfg!(target_os = "linux") && command != OWN_COMMAND)
+        let subreaper = (cfg!(target_os = "linux") && command != OWN_COMMAND)
             .then(|| satchel_reaper::program(&self.around.own_program))
-            .filter(|leash| leash.is_file());
-        let walls = match &self.config.sandbox {
+            .filter(|subreaper| subreaper.is_file());
+        let sandbox = match &self.config.sandbox {
             None => None,
             Some(sandbox) => {
-                let walls = self.walls(sandbox, &program, home.as_deref(), leash.is_some(), &mut env)?;
-                Some((self.around.own_program.clone(), walls))
+                let sandbox =
+                    self.sandbox(sandbox, &program, home.as_deref(), subreaper.is_some(), &mut env)?;
+                Some((self.around.own_program.clone(), sandbox))
             }
         };
-        Ok(stdio::Program { program, args, env: env.into_variables(), cwd, leash, walls })
+        Ok(stdio::Program { program, args, env: env.into_variables(), cwd, subreaper, sandbox })
     }
 }
 
@@ -1118,7 +1123,7 @@ mod tests {
     impl Ears {
         fn deaf() -> Self {
             let server = "x".parse().unwrap();
-            Self { server, dirty: Arc::default(), news: broadcast::channel(1).0 }
+            Self { server, dirty: Arc::default(), notifications: broadcast::channel(1).0 }
         }
     }
 

@@ -1,12 +1,12 @@
 //! Which process asks something of the hub, and whether a server started it.
 //!
 //! Theory of operation: the hub is the reaper of everything that loses its parent below it ([`super::reaper`]), and the
-//! leash beside each server ([`super::leash`]) of everything below that server. So on Linux whatever a server started
-//! stays below the hub, wherever it moves to and whatever it takes out of its environment, also when it ends its leash.
-//! Elsewhere a process that left its parent behind is known by the mark in its environment alone ([`super::warden`]).
+//! subreaper beside each server ([`super::subreaper`]) of everything below that server. So on Linux whatever a server started
+//! stays below the hub, wherever it moves to and whatever it takes out of its environment, also when it ends its subreaper.
+//! Elsewhere a process that left its parent behind is known by the mark in its environment alone ([`super::watchdog`]).
 //! A process is named by its id and the time of its start: an id is given to another process later.
 
-use super::warden::MARK;
+use super::watchdog::MARK;
 
 /// One process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

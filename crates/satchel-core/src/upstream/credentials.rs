@@ -8,7 +8,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use crate::{
     model::{secret::is_named_within, server::TransportConfig, words},
     secrets::Secret,
-    stats::keep,
+    stats::retention,
 };
 
 /// Shorter values are settings, or say nothing that could not be guessed.
@@ -51,7 +51,10 @@ fn one(name: &str, value: &str, found: &mut Vec<String>) {
     let value = value.trim();
     address(value, found);
     found.extend(
-        value.split([' ', ',', ';', '"', '\'']).filter(|word| keep::looks_like_key(word)).map(Into::into),
+        value
+            .split([' ', ',', ';', '"', '\''])
+            .filter(|word| retention::looks_like_key(word))
+            .map(Into::into),
     );
     if is_credential(name, value) {
         found.push(value.to_owned());

@@ -210,7 +210,7 @@ async fn login_shell_path(environment: &Environment) -> Option<String> {
     if output.is_err()
         && let Some(group) = group
     {
-        super::warden::kill_group(group);
+        super::watchdog::kill_group(group);
     }
     path_in(&String::from_utf8_lossy(&output.ok()?.ok()?.stdout))
 }

@@ -6,10 +6,10 @@ use super::{actor::Surroundings, credentials, lifecycle::Failure, log::ServerLog
 use crate::{
     clock::now_ms,
     config::expand::{Template, Values, fill_map},
-    model::{Code, ServerName, TransportConfig, trail::DeedKind},
+    model::{Code, ServerName, TransportConfig, audit::AuditKind},
     platform::Environment,
     secrets::Secret,
-    stats::trail::Deed,
+    stats::audit::AuditEvent,
 };
 
 /// Fills in every reference, or says what is missing. What is secret in it is kept out of the server's log from then on.
@@ -26,10 +26,10 @@ pub async fn fill(
     for secret in secrets_of(transport) {
         match around.secrets.get(&secret).await {
             Ok(Some(value)) => {
-                let (kind, who) = (DeedKind::SecretRead, name.to_string());
-                let deed =
-                    Deed { at_ms: now_ms(), kind, who, subject: secret.clone(), detail: String::new() };
-                (around.trail.0)(deed);
+                let (kind, who) = (AuditKind::SecretRead, name.to_string());
+                let event =
+                    AuditEvent { at_ms: now_ms(), kind, who, subject: secret.clone(), detail: String::new() };
+                (around.audit.0)(event);
                 values.secrets.insert(secret, value);
             }
             Ok(None) => {}
@@ -59,7 +59,7 @@ pub async fn fill(
         }
     };
     let stored = values.secrets.values().cloned();
-    log.mask(stored.chain(credentials::written_in(&filled)).collect());
+    log.redact(stored.chain(credentials::written_in(&filled)).collect());
     if missing.is_empty() {
         return Ok(filled);
     }

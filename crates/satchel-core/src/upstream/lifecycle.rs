@@ -160,7 +160,7 @@ pub enum Event {
     Stopped(u64),
     /// The time of [`Lifecycle::deadline`] has come.
     Timer,
-    /// The user's wish changed.
+    /// The user turned it on or off.
     Policy(Policy),
     /// A person wants it started, now and afresh.
     Restart,

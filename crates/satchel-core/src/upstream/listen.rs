@@ -1,7 +1,7 @@
-//! Keeps a server told what news we want: changes of its lists, and of the resources that somebody watches.
+//! Keeps a server told what notifications we want: changes of its lists, and of the resources that somebody watches.
 //!
 //! A legacy server tells of lists by itself and is asked for each resource (`resources/subscribe`); a stateless one
-//! answers one long request with a stream of news (`2026-07-28/basic/patterns/subscriptions.mdx`).
+//! answers one long request with a stream of notifications (`2026-07-28/basic/patterns/subscriptions.mdx`).
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -13,24 +13,24 @@ use super::{
     link::{CallError, Event, Link},
 };
 
-/// How long after a stream of news ended another is asked for.
+/// How long after a stream of notifications ended another is asked for.
 const REOPEN: Duration = Duration::from_secs(5);
-/// A stream of news is quiet for long; this only bounds one wait of many.
+/// A stream of notifications is quiet for long; this only bounds one wait of many.
 const QUIET: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a server may take to take in that a resource is watched.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// How a stream of news came to its end.
+/// How a stream of notifications came to its end.
 enum End {
     /// The server will not have it.
     Refused,
     /// It broke off, or the server ended it.
     Lost,
-    /// Somebody wants other news.
+    /// Somebody wants other notifications.
     Changed,
 }
 
-/// Until the connection ends or nobody can want news any more.
+/// Until the connection ends or nobody can want notifications any more.
 pub(super) async fn run(link: Link, dirty: Arc<Dirty>, mut wanted: watch::Receiver<BTreeSet<String>>) {
     let ended = link.clone();
     let listening = async {

@@ -18,7 +18,7 @@ use crate::{
     model::characters::{is_format, is_selector},
     secrets::{
         Secret,
-        masks::{Masks, Open},
+        redact::{Open, Redactor},
     },
 };
 
@@ -54,7 +54,7 @@ struct Written {
     tail: VecDeque<String>,
     /// The same of what is printed where only protocol belongs.
     noise_tail: VecDeque<String>,
-    masks: Masks,
+    redactor: Redactor,
     /// What its entry has.
     filled: Vec<Secret>,
     /// What it was signed in with lately.
@@ -66,9 +66,9 @@ struct Written {
 }
 
 impl Written {
-    fn renew_masks(&mut self) {
+    fn renew_redactor(&mut self) {
         let all: Vec<Secret> = self.filled.iter().chain(&self.tokens).cloned().collect();
-        self.masks = Masks::of(&all);
+        self.redactor = Redactor::of(&all);
     }
 }
 
@@ -89,15 +89,15 @@ impl ServerLog {
     }
 
     /// Values that must not be kept, in none of the spellings that programs write them in. They replace those given before.
-    pub fn mask(&self, secrets: Vec<Secret>) {
+    pub fn redact(&self, secrets: Vec<Secret>) {
         let mut state = self.state();
         state.filled = secrets;
-        state.renew_masks();
+        state.renew_redactor();
         (state.begun, state.begun_in_noise) = (Open::default(), Open::default());
     }
 
     /// The same for a token; the last ones are remembered.
-    pub fn mask_token(&self, token: Secret) {
+    pub fn redact_token(&self, token: Secret) {
         let mut state = self.state();
         if state.tokens.contains(&token) {
             return;
@@ -106,15 +106,15 @@ impl ServerLog {
             state.tokens.pop_front();
         }
         state.tokens.push_back(token);
-        state.renew_masks();
+        state.renew_redactor();
     }
 
     /// A line of the server's standard error.
     pub fn stderr(&self, line: &str) {
         let line = {
             let mut state = self.state();
-            let Written { masks, begun, .. } = &mut *state;
-            masks.hide_line(line, begun)
+            let Written { redactor, begun, .. } = &mut *state;
+            redactor.hide_line(line, begun)
         };
         let line = self.write("stderr", &line);
         remember(&mut self.state().tail, line);
@@ -126,8 +126,8 @@ impl ServerLog {
         for line in text.lines() {
             let line = {
                 let mut state = self.state();
-                let Written { masks, begun_in_noise, .. } = &mut *state;
-                masks.hide_line(line, begun_in_noise)
+                let Written { redactor, begun_in_noise, .. } = &mut *state;
+                redactor.hide_line(line, begun_in_noise)
             };
             let line = self.write("stdout_noise", &line);
             remember(&mut self.state().noise_tail, line);
@@ -170,13 +170,13 @@ impl ServerLog {
     }
 
     /// A text of the server without the secrets it was given.
-    pub fn masked(&self, text: &str) -> String {
-        self.state().masks.hide(text)
+    pub fn redacted(&self, text: &str) -> String {
+        self.state().redactor.hide(text)
     }
 
     fn write(&self, kind: &str, line: &str) -> String {
         let mut state = self.state();
-        let line = clean(line, &state.masks);
+        let line = clean(line, &state.redactor);
         if let Some(path) = &self.inner.path {
             // A log that cannot be written must not stop the server; its lines are then only in memory.
             let _ = state.append(path, &format!("{} {kind}: {line}\n", now()));
@@ -219,10 +219,10 @@ impl Written {
     }
 }
 
-/// Masks secrets, cuts what is too long, takes out control characters that could act on a terminal, and writes out those
+/// Redactor secrets, cuts what is too long, takes out control characters that could act on a terminal, and writes out those
 /// that nobody sees.
-fn clean(line: &str, masks: &Masks) -> String {
-    let mut line = masks.hide(line);
+fn clean(line: &str, redactor: &Redactor) -> String {
+    let mut line = redactor.hide(line);
     if line.len() > LINE_BYTES {
         let mut end = LINE_BYTES;
         while !line.is_char_boundary(end) {
@@ -302,7 +302,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.log");
         let log = ServerLog::at(&path);
-        log.mask(vec![Secret::new("canary-1"), Secret::new("ab")]);
+        log.redact(vec![Secret::new("canary-1"), Secret::new("ab")]);
         log.stderr("token=canary-1 \u{1b}[31mred");
         log.noise("one\ntwo canary-1");
         let text = std::fs::read_to_string(&path).unwrap();
@@ -317,7 +317,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.log");
         let log = ServerLog::at(&path);
-        log.mask(vec![Secret::new("canary-1/ä\"x")]);
+        log.redact(vec![Secret::new("canary-1/ä\"x")]);
         for line in
             ["hex 63616e6172792d312fc3a42278.", "cut: canary-", "1/ä\"x rest", "url canary-1%2F%C3%A4%22x"]
         {
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn what_turns_or_hides_a_text_is_written_out() {
         let log = ServerLog::nowhere();
-        log.mask(vec![Secret::new("canary-1")]);
+        log.redact(vec![Secret::new("canary-1")]);
         log.stderr(
             "run \u{202e}gpj.exe\u{202c} z\u{200b}w \u{2066}x\u{2069} \u{e0041}\u{2028}end \u{2764}\u{fe0f}",
         );

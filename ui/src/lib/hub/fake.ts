@@ -421,7 +421,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         version: "0.1.0",
         config_file: "/home/you/.config/satchel/config.json",
         logs: "/home/you/.local/state/satchel/logs",
-        walls: true,
+        sandbox: true,
       } satisfies About),
     startsAtLogin: () => Promise.resolve(atLogin),
     setStartsAtLogin: (on) => Promise.resolve((atLogin = on)),

@@ -98,22 +98,22 @@ pub fn omitted(server: &Found) -> Vec<String> {
              its entry, secrets as ${{secret:NAME}}"
         ));
     }
-    let (mut walls, mut ours, mut theirs, mut secret) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut sandbox, mut ours, mut theirs, mut secret) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (key, value) in server.unknown.iter().filter(|(key, value)| says_something(value) && !is_about(key)) {
         let is_ours = OURS.contains(&key.as_str());
         match is_ours {
             true if is_kept(server, key, value) => {}
-            _ if key.to_lowercase().starts_with("sandbox") => walls.push(key),
+            _ if key.to_lowercase().starts_with("sandbox") => sandbox.push(key),
             true => ours.push(key),
             false if key == SIGN_IN && !is_kept(server, key, value) => secret.push(key),
             false if key == SIGN_IN => {}
             false => theirs.push(key),
         }
     }
-    if !walls.is_empty() {
+    if !sandbox.is_empty() {
         said.push(format!(
             "{} left out, so it runs here without that sandbox; Satchel's own is \"sandbox\": true in its entry",
-            were(&walls)
+            were(&sandbox)
         ));
     }
     if !ours.is_empty() {

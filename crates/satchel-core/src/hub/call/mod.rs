@@ -24,7 +24,7 @@ use crate::{
     bridge::{Caller, Question, Round, pages},
     calls::Calls,
     catalog::ToolEntry,
-    model::{Code, ServerName, ToolPath, trail::DeedKind},
+    model::{Code, ServerName, ToolPath, audit::AuditKind},
     recorder::Observer,
     upstream::{CallError, Event, Lease, Outcome, link},
 };
@@ -312,7 +312,7 @@ impl Running {
         };
         self.hub.observer.decided(&rule, Some(waited));
         let path = self.attempt.tool_called().map(|path| path.to_string()).unwrap_or_default();
-        self.hub.did(DeedKind::Consent, &self.caller.client, &path, &rule);
+        self.hub.did(AuditKind::Consent, &self.caller.client, &path, &rule);
         self.hub.recorder().written().await;
         self.attempt.deadline += waited;
         self.stage = Stage::Begin;

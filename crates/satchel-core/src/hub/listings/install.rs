@@ -29,9 +29,9 @@ use crate::{
     },
     model::{
         Code,
+        audit::AuditKind,
         control::{Change, Refusal},
         listings::{Consent, InstallAsk, InstallPlan, Installed},
-        trail::DeedKind,
     },
     registry::{
         bundle,
@@ -418,7 +418,7 @@ async fn put(
     let version = plan.server.version.clone();
     let (name, _) = judge::plain(&plan.server.name);
     hub.did_here(
-        DeedKind::Policy,
+        AuditKind::Policy,
         &server,
         format!("{name} {version} was installed from {}", plan.server.registry),
     );

@@ -16,13 +16,13 @@ use crate::{
     listings::{Listings, Registry, door::Url, shelf::Shelf},
     model::{
         Code, ServerName,
+        audit::AuditKind,
         control::{Change, Refusal},
         listings::{
             AskRegistries, InstallAsk, InstallPlan, Installed, InstalledServer, ListedServers, RegistryState,
             ServerDetails,
         },
         request::{GetListed, InstallListed, ListInstalled, SearchListed},
-        trail::DeedKind,
     },
     secrets::Secret,
 };
@@ -80,7 +80,7 @@ async fn with_tokens(hub: &Hub) -> Result<Vec<Registry>, Refusal> {
                 Some(name) => {
                     let read = hub.inner.around.secrets.get(&name).await?;
                     hub.did(
-                        DeedKind::SecretRead,
+                        AuditKind::SecretRead,
                         "satchel",
                         &name,
                         format!("for the registry {}", source.url),
@@ -136,7 +136,7 @@ fn follow(hub: &Hub) -> Result<(), Refusal> {
     };
     let withdrawn: BTreeMap<String, String> = deleted.map(why).collect();
     for server in known(hub).set_withdrawn(withdrawn.clone()) {
-        hub.did(DeedKind::Held, "satchel", &server, withdrawn.get(&server).cloned().unwrap_or_default());
+        hub.did(AuditKind::Held, "satchel", &server, withdrawn.get(&server).cloned().unwrap_or_default());
         let upstream = hub.servers().get(server.as_str()).map(|known| known.upstream.clone());
         if let Some(upstream) = upstream {
             upstream.log().hub(&withdrawn[&server]);
@@ -165,7 +165,7 @@ pub(super) async fn keep_deleted(hub: &Hub, server: &str) -> Result<(), Refusal>
     let change = Change::Put { name: server.to_owned(), entry, replace: true, rules: vec![] };
     apply::ask(hub, change, hub.is_for_a_person()).await?;
     follow(hub)?;
-    hub.did_here(DeedKind::Consent, server, "goes on although its registry has deleted it");
+    hub.did_here(AuditKind::Consent, server, "goes on although its registry has deleted it");
     Ok(())
 }
 

@@ -7,7 +7,7 @@
 
 mod acts;
 mod arguments;
-mod deeds;
+mod behaviour;
 mod evidence;
 mod fold;
 mod learned;

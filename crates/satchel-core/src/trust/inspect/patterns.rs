@@ -10,7 +10,7 @@ use std::{
 
 use regex::{Regex, RegexBuilder};
 
-use super::{acts, deeds, fold, ordinary};
+use super::{acts, behaviour, fold, ordinary};
 use crate::model::approvals::Odd;
 
 /// A pattern. It is tried only on texts that have one word of each group of its keys: the beginning of a word, a sign, or
@@ -44,7 +44,8 @@ struct Patterns {
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let mut patterns = Patterns { all: Vec::new(), words: HashMap::new(), signs: Vec::new() };
     let mut signs: BTreeMap<&'static str, Vec<(usize, u8)>> = BTreeMap::new();
-    let tables = [SOURCES, acts::SOURCES, deeds::SOURCES].into_iter().flatten().map(|table| (true, table));
+    let tables =
+        [SOURCES, acts::SOURCES, behaviour::SOURCES].into_iter().flatten().map(|table| (true, table));
     let written = tables.chain(ordinary::SOURCES.iter().map(|table| (false, table))).flat_map(
         |(plain, (about, sources))| {
             let plain = plain && *about == Odd::Instruction;
@@ -198,7 +199,7 @@ fn expanded(source: &str) -> String {
     let mut text = source.to_owned();
     // Parts may hold parts.
     for _ in 0..2 {
-        for (name, part) in acts::PARTS.iter().chain(deeds::PARTS).chain(PARTS) {
+        for (name, part) in acts::PARTS.iter().chain(behaviour::PARTS).chain(PARTS) {
             text = text.replace(name, part);
         }
     }

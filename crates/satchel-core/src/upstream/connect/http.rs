@@ -484,7 +484,7 @@ impl Http {
             (None, text) => format!("it answered HTTP {status}: {text}"),
         };
         // Some quote what they were sent.
-        let message = self.log.masked(&message);
+        let message = self.log.redacted(&message);
         let message = match later {
             Some(wait) => format!("{message} (it wants to be asked again in {} s)", wait.as_secs()),
             None => message,

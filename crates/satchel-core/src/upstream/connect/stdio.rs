@@ -28,12 +28,12 @@ use crate::{
     tasks::may_fail_here,
     upstream::{
         ending::Ending,
-        leash::{Orders, Walled, to_line},
         lifecycle::Failure,
         link::{CallError, Link, OnChange, Outbox, Outcome},
         log::ServerLog,
-        walls::Walls,
-        warden::{MARK, Warden},
+        sandbox::SandboxPlan,
+        subreaper::{Orders, Sandboxed, to_line},
+        watchdog::{MARK, Watchdog},
     },
 };
 
@@ -55,10 +55,10 @@ pub struct Program {
     pub env: BTreeMap<String, String>,
     /// Its working directory.
     pub cwd: Option<PathBuf>,
-    /// The program that keeps what it starts within reach, where there is one ([`crate::upstream::leash`]).
-    pub leash: Option<PathBuf>,
-    /// Walls around it, where it has some, and the program that raises them for the leash.
-    pub walls: Option<(PathBuf, Walls)>,
+    /// The program that keeps what it starts within reach, where there is one ([`crate::upstream::subreaper`]).
+    pub subreaper: Option<PathBuf>,
+    /// SandboxPlan around it, where it has some, and the program that raises them for the subreaper.
+    pub sandbox: Option<(PathBuf, SandboxPlan)>,
 }
 
 /// Starts a process and a link to it. The protocol's handshake is still to come.
@@ -69,7 +69,7 @@ pub fn connect(
     mut program: Program,
     changed: Box<dyn OnChange>,
     log: ServerLog,
-    warden: Warden,
+    watchdog: Watchdog,
     ending: Ending,
     tracker: &TaskTracker,
 ) -> Result<Connection, Failure> {
@@ -77,7 +77,7 @@ pub fn connect(
     let mark = program.env.get(MARK).cloned();
     let pid = child.id();
     if let Some(group) = pid {
-        warden.begins(group);
+        watchdog.begins(group);
     }
     let (Some(stdin), Some(stdout), Some(stderr)) =
         (child.stdin().take(), child.stdout().take(), child.stderr().take())
@@ -99,7 +99,7 @@ pub fn connect(
         group: pid,
         link: link.clone(),
         log,
-        warden,
+        watchdog,
         ending,
         input_closed,
         output_closed,
@@ -115,14 +115,14 @@ pub fn connect(
 }
 
 fn spawn(program: &Program) -> Result<Box<dyn ChildWrapper>, Failure> {
-    let file = program.leash.as_ref().unwrap_or(&program.program);
+    let file = program.subreaper.as_ref().unwrap_or(&program.program);
     let mut command = CommandWrap::with_new(file, |command| {
         command.env_clear();
-        match program.leash {
+        match program.subreaper {
             // Only the mark, by which it is found; the rest is told to it alone.
             Some(_) => {
                 let mark = program.env.get(MARK).map(|mark| (MARK, mark));
-                command.arg("leash").arg(&program.program).envs(mark);
+                command.arg("subreaper").arg(&program.program).envs(mark);
             }
             None => {
                 command.args(&program.args).envs(&program.env);
@@ -147,18 +147,18 @@ fn spawn(program: &Program) -> Result<Box<dyn ChildWrapper>, Failure> {
     command.spawn().map_err(|error| not_started(program, &error))
 }
 
-/// What a leash is told before anything goes to the server; nothing where there is none.
+/// What a subreaper is told before anything goes to the server; nothing where there is none.
 fn orders(program: &mut Program) -> String {
-    if program.leash.is_none() {
+    if program.subreaper.is_none() {
         return String::new();
     }
-    let walls = program.walls.take().map(|(by, walls)| {
-        // Without its walls it is not started: whoever raises them refuses what it cannot read.
-        Walled { by, which: serde_json::to_string(&walls).unwrap_or_default() }
+    let sandbox = program.sandbox.take().map(|(by, sandbox)| {
+        // Without its sandbox it is not started: whoever sets it up refuses what it cannot read.
+        Sandboxed { by, which: serde_json::to_string(&sandbox).unwrap_or_default() }
     });
     let mut orders =
-        Orders { args: std::mem::take(&mut program.args), env: std::mem::take(&mut program.env), walls };
-    // Texts always serialize. A leash without orders ends by itself.
+        Orders { args: std::mem::take(&mut program.args), env: std::mem::take(&mut program.env), sandbox };
+    // Texts always serialize. A subreaper without orders ends by itself.
     let line = to_line(&orders).unwrap_or_default();
     // Credentials may be among them.
     orders.args.iter_mut().chain(orders.env.values_mut()).for_each(clear_text);
@@ -325,7 +325,7 @@ struct Keeper {
     group: Option<u32>,
     link: Link,
     log: ServerLog,
-    warden: Warden,
+    watchdog: Watchdog,
     ending: Ending,
     input_closed: oneshot::Receiver<InputClosed>,
     /// Never sent to; closed when everything the process wrote has been read.
@@ -386,7 +386,7 @@ impl Keeper {
     /// Input closed → wait → ask → wait → kill.
     #[cfg(unix)]
     async fn end_tree(mut self, mark: Option<String>) {
-        use super::super::warden::{kill_below, kill_group, kill_marked, signal_group};
+        use super::super::watchdog::{kill_below, kill_group, kill_marked, signal_group};
         use nix::sys::signal::Signal;
         let steps = self.ending.steps(Instant::now());
         if let Some(group) = self.group
@@ -395,14 +395,14 @@ impl Keeper {
             signal_group(group, Signal::SIGTERM);
             if !self.gone(group, steps.asked).await {
                 self.log.hub("it did not end when asked to, and was killed");
-                // First what is held by the leash: without it there is nothing to find it by.
+                // First what is held by the subreaper: without it there is nothing to find it by.
                 let _ = tokio::task::spawn_blocking(move || kill_below(group, None)).await;
                 kill_group(group);
             }
         }
         let _ = self.child.wait().await;
         if let Some(group) = self.group {
-            self.warden.gone(group);
+            self.watchdog.gone(group);
         }
         // What moved to a group of its own is still found by its mark. When the hub ends, one search does for all.
         if let Some(mark) = mark
@@ -419,7 +419,7 @@ impl Keeper {
     #[cfg(unix)]
     async fn gone(&mut self, group: u32, deadline: Instant) -> bool {
         let _ = tokio::time::timeout_at(deadline, self.child.wait()).await;
-        while super::super::warden::signal_group(group, None) {
+        while super::super::watchdog::signal_group(group, None) {
             if Instant::now() >= deadline {
                 return false;
             }
@@ -438,7 +438,7 @@ impl Keeper {
         let _ = self.child.start_kill();
         let _ = self.child.wait().await;
         if let Some(group) = self.group {
-            self.warden.gone(group);
+            self.watchdog.gone(group);
         }
     }
 }
@@ -479,11 +479,11 @@ mod tests {
             args: vec!["-c".into(), script.into()],
             env: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
             cwd: None,
-            leash: None,
-            walls: None,
+            subreaper: None,
+            sandbox: None,
         };
         let (log, tracker) = (ServerLog::nowhere(), TaskTracker::new());
-        connect(program, Box::new(heard), log, Warden::of_nobody(), Ending::default(), &tracker)
+        connect(program, Box::new(heard), log, Watchdog::of_nobody(), Ending::default(), &tracker)
             .expect("there is a shell")
     }
 

@@ -207,7 +207,7 @@ impl Account {
             [&tokens.access, &tokens.refresh]
                 .into_iter()
                 .flatten()
-                .for_each(|token| log.mask_token(token.clone()));
+                .for_each(|token| log.redact_token(token.clone()));
         }
         let bearer = tokens.and_then(|tokens| {
             let token = tokens.access.clone()?;
@@ -312,7 +312,7 @@ impl Credential {
         let now = now_ms();
         match current {
             Some(bearer) => match bearer.times {
-                Some((_, ends)) if now >= ends => self.with_lock(Wish::Renewed(Some(bearer))).await,
+                Some((_, ends)) if now >= ends => self.with_lock(Wanted::Renewed(Some(bearer))).await,
                 Some((due, _)) if now >= due => {
                     self.renew_meanwhile(bearer.clone());
                     Ok(Some(bearer))
@@ -320,7 +320,7 @@ impl Credential {
                 _ => Ok(Some(bearer)),
             },
             None if self.account.shared.is_signed_in(&self.account.server) => {
-                self.with_lock(Wish::Current).await
+                self.with_lock(Wanted::Current).await
             }
             None => Ok(None),
         }
@@ -332,7 +332,7 @@ impl Credential {
     /// What is missing.
     pub async fn refused(&self, used: Option<Bearer>, challenge: Option<Challenge>) -> Result<Bearer, Need> {
         self.account.note(challenge);
-        match self.with_lock(Wish::Renewed(used)).await? {
+        match self.with_lock(Wanted::Renewed(used)).await? {
             Some(bearer) => Ok(bearer),
             None => Err(self.needs()),
         }
@@ -397,9 +397,9 @@ impl Credential {
     }
 
     /// In a task of its own, which goes on when nobody waits for it any more.
-    async fn with_lock(&self, wish: Wish) -> Result<Option<Bearer>, Need> {
+    async fn with_lock(&self, wanted: Wanted) -> Result<Option<Bearer>, Need> {
         let credential = self.clone();
-        let work = async move { credential.carry_out(wish).await };
+        let work = async move { credential.carry_out(wanted).await };
         match self.account.shared.tracker.spawn(work).await {
             Ok(done) => done,
             Err(error) => {
@@ -415,12 +415,12 @@ impl Credential {
         let credential = self.clone();
         self.account.shared.tracker.spawn(async move {
             // Whoever needs it will be told.
-            let _ = credential.carry_out(Wish::Renewed(Some(due))).await;
+            let _ = credential.carry_out(Wanted::Renewed(Some(due))).await;
             credential.account.renewing.store(false, Ordering::Release);
         });
     }
 
-    async fn carry_out(&self, wish: Wish) -> Result<Option<Bearer>, Need> {
+    async fn carry_out(&self, wanted: Wanted) -> Result<Option<Bearer>, Need> {
         let account = &self.account;
         let mut state = account.state.lock().await;
         // Where nobody ever signed in, a keychain that is not there keeps nothing from anybody.
@@ -433,15 +433,15 @@ impl Credential {
             return Err(Need::new(code, message));
         }
         let current = account.bearer.borrow().clone();
-        match wish {
-            Wish::Current => {
+        match wanted {
+            Wanted::Current => {
                 let is_over = |bearer: &Bearer| bearer.times.is_some_and(|(_, ends)| now_ms() >= ends);
                 match &current {
                     Some(bearer) if !is_over(bearer) => return Ok(current),
                     _ => {}
                 }
             }
-            Wish::Renewed(used) => {
+            Wanted::Renewed(used) => {
                 // Somebody else renewed it meanwhile.
                 if let Some(bearer) = &current
                     && used.as_ref().is_none_or(|used| !used.is(bearer))
@@ -622,7 +622,7 @@ impl Credential {
 
 /// What is wanted of whoever holds the lock.
 #[derive(Debug)]
-enum Wish {
+enum Wanted {
     /// The token there is, or a new one where it is over.
     Current,
     /// Another one than this.

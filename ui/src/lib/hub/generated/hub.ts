@@ -661,7 +661,7 @@ export type Resume = Record<symbol, never>;
 export type Safety = "safe" | "moderate" | "dangerous";
 
 /**
- * What a server may reach that is walled in, besides what every program needs. Linux only.
+ * What a server in a sandbox may reach besides what every program needs. Linux only.
  */
 export type Sandbox = { read: Array<string>, write: Array<string>, network: boolean, };
 

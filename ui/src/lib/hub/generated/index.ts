@@ -16,7 +16,7 @@ export type Refused = { server: string, refusal: Refusal, };
 /**
  * What this program is and where it keeps its files.
  */
-export type About = { version: string, config_file: string, logs: string, walls: boolean, };
+export type About = { version: string, config_file: string, logs: string, sandbox: boolean, };
 
 /**
  * All of them. What is missing in the file is as it was before anybody chose.

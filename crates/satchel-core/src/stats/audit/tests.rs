@@ -5,10 +5,16 @@ use crate::stats::{event::Event, store::Store};
 
 const DAY: u64 = 24 * 3600 * 1000;
 
-fn deed(number: u64) -> Event {
-    let kind = DeedKind::ALL[usize::try_from(number % 9).unwrap()];
+fn audited(number: u64) -> Event {
+    let kind = AuditKind::ALL[usize::try_from(number % 9).unwrap()];
     let subject = format!("server:tool-{number}");
-    Event::Deed(Deed { at_ms: 1_000 + number, kind, who: "zed".into(), subject, detail: "by a rule".into() })
+    Event::Audit(AuditEvent {
+        at_ms: 1_000 + number,
+        kind,
+        who: "zed".into(),
+        subject,
+        detail: "by a rule".into(),
+    })
 }
 
 /// A ledger with so many records, closed.
@@ -16,7 +22,7 @@ fn ledger(dir: &Path, records: u64) -> PathBuf {
     let path = dir.join("ledger.db");
     let (mut store, _) = Store::open(&path, "none", 0).unwrap();
     // In several goes, as they come.
-    for chunk in (0..records).map(deed).collect::<Vec<_>>().chunks(7) {
+    for chunk in (0..records).map(audited).collect::<Vec<_>>().chunks(7) {
         store.record(chunk).unwrap();
     }
     path
@@ -38,20 +44,20 @@ fn what_is_written_is_whole_and_goes_on_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let path = ledger(dir.path(), 30);
     let (mut store, _) = Store::open(&path, "none", 0).unwrap();
-    store.record(&[deed(30)]).unwrap();
+    store.record(&[audited(30)]).unwrap();
     drop(store);
     let verdict = verify(&path, None).unwrap();
     assert_eq!((verdict.records, verdict.first, verdict.problems), (31, 1, vec![]));
-    let page = page(&path, &TrailAsk { after: 29, limit: 1 }).unwrap();
+    let page = page(&path, &AuditQuery { after: 29, limit: 1 }).unwrap();
     assert!(page.more);
     assert_eq!((page.records[0].seq, page.records[0].subject.as_str()), (30, "server:tool-29"));
-    // An end that somebody noted: this one, an earlier one, and one of another trail.
+    // An end that somebody noted: this one, an earlier one, and one of another log.
     let head = verdict.head.unwrap();
-    let noted = |head: &TrailHead| verify(&path, Some(head)).unwrap().problems.len();
+    let noted = |head: &AuditHead| verify(&path, Some(head)).unwrap().problems.len();
     assert_eq!(noted(&head), 0);
-    assert_eq!(noted(&TrailHead { seq: 30, hash: page.records[0].hash.clone() }), 0);
-    assert_eq!(noted(&TrailHead { seq: 29, ..head.clone() }), 1);
-    assert_eq!(noted(&TrailHead { seq: 99, ..head }), 1);
+    assert_eq!(noted(&AuditHead { seq: 30, hash: page.records[0].hash.clone() }), 0);
+    assert_eq!(noted(&AuditHead { seq: 29, ..head.clone() }), 1);
+    assert_eq!(noted(&AuditHead { seq: 99, ..head }), 1);
 }
 
 #[test]
@@ -72,7 +78,7 @@ fn a_hundred_times_each_way_of_tampering_is_found() {
                 return found;
             }
             let (mut store, _) = Store::open(&path, "none", 0).unwrap();
-            store.record(&[deed(*time)]).unwrap();
+            store.record(&[audited(*time)]).unwrap();
             found && !problems(&path).is_empty()
         });
         let times = times.count();
@@ -152,7 +158,7 @@ fn a_record_that_was_written_just_before_the_power_went_is_no_tampering() {
     let path = ledger(dir.path(), 20);
     let before = std::fs::read(head_file(&path)).unwrap();
     let (mut store, _) = Store::open(&path, "none", 0).unwrap();
-    store.record(&[deed(20), deed(21)]).unwrap();
+    store.record(&[audited(20), audited(21)]).unwrap();
     std::fs::write(head_file(&path), &before).unwrap();
     assert_eq!(problems(&path), Vec::<String>::new());
     drop(store);
@@ -169,12 +175,12 @@ fn what_is_too_old_goes_and_the_rest_stays_provable() {
     store.retain(1_020 + DAYS * DAY, 36_500, u64::MAX).unwrap();
     let verdict = verify(&path, None).unwrap();
     assert_eq!((verdict.records, verdict.first, verdict.problems), (21, 21, vec![]));
-    store.record(&[deed(41)]).unwrap();
+    store.record(&[audited(41)]).unwrap();
     store.retain(1_020 + DAYS * DAY, 36_500, u64::MAX).unwrap();
     assert_eq!(problems(&path), Vec::<String>::new());
     // A person wants no history: nothing of it is left, and what comes after is provable.
     store.delete_history(true).unwrap();
-    store.record(&[deed(42)]).unwrap();
+    store.record(&[audited(42)]).unwrap();
     drop(store);
     drop(Store::open(&path, "none", 0).unwrap());
     let verdict = verify(&path, None).unwrap();

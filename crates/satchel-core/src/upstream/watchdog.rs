@@ -1,9 +1,9 @@
 //! Watches over the hub's children from outside: when the hub dies, however suddenly, they are ended.
 //!
-//! Theory of operation: the hub starts a small program ([`satchel_reaper`]) as `warden` and holds a pipe to it. It writes a line
+//! Theory of operation: the hub starts a small program ([`satchel_reaper`]) as `watchdog` and holds a pipe to it. It writes a line
 //! for every process group that begins (`+123`) or is known to be gone (`-123`). The end of the pipe means that the
-//! hub is gone; then the warden ends every group still on its list, and on Linux also everything below its leader (see
-//! [`super::leash`]) and every process that carries the hub's mark in its environment, wherever it has moved to. It knows nothing else and does nothing else.
+//! hub is gone; then the watchdog ends every group still on its list, and on Linux also everything below its leader (see
+//! [`super::subreaper`]) and every process that carries the hub's mark in its environment, wherever it has moved to. It knows nothing else and does nothing else.
 //!
 //! Windows needs none of this: there a job object closes with the hub.
 
@@ -20,27 +20,27 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 #[cfg(unix)]
 pub(super) use satchel_reaper::processes::{kill_below, kill_group, signal_group};
-use satchel_reaper::warden::RUN;
+use satchel_reaper::watchdog::RUN;
 pub use satchel_reaper::{
     processes::{MARK, kill_marked},
-    warden::main,
+    watchdog::main,
 };
 
 /// The hub's end of the pipe. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Warden {
+pub struct Watchdog {
     run: Arc<str>,
     lines: mpsc::UnboundedSender<String>,
     groups: Arc<Mutex<BTreeSet<u32>>>,
 }
 
-impl Warden {
-    /// Starts one. `run` is unique to this run of the hub. A warden that dies is replaced, until `end`.
+impl Watchdog {
+    /// Starts one. `run` is unique to this run of the hub. A watchdog that dies is replaced, until `end`.
     pub fn start(program: &Path, run: &str, tracker: &TaskTracker, end: CancellationToken) -> Self {
         keep_no_cores();
         let (lines, mut queue) = mpsc::unbounded_channel::<String>();
         let groups: Arc<Mutex<BTreeSet<u32>>> = Arc::default();
-        let warden = Self { run: run.into(), lines, groups: groups.clone() };
+        let watchdog = Self { run: run.into(), lines, groups: groups.clone() };
         let (program, run) = (program.to_owned(), run.to_owned());
         tracker.spawn(async move {
             let mut failures = 0u32;
@@ -49,14 +49,14 @@ impl Warden {
                     return;
                 }
                 failures += 1;
-                tracing::warn!(failures, "the warden ended; starting another");
+                tracing::warn!(failures, "the watchdog ended; starting another");
                 tokio::select! {
                     () = tokio::time::sleep(Duration::from_secs(u64::from(failures.min(60)))) => {}
                     () = end.cancelled() => return,
                 }
             }
         });
-        warden
+        watchdog
     }
 
     /// One that watches over nothing.
@@ -111,7 +111,7 @@ fn keep_no_cores() {
     }
 }
 
-/// Runs one warden process until it is no longer needed (true) or it ends by itself (false).
+/// Runs one watchdog process until it is no longer needed (true) or it ends by itself (false).
 async fn keep_one(
     program: &Path,
     run: &str,
@@ -125,19 +125,19 @@ async fn keep_one(
     }
     let mut command = Command::new(satchel_reaper::program(program));
     command
-        .arg("warden")
+        .arg("watchdog")
         .env_clear()
         .env(RUN, run)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // Its own group: a Ctrl-C in the terminal must reach the hub and leave the warden at its post.
+    // Its own group: a Ctrl-C in the terminal must reach the hub and leave the watchdog at its post.
     #[cfg(unix)]
     command.process_group(0);
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            tracing::error!(%error, program = %program.display(), "cannot start the warden");
+            tracing::error!(%error, program = %program.display(), "cannot start the watchdog");
             return false;
         }
     };

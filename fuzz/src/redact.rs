@@ -1,6 +1,6 @@
 //! What is kept of strangers' texts: no secret, however it is mixed into them, and no command to a terminal.
 
-use satchel_core::{secrets::Secret, stats::keep, upstream::log::ServerLog};
+use satchel_core::{secrets::Secret, stats::retention, upstream::log::ServerLog};
 
 /// Values that look like what people have; the last two overlap.
 const SECRETS: [&str; 4] = ["hunter2-hunter2", "äöü-πß-secret", "tok_12345", "tok_1234567890"];
@@ -36,7 +36,7 @@ fn in_escapes(data: &[u8], log: &ServerLog) {
     let secret = SECRETS[usize::from(*first) % SECRETS.len()];
     let spelled: String = secret.chars().zip(ways.iter().cycle()).map(|(c, way)| escaped(c, *way)).collect();
     let around = String::from_utf8_lossy(ways);
-    let masked = log.masked(&format!("{around}{spelled}{around}"));
+    let masked = log.redacted(&format!("{around}{spelled}{around}"));
     assert!(!masked.contains(&spelled) || around.contains(&spelled), "{spelled:?} is left in {masked:?}");
 }
 
@@ -52,10 +52,10 @@ pub(crate) fn run(data: &[u8]) {
     }
     let line = String::from_utf8_lossy(&line);
     let log = ServerLog::nowhere();
-    log.mask(SECRETS.iter().map(|secret| Secret::new(*secret)).collect());
+    log.redact(SECRETS.iter().map(|secret| Secret::new(*secret)).collect());
     in_escapes(data, &log);
     log.stderr(&line);
-    for kept in log.tail(1).into_iter().chain([log.masked(&line)]) {
+    for kept in log.tail(1).into_iter().chain([log.redacted(&line)]) {
         for secret in SECRETS {
             assert!(!kept.contains(secret), "{kept:?} holds a secret");
         }
@@ -66,8 +66,8 @@ pub(crate) fn run(data: &[u8]) {
     let whole = longest_first.iter().fold(line.to_string(), |line, secret| line.replace(secret, "***"));
     // Other spellings of them are hidden as well.
     let backwards = |secret: &&str| line.contains(&secret.chars().rev().collect::<String>());
-    if log.masked(&whole) == whole && !SECRETS.iter().any(backwards) {
-        let masked = log.masked(&line);
+    if log.redacted(&whole) == whole && !SECRETS.iter().any(backwards) {
+        let masked = log.redacted(&line);
         for secret in SECRETS {
             let ends = (1..secret.len() - 4).filter_map(|from| secret.get(from..));
             for end in ends {
@@ -79,8 +79,8 @@ pub(crate) fn run(data: &[u8]) {
     }
     assert!(!log.tail(1).concat().chars().any(|c| c.is_control() && c != '\t'));
     for text in [line.into_owned(), format!("{{\"api_key\":{:?},\"x\":1}}", "tok_1234567890")] {
-        let kept = keep::redacted(&text);
-        assert!(kept.len() <= keep::CAP + '…'.len_utf8(), "more is kept than promised");
+        let kept = retention::redacted(&text);
+        assert!(kept.len() <= retention::CAP + '…'.len_utf8(), "more is kept than promised");
         assert!(!kept.starts_with('{') || !kept.contains("\"api_key\":\"tok_1234567890\""));
     }
 }

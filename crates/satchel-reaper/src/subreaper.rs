@@ -1,12 +1,12 @@
-//! What the leash does: it starts one server as it is told, keeps everything below itself within reach, and ends as the
-//! server did. Why there is one is said in `upstream/leash.rs` of `satchel-core`.
+//! What the subreaper does: it starts one server as it is told, keeps everything below itself within reach, and ends as the
+//! server did. Why there is one is said in `upstream/subreaper.rs` of `satchel-core`.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// The environment variable that tells a process which walls to raise around itself.
-pub const WALLS: &str = "SATCHEL_WALLS";
+/// The environment variable that tells a process what its sandbox allows.
+pub const SANDBOX: &str = "SATCHEL_SANDBOX";
 
 /// What the server is started with. Written as one line: its length in bytes, a space, itself as JSON.
 #[derive(Debug, Serialize, Deserialize)]
@@ -15,14 +15,14 @@ pub struct Orders {
     pub args: Vec<String>,
     /// Its whole environment.
     pub env: BTreeMap<String, String>,
-    /// What it is walled in with, where it is.
+    /// The sandbox it runs in, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub walls: Option<Walled>,
+    pub sandbox: Option<Sandboxed>,
 }
 
-/// Walls around a server, and what raises them.
+/// SandboxPlan around a server, and what raises them.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Walled {
+pub struct Sandboxed {
     /// The program that raises them around itself and then turns into the server.
     pub by: PathBuf,
     /// Which, as that program reads them.
@@ -87,7 +87,7 @@ mod linux {
         unistd::{Pid, close, dup2_stderr, dup2_stdin, dup2_stdout},
     };
 
-    use super::{Orders, WALLS};
+    use super::{Orders, SANDBOX};
     use crate::processes::kill_below;
 
     /// Whoever started the hub may have left files or pipes open for it; they are none of a server's business.
@@ -105,7 +105,7 @@ mod linux {
     const NOT_FOUND: u8 = 127;
     const NOT_STARTED: u8 = 126;
 
-    /// The leash's whole life.
+    /// The subreaper's whole life.
     pub fn main() -> ExitCode {
         // What ends the group gently is meant for the server. Its own copy of this mask is cleared when it is started.
         let _ =
@@ -139,17 +139,17 @@ mod linux {
     fn start(program: &OsString, orders: Orders) -> std::io::Result<Pid> {
         // What a server writes is its user's own, unless it says otherwise itself.
         umask(Mode::from_bits_truncate(0o077));
-        let mut server = match &orders.walls {
-            // The server sees its own name, as when it is started without a leash.
+        let mut server = match &orders.sandbox {
+            // The server sees its own name, as when it is started without a subreaper.
             None => {
                 let mut server = Command::new(program);
                 server.arg0(program).env_clear().envs(orders.env);
                 server
             }
-            Some(walls) => {
-                let mut server = Command::new(&walls.by);
-                server.arg("walled").arg(program).env_clear().envs(orders.env);
-                server.env(WALLS, &walls.which);
+            Some(sandbox) => {
+                let mut server = Command::new(&sandbox.by);
+                server.arg("sandboxed").arg(program).env_clear().envs(orders.env);
+                server.env(SANDBOX, &sandbox.which);
                 server
             }
         };
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn orders_are_read_to_their_end_and_nothing_of_what_follows() {
         let (args, env) = (vec!["a b".to_owned(), "é\n\"".to_owned()], [("K".to_owned(), "v=1".to_owned())]);
-        let orders = Orders { args: args.clone(), env: env.clone().into(), walls: None };
+        let orders = Orders { args: args.clone(), env: env.clone().into(), sandbox: None };
         let json = serde_json::to_string(&orders).unwrap();
         let (orders, left) = read(format!("{} {json}\n{{\"jsonrpc\"", json.len()).as_bytes());
         let orders = orders.unwrap();

@@ -1,4 +1,4 @@
-//! S36: a server behind walls works, and gets through none of them; without walls it gets through most, which shows that
+//! S36: a server in a sandbox works, and gets out of it nowhere; without one it gets out in most places, which shows that
 //! the probes are good ones.
 
 use std::{os::unix::fs::PermissionsExt, path::Path};
@@ -11,7 +11,7 @@ use crate::{
     measured,
 };
 
-const SECRET: &str = "canary-behind-the-walls";
+const SECRET: &str = "canary-in-the-sandbox";
 /// Attempts of the probing server.
 const PROBES: usize = 38;
 
@@ -39,7 +39,7 @@ fn entry(home: &Home, port: u16, sandbox: Option<Value>) -> Value {
         .join(format!("probe-{}", home.path().file_name().expect("a home has a name").to_string_lossy()));
     let mut entry = json!({
         "command": python(),
-        "args": ["-B", fixture("walls_probe.py")],
+        "args": ["-B", fixture("sandbox_probe.py")],
         "env": {
             "PROBE_HOME": text(home.path()),
             "PROBE_ALLOWED": text(&home.file("allowed")),
@@ -68,14 +68,14 @@ fn got_through(said: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn behind_its_walls_a_server_works_and_gets_out_nowhere() {
+async fn in_its_sandbox_a_server_works_and_gets_out_nowhere() {
     let arena = Arena::new().await;
     let home = &arena.home;
     furnish(home);
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
     let port = listener.local_addr().expect("it has one").port();
     let readable = home.file("readable");
-    let read = json!([python_itself(), fixture("walls_probe.py"), readable]);
+    let read = json!([python_itself(), fixture("sandbox_probe.py"), readable]);
     let inside = json!({ "read": read, "write": [home.file("allowed")], "network": false });
     let mut online = inside.clone();
     online["network"] = json!(true);
@@ -95,7 +95,7 @@ async fn behind_its_walls_a_server_works_and_gets_out_nowhere() {
     let mode = std::fs::metadata(home.file("allowed/mine.txt")).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let tried = said(&client, "inside:probe").await;
-    measured!("behind walls {} of {PROBES} got through", got_through(&tried).len());
+    measured!("in the sandbox {} of {PROBES} got through", got_through(&tried).len());
     assert_eq!(got_through(&tried), Vec::<&str>::new());
 
     let work = said(&client, "online:work").await;
@@ -106,7 +106,7 @@ async fn behind_its_walls_a_server_works_and_gets_out_nowhere() {
 
     let tried = said(&client, "free:probe").await;
     let through = got_through(&tried);
-    measured!("without walls {} of {PROBES} got through; not {:?}", through.len(), {
+    measured!("without it {} of {PROBES} got through; not {:?}", through.len(), {
         let all = tried.as_object().expect("by name");
         all.iter().filter(|(_, through)| **through == false).map(|(name, _)| name).collect::<Vec<_>>()
     });

@@ -14,15 +14,15 @@ type Look =
 
 /// Says of an entry, with every reference filled in, why it may not run. It reads files and may take a moment.
 #[derive(Clone)]
-pub struct Gate(pub Arc<Look>);
+pub struct Preflight(pub Arc<Look>);
 
-impl fmt::Debug for Gate {
+impl fmt::Debug for Preflight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Gate")
+        f.write_str("Preflight")
     }
 }
 
-impl Gate {
+impl Preflight {
     pub(super) async fn permits(&self, transport: &TransportConfig) -> Result<(), Failure> {
         match caught((self.0)(transport)).await {
             Ok(looked) => looked.map_err(|why| failure(Code::HeldBack, why)),

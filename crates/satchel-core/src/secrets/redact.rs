@@ -22,7 +22,7 @@ const HIDDEN: &str = "***";
 
 /// What must not be kept.
 #[derive(Debug, Default)]
-pub struct Masks {
+pub struct Redactor {
     needles: Vec<Needle>,
     /// By their first byte; empty where there are none.
     starts: Vec<Vec<usize>>,
@@ -49,7 +49,7 @@ struct State {
     carried: bool,
 }
 
-impl Masks {
+impl Redactor {
     /// For these values.
     pub fn of(secrets: &[Secret]) -> Self {
         let mut needles: Vec<Needle> = Vec::new();
@@ -202,8 +202,8 @@ mod tests {
 
     const CANARY: &str = "canary \"ä/b?\u{1f600}\\";
 
-    fn masks() -> Masks {
-        Masks::of(&[Secret::new(CANARY), Secret::new("abc")])
+    fn redactor() -> Redactor {
+        Redactor::of(&[Secret::new(CANARY), Secret::new("abc")])
     }
 
     /// How programs write a text, by name; each as it stands between the quotes.
@@ -316,9 +316,9 @@ mod tests {
             "{\"key\": \"-----BEGIN\"}",
             "\u{1f511}-schlüssel-ключ",
         ] {
-            let masks = Masks::of(&[Secret::new(secret)]);
+            let redactor = Redactor::of(&[Secret::new(secret)]);
             for (name, spelled) in escaped(secret) {
-                let hidden = masks.hide(&format!("<{spelled}>"));
+                let hidden = redactor.hide(&format!("<{spelled}>"));
                 let left = hidden.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
                 let left = left.map(|left| left.replace("***", ""));
                 // What was put behind the last character is no part of it; base64 shares its last with what follows.
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn what_is_no_secret_stays_as_it_is() {
-        let masks = Masks::of(&[Secret::new("p&ss/word"), Secret::new("abc")]);
+        let redactor = Redactor::of(&[Secret::new("p&ss/word"), Secret::new("abc")]);
         for text in [
             "abc, which is too short",
             r#"{"a":"p\u0026ss","b":"\/word","c":"&amp;&#38;%26"}"#,
@@ -356,27 +356,28 @@ mod tests {
             "\\x{110000}",
             "\\ü&ü%ü",
         ] {
-            assert_eq!(masks.hide(text), text);
+            assert_eq!(redactor.hide(text), text);
         }
     }
 
     /// Every prefix of the secret begins anew at every place, and every place has many readings.
     #[test]
     fn a_text_made_to_be_slow_is_read_all_the_same() {
-        let masks = Masks::of(&[Secret::new("\\'\\'\\'\\'\\'\\'\\'\\'x"), Secret::new("&&&&&&&&&&&&&&&&")]);
+        let redactor =
+            Redactor::of(&[Secret::new("\\'\\'\\'\\'\\'\\'\\'\\'x"), Secret::new("&&&&&&&&&&&&&&&&")]);
         for piece in ["\\", "\\'", "'", "&#38;", "&amp;amp;", "%25", "\\u0026", "\"'", "&"] {
             let text = piece.repeat(500);
-            let hidden = masks.hide(&text);
+            let hidden = redactor.hide(&text);
             assert!(hidden.len() <= text.len(), "{piece}");
         }
     }
 
     #[test]
     fn among_the_bytes_of_others_base64_is_found() {
-        let masks = masks();
+        let redactor = redactor();
         for around in ["", "u", "us", "user:"] {
             let text = STANDARD_NO_PAD.encode(format!("{around}{CANARY}{around}"));
-            let hidden = masks.hide(&text);
+            let hidden = redactor.hide(&text);
             assert!(hidden.contains("***"), "{text} -> {hidden}");
             let left = hidden.replace("***", "").len();
             assert!(left <= (2 * around.len()).div_ceil(3) * 4 + 4, "{text} -> {hidden}");
@@ -390,7 +391,7 @@ mod tests {
         };
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
         for secret in ["sk-live-0123456789ABCDEFabcdef", "Tr0ub&4dor<9>\"'/+=é\\z%Q", CANARY, "7391"] {
-            let masks = Masks::of(&[Secret::new(secret)]);
+            let redactor = Redactor::of(&[Secret::new(secret)]);
             let all = [
                 ("twice", STANDARD.encode(STANDARD.encode(secret))),
                 (
@@ -405,49 +406,50 @@ mod tests {
                 ("of more", STANDARD.encode(format!("us:{secret}:x"))),
             ];
             for (name, text) in all {
-                let hidden = masks.hide(&text);
+                let hidden = redactor.hide(&text);
                 let left = hidden.replace("***", "").len();
                 assert!(hidden.contains("***") && left <= 16, "{name}: {text} -> {hidden}");
             }
         }
         // As Python writes them.
-        let masks = Masks::of(&[Secret::new("sk-live-0123456789ABCDEFabcdef")]);
+        let redactor = Redactor::of(&[Secret::new("sk-live-0123456789ABCDEFabcdef")]);
         for text in [
             "ONVS23DJOZSS2MBRGIZTINJWG44DSQKCINCEKRTBMJRWIZLG",
             "onvs23djozss2mbrgiztinjwg44dsqkcincekrtbmjrwizlg",
             "fx-yvir-0123456789NOPQRSnopqrs",
         ] {
-            let hidden = masks.hide(text);
+            let hidden = redactor.hide(text);
             assert!(hidden.replace("***", "").len() <= 2, "{text} -> {hidden}");
         }
         // A year is no short number backwards, and a word no other word.
         assert_eq!(
-            Masks::of(&[Secret::new("7391"), Secret::new("Ubhfr")]).hide("1937, House"),
+            Redactor::of(&[Secret::new("7391"), Secret::new("Ubhfr")]).hide("1937, House"),
             "1937, House"
         );
     }
 
     #[test]
     fn a_key_of_several_lines_is_hidden_line_by_line() {
-        let masks = Masks::of(&[Secret::new("-----BEGIN KEY-----\nMIIabcdef\n123456\n-----END KEY-----")]);
+        let redactor =
+            Redactor::of(&[Secret::new("-----BEGIN KEY-----\nMIIabcdef\n123456\n-----END KEY-----")]);
         let mut open = Open::default();
         let lines = ["key: -----BEGIN KEY-----", "MIIabcdef", "123456", "-----END KEY----- read"];
-        let kept: Vec<String> = lines.iter().map(|line| masks.hide_line(line, &mut open)).collect();
+        let kept: Vec<String> = lines.iter().map(|line| redactor.hide_line(line, &mut open)).collect();
         assert_eq!(kept, ["key: ***", "***", "***", "*** read"]);
     }
 
     #[test]
     fn where_two_overlap_nothing_of_either_stays() {
-        let masks = Masks::of(&[Secret::new("hunter2-hunter2"), Secret::new("er2-and-more")]);
-        assert_eq!(masks.hide("a hunter2-hunter2-and-more b"), "a *** b");
-        assert_eq!(masks.hide("a hunter2-hunter2-hunter2 b"), "a *** b");
-        assert_eq!(masks.hide("hunter2-hunter2er2-and-more"), "******");
-        assert_eq!(masks.hide("hunter2-hunter"), "hunter2-hunter");
+        let redactor = Redactor::of(&[Secret::new("hunter2-hunter2"), Secret::new("er2-and-more")]);
+        assert_eq!(redactor.hide("a hunter2-hunter2-and-more b"), "a *** b");
+        assert_eq!(redactor.hide("a hunter2-hunter2-hunter2 b"), "a *** b");
+        assert_eq!(redactor.hide("hunter2-hunter2er2-and-more"), "******");
+        assert_eq!(redactor.hide("hunter2-hunter"), "hunter2-hunter");
     }
 
     #[test]
     fn wherever_it_is_cut_into_lines_it_is_hidden() {
-        let masks = masks();
+        let redactor = redactor();
         let ends: Vec<usize> = CANARY.char_indices().map(|(at, _)| at).chain([CANARY.len()]).collect();
         let mut cuts = 0;
         for first in &ends {
@@ -458,7 +460,8 @@ mod tests {
                     format!("{} after", &CANARY[*second..]),
                 ];
                 let mut open = Open::default();
-                let kept: Vec<String> = lines.iter().map(|line| masks.hide_line(line, &mut open)).collect();
+                let kept: Vec<String> =
+                    lines.iter().map(|line| redactor.hide_line(line, &mut open)).collect();
                 let text = kept.concat();
                 // A few characters at an end are no beginning of anything yet.
                 let left = text.replace("before ", "").replace(" after", "").replace("***", "");
@@ -470,7 +473,7 @@ mod tests {
         assert!(cuts > 50, "{cuts}");
         let mut open = Open::default();
         for line in ["nothing of it", "", "can be", "seen"] {
-            assert_eq!(masks.hide_line(line, &mut open), line);
+            assert_eq!(redactor.hide_line(line, &mut open), line);
         }
     }
 }

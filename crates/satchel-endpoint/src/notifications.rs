@@ -1,5 +1,5 @@
 //! What is said to clients unasked: lists that changed, resources that changed, and whatever a server says that belongs
-//! to no call. Sessions get it on their stream for news, stateless clients on one they asked for with a filter.
+//! to no call. Sessions get it on their stream for notifications, stateless clients on one they asked for with a filter.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use satchel_core::{
     model::ServerName,
     tasks::{kept, may_fail_here},
     trust::clean,
-    upstream::News,
+    upstream::ServerNotification,
 };
 use satchel_mcp::{Message, Raw, RawObject};
 use serde_json::{json, value::to_raw_value};
@@ -42,14 +42,14 @@ pub(crate) enum Told {
     /// A list changed: one of [`LISTS`].
     List(&'static str),
     /// A server said something.
-    News(News),
+    Notification(ServerNotification),
 }
 
 /// Everything that happens on one surface.
 pub(crate) struct Follower {
     hub: Hub,
     surface: Surface,
-    news: broadcast::Receiver<News>,
+    notifications: broadcast::Receiver<ServerNotification>,
     catalog: watch::Receiver<Catalog>,
     choices: watch::Receiver<u64>,
     folders: watch::Receiver<Vec<String>>,
@@ -73,7 +73,7 @@ impl Follower {
         Self {
             hub: hub.clone(),
             surface,
-            news: hub.news(),
+            notifications: hub.notifications(),
             catalog,
             choices,
             folders: hub.watch_folders(),
@@ -107,9 +107,9 @@ impl Follower {
                     let changed = self.compare();
                     self.pending.extend(changed);
                 }
-                news = self.news.recv() => match news {
-                    Ok(news) if self.is_here(&news.server) && self.hub.may_hear(&news) => match changed_list(&news) {
-                        None => return Some(Told::News(news)),
+                notification = self.notifications.recv() => match notification {
+                    Ok(notification) if self.is_here(&notification.server) && self.hub.may_hear(&notification) => match changed_list(&notification) {
+                        None => return Some(Told::Notification(notification)),
                         Some(list) => {
                             let others = self.compare();
                             // Otherwise it was said already, when it was seen.
@@ -138,19 +138,22 @@ impl Follower {
         changed
     }
 
-    /// News of a resource with the address that it has on this surface, and the server's own.
-    pub(crate) fn as_shown(&self, mut news: News) -> (News, Option<String>) {
-        let Some(own) = updated(&news) else { return (news, None) };
+    /// ServerNotification of a resource with the address that it has on this surface, and the server's own.
+    pub(crate) fn as_shown(
+        &self,
+        mut notification: ServerNotification,
+    ) -> (ServerNotification, Option<String>) {
+        let Some(own) = updated(&notification) else { return (notification, None) };
         if self.surface == Surface::Direct {
-            let shown = self.hub.catalog().flat().address(&news.server, &own);
+            let shown = self.hub.catalog().flat().address(&notification.server, &own);
             if shown != own {
-                let mut params = fields(&news);
+                let mut params = fields(&notification);
                 // A string always serializes.
                 let _ = params.put("uri", &shown);
-                news.params = Some(params.to_raw().get().into());
+                notification.params = Some(params.to_raw().get().into());
             }
         }
-        (news, Some(own))
+        (notification, Some(own))
     }
 
     /// Looks at another surface from now on.
@@ -176,9 +179,9 @@ impl Follower {
     }
 }
 
-/// The list that the news says has changed.
-fn changed_list(news: &News) -> Option<&'static str> {
-    let named = news.method.strip_prefix("notifications/")?.strip_suffix("/list_changed")?;
+/// The list that the notification says has changed.
+fn changed_list(notification: &ServerNotification) -> Option<&'static str> {
+    let named = notification.method.strip_prefix("notifications/")?.strip_suffix("/list_changed")?;
     LISTS.into_iter().find(|list| *list == named)
 }
 
@@ -206,33 +209,33 @@ pub(crate) fn list_changed(list: &str) -> Message {
     Message::notification(&format!("notifications/{list}/list_changed"), None)
 }
 
-/// The address of the resource that changed, where the news says so.
-pub(crate) fn updated(news: &News) -> Option<String> {
-    if &*news.method != "notifications/resources/updated" {
+/// The address of the resource that changed, where the notification says so.
+pub(crate) fn updated(notification: &ServerNotification) -> Option<String> {
+    if &*notification.method != "notifications/resources/updated" {
         return None;
     }
-    fields(news).text("uri")
+    fields(notification).text("uri")
 }
 
-/// The parameters of the news.
-pub(crate) fn fields(news: &News) -> RawObject {
-    news.params.as_deref().and_then(|params| serde_json::from_str(params).ok()).unwrap_or_default()
+/// The parameters of the notification.
+pub(crate) fn fields(notification: &ServerNotification) -> RawObject {
+    notification.params.as_deref().and_then(|params| serde_json::from_str(params).ok()).unwrap_or_default()
 }
 
-/// The news as a message, word for word.
-pub(crate) fn as_said(news: &News) -> Message {
-    let params = news.params.as_deref().and_then(|params| Raw::from_string(params.to_owned()).ok());
+/// The notification as a message, word for word.
+pub(crate) fn as_said(notification: &ServerNotification) -> Message {
+    let params = notification.params.as_deref().and_then(|params| Raw::from_string(params.to_owned()).ok());
     // Read by people and models as results are.
     let params = params.map(|params| clean::answer(&params).into_owned());
-    Message::notification(&news.method, params)
+    Message::notification(&notification.method, params)
 }
 
-/// Passes news on to a session until it ends, or until nobody has read them for a while.
+/// Passes notifications on to a session until it ends, or until nobody has read them for a while.
 pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>, tracker: TaskTracker, stop: CancellationToken) {
     let mut failed = false;
     let ask = || roots::ask(&hub, &session, false, &tracker, stop.clone());
     let passing =
-        kept("news", || keep_passing_on(&hub, &session, std::mem::replace(&mut failed, true), &ask));
+        kept("notifications", || keep_passing_on(&hub, &session, std::mem::replace(&mut failed, true), &ask));
     // Else it would go on for as long as a hub that ends waits for calls.
     stop.run_until_cancelled(passing).await;
     session.unwatch_all();
@@ -244,12 +247,12 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_root
     let hub = &session.hub(hub);
     if again {
         // What was missed meanwhile is not known.
-        LISTS.iter().for_each(|list| session.news.push(list_changed(list).to_json()));
+        LISTS.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
     }
     let mut follower = Follower::new(hub, session.look(hub));
     let opened_as = follower.surface.clone();
     let mut choices = hub.watch_choices();
-    let mut abandoned = pin!(session.news.abandoned());
+    let mut abandoned = pin!(session.notifications.abandoned());
     loop {
         let told = tokio::select! {
             told = follower.next() => told,
@@ -262,7 +265,7 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_root
                     follower.turn_to(hub, session.surface());
                     // Whoever was not told of other lists at the beginning does not ask for them.
                     let lists = if opened_as == Surface::Router { &LISTS[..1] } else { &LISTS[..] };
-                    lists.iter().for_each(|list| session.news.push(list_changed(list).to_json()));
+                    lists.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
                     continue;
                 }
                 Err(_) => None,
@@ -274,40 +277,42 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_root
             None => break,
             Some(Told::List(list)) => {
                 session.unwatch_hidden(hub);
-                session.news.push(list_changed(list).to_json());
+                session.notifications.push(list_changed(list).to_json());
             }
-            Some(Told::News(news)) => {
-                if let Some(message) = for_session(session, &follower.surface, &follower.as_shown(news)) {
-                    session.news.push(message.to_json());
+            Some(Told::Notification(notification)) => {
+                if let Some(message) =
+                    for_session(session, &follower.surface, &follower.as_shown(notification))
+                {
+                    session.notifications.push(message.to_json());
                 }
             }
         }
-        may_fail_here("news");
+        may_fail_here("notifications");
     }
 }
 
 fn for_session(
     session: &Session,
     surface: &Surface,
-    (news, own): &(News, Option<String>),
+    (notification, own): &(ServerNotification, Option<String>),
 ) -> Option<Message> {
     if let Some(uri) = own {
-        return session.watches(&news.server, uri).then(|| as_said(news));
+        return session.watches(&notification.server, uri).then(|| as_said(notification));
     }
-    match &*news.method {
+    match &*notification.method {
         "notifications/message" => {
-            let message = as_said(news);
+            let message = as_said(notification);
             let Message::Notification { params, .. } = &message else { return None };
             session.caller().wants_log(params.as_deref()).then_some(message)
         }
         // Ours to a server that speaks a stateless revision; nothing to a session.
         "notifications/subscriptions/acknowledged" => None,
-        // All of a server's news are for a client that sees the server itself; a summary of many servers has none.
-        _ => matches!(surface, Surface::Server(_)).then(|| as_said(news)),
+        // All of a server's notifications are for a client that sees the server itself; a summary of many servers has none.
+        _ => matches!(surface, Surface::Server(_)).then(|| as_said(notification)),
     }
 }
 
-/// A notification that says which stream of news it belongs to.
+/// A notification that says which stream of notifications it belongs to.
 pub(crate) fn tagged(message: Message, subscription: &satchel_mcp::Id) -> Message {
     let Message::Notification { method, params } = message else { return message };
     let mut params = params.and_then(|params| RawObject::parse(&params).ok()).unwrap_or_default();

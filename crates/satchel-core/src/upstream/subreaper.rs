@@ -1,18 +1,18 @@
 //! Keeps everything a server starts within reach: a small process between the hub and the server, below which every
 //! process of that server stays, wherever it moves to.
 //!
-//! Theory of operation: on Linux the hub starts a small program of its own ([`satchel_reaper`]) as `leash PROGRAM`, as the leader of the server's process
+//! Theory of operation: on Linux the hub starts a small program of its own ([`satchel_reaper`]) as `subreaper PROGRAM`, as the leader of the server's process
 //! group, with an environment that holds the hub's mark alone. The server's arguments and environment, in which
 //! credentials may be, come as the first line of standard input ([`Orders`]), so that no second process shows them to
-//! whoever looks at the list of processes. The leash becomes the reaper of everything below itself, starts the server with its own standard
+//! whoever looks at the list of processes. The subreaper becomes the reaper of everything below itself, starts the server with its own standard
 //! streams, lets go of them and waits. A helper that leaves its parent, its group, its session and its environment
-//! behind then becomes a child of the leash and not of init, so that the hub and its warden find it by following
-//! parents. When the server has ended, the leash ends what is left outside the group (the hub ends the group, which may
+//! behind then becomes a child of the subreaper and not of init, so that the hub and its watchdog find it by following
+//! parents. When the server has ended, the subreaper ends what is left outside the group (the hub ends the group, which may
 //! need time to finish), and ends as the server did. It knows nothing else.
 
 use crate::secrets::clear_text;
 
-pub use satchel_reaper::leash::{Orders, Walled, main};
+pub use satchel_reaper::subreaper::{Orders, Sandboxed, main};
 
 /// Room for what orders hold besides texts, in bytes.
 const ROOM: usize = 4096;

@@ -1,9 +1,9 @@
-//! Walls around a server: which files it may read and write, and whether it reaches the network. On Linux, by Landlock
+//! The sandbox around a server: which files it may read and write, and whether it reaches the network. On Linux, by Landlock
 //! and seccomp, which need no rights of their own and which nothing that the server starts can take down again. Off
 //! unless the server's entry says otherwise; other systems have none, and say so.
 //!
-//! Raised by the process that becomes the server: the leash ([`super::leash`]) starts our own program as
-//! `walled PROGRAM ARGUMENTS`, which raises them around itself and then turns into the server. Inside, a server has the system's
+//! Raised by the process that becomes the server: the subreaper ([`super::subreaper`]) starts our own program as
+//! `sandboxed PROGRAM ARGUMENTS`, which raises them around itself and then turns into the server. Inside, a server has the system's
 //! programs and libraries, its own program, a directory for temporary files, and what its entry names. It has no
 //! sockets of this computer (over those of the session bus it could have others act for it), none of the network
 //! unless its entry says so, no signals to and no memory of processes outside, and no keys of the kernel. What it is
@@ -18,7 +18,7 @@ use crate::{files, model::server::Sandbox};
 
 /// What a server is left with, resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Walls {
+pub struct SandboxPlan {
     /// May be read and executed, with everything below.
     read: Vec<PathBuf>,
     /// May be changed besides.
@@ -78,9 +78,9 @@ const PROGRAMS: [&str; 19] = [
     ".local/share/mise",
 ];
 
-/// Why a server cannot be walled in.
+/// Why a server cannot be put in a sandbox.
 #[derive(Debug, thiserror::Error)]
-pub enum WallsError {
+pub enum SandboxError {
     /// The entry names a place that is no whole path.
     #[error("\"{0}\" in its sandbox must be a whole path, or begin with ~/")]
     Relative(String),
@@ -92,28 +92,28 @@ pub enum WallsError {
     Absent,
 }
 
-impl Walls {
+impl SandboxPlan {
     /// What this entry leaves to a server whose program lies at `program`. `temporary` is made and is its own.
     ///
     /// # Errors
-    /// [`WallsError`] where the wish cannot be fulfilled. It must not be started then.
+    /// [`SandboxError`] where the sandbox cannot be set up. The server must not be started then.
     pub fn around(
         sandbox: &Sandbox,
         program: &Path,
         home: Option<&Path>,
         temporary: &Path,
-    ) -> Result<Self, WallsError> {
+    ) -> Result<Self, SandboxError> {
         if !cfg!(target_os = "linux") {
-            return Err(WallsError::Absent);
+            return Err(SandboxError::Absent);
         }
-        files::create_private_dir(temporary).map_err(WallsError::Temporary)?;
+        files::create_private_dir(temporary).map_err(SandboxError::Temporary)?;
         let mut read: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
         read.extend(home.into_iter().flat_map(|home| PROGRAMS.iter().map(|below| home.join(below))));
         read.extend(of_program(program, home));
         let mut write: Vec<PathBuf> = DEVICES.iter().map(PathBuf::from).collect();
         write.push(temporary.to_owned());
-        for (wished, places) in [(&sandbox.read, &mut read), (&sandbox.write, &mut write)] {
-            for place in wished {
+        for (allowed, places) in [(&sandbox.read, &mut read), (&sandbox.write, &mut write)] {
+            for place in allowed {
                 places.push(whole(place, home)?);
             }
         }
@@ -135,24 +135,24 @@ fn of_program(program: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     places
 }
 
-fn whole(place: &str, home: Option<&Path>) -> Result<PathBuf, WallsError> {
+fn whole(place: &str, home: Option<&Path>) -> Result<PathBuf, SandboxError> {
     let path = match (place, place.strip_prefix("~/"), home) {
         ("~", _, Some(home)) => home.to_owned(),
         (_, Some(below), Some(home)) => home.join(below),
         _ => PathBuf::from(place),
     };
     let is_whole = path.is_absolute() && !path.components().any(|part| part.as_os_str() == "..");
-    is_whole.then_some(path).ok_or_else(|| WallsError::Relative(place.to_owned()))
+    is_whole.then_some(path).ok_or_else(|| SandboxError::Relative(place.to_owned()))
 }
 
-/// Where the process that becomes the server finds what its walls are.
+/// Where the process that becomes the server finds what its sandbox allows.
 #[cfg(target_os = "linux")]
-use satchel_reaper::leash::WALLS as VARIABLE;
+use satchel_reaper::subreaper::SANDBOX as VARIABLE;
 
 #[cfg(target_os = "linux")]
 pub use linux::main;
 
-/// Nothing is started here that was to be walled in.
+/// Nothing is started here that was to run in a sandbox.
 #[cfg(not(target_os = "linux"))]
 pub fn main() -> std::process::ExitCode {
     std::process::ExitCode::FAILURE
@@ -178,7 +178,7 @@ mod linux {
         SeccompRule, TargetArch,
     };
 
-    use super::{VARIABLE, Walls};
+    use super::{SandboxPlan, VARIABLE};
 
     /// What a process may read of itself. Neither its network, in which the sockets of all other programs are listed, nor
     /// its tasks, which have the same; and no link, which would let it read what the link leads to.
@@ -209,13 +209,13 @@ mod linux {
         "gid_map",
     ];
 
-    /// Raises the walls around this process and turns into the server.
+    /// Sets up the sandbox around this process and turns into the server.
     pub fn main() -> ExitCode {
         let mut words = std::env::args_os().skip(2);
         let Some(program) = words.next() else { return ExitCode::from(126) };
-        let walls = std::env::var(VARIABLE).map_err(io::Error::other);
-        let walls = walls.and_then(|text| serde_json::from_str::<Walls>(&text).map_err(io::Error::other));
-        let error = match walls.and_then(|walls| raise(&walls)) {
+        let plan = std::env::var(VARIABLE).map_err(io::Error::other);
+        let plan = plan.and_then(|text| serde_json::from_str::<SandboxPlan>(&text).map_err(io::Error::other));
+        let error = match plan.and_then(|plan| raise(&plan)) {
             // Only returns where it failed.
             Ok(()) => Command::new(&program).arg0(&program).args(words).env_remove(VARIABLE).exec(),
             Err(error) => error,
@@ -224,13 +224,14 @@ mod linux {
         ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
     }
 
-    /// Puts this process, and all that it starts from now on, behind the walls. For good.
-    fn raise(walls: &Walls) -> io::Result<()> {
-        files(walls).map_err(|error| io::Error::other(format!("its files cannot be walled in: {error}")))?;
-        calls(walls.network)
+    /// Puts this process, and all that it starts from now on, in the sandbox. This cannot be undone.
+    fn raise(plan: &SandboxPlan) -> io::Result<()> {
+        files(plan)
+            .map_err(|error| io::Error::other(format!("its files cannot be put in a sandbox: {error}")))?;
+        calls(plan.network)
     }
 
-    fn files(walls: &Walls) -> Result<(), String> {
+    fn files(plan: &SandboxPlan) -> Result<(), String> {
         let said = |error: &dyn std::fmt::Display| error.to_string();
         // What an older kernel knows (5.13) would let a file be emptied that may not be written.
         let abi = ABI::V3;
@@ -244,12 +245,12 @@ mod linux {
             .map_err(|error| said(&error))?
             .create()
             .map_err(|error| said(&error))?
-            .add_rules(path_beneath_rules(&walls.read, AccessFs::from_read(abi)))
+            .add_rules(path_beneath_rules(&plan.read, AccessFs::from_read(abi)))
             .map_err(|error| said(&error))?
             // It may know of itself.
             .add_rules(path_beneath_rules(own, AccessFs::from_read(abi)))
             .map_err(|error| said(&error))?
-            .add_rules(path_beneath_rules(&walls.write, AccessFs::from_all(abi)))
+            .add_rules(path_beneath_rules(&plan.write, AccessFs::from_all(abi)))
             .map_err(|error| said(&error))?
             .restrict_self()
             .map_err(|error| said(&error))?;
@@ -321,17 +322,17 @@ mod tests {
         let temporary = dir.path().join("tmp");
         let around = |read: &str, program: &str| {
             let sandbox = Sandbox { read: vec![read.into()], write: vec!["/w".into()], network: false };
-            Walls::around(&sandbox, Path::new(program), Some(home), &temporary)
+            SandboxPlan::around(&sandbox, Path::new(program), Some(home), &temporary)
         };
-        let walls = around("~/notes", "/home/x/.tools/node/bin/npx").unwrap();
-        assert!(walls.read.contains(&home.join("notes")) && walls.write.contains(&PathBuf::from("/w")));
-        assert!(walls.read.contains(&home.join(".tools/node")) && walls.write.contains(&temporary));
+        let plan = around("~/notes", "/home/x/.tools/node/bin/npx").unwrap();
+        assert!(plan.read.contains(&home.join("notes")) && plan.write.contains(&PathBuf::from("/w")));
+        assert!(plan.read.contains(&home.join(".tools/node")) && plan.write.contains(&temporary));
         for program in ["/home/x/bin/server", "/home/x/server", "/bin/sh", "/usr/bin/node"] {
-            let walls = around("~/notes", program).unwrap();
-            assert!(!walls.read.iter().any(|place| home.starts_with(place)), "{program}: {walls:?}");
+            let plan = around("~/notes", program).unwrap();
+            assert!(!plan.read.iter().any(|place| home.starts_with(place)), "{program}: {plan:?}");
         }
         for place in ["notes", "../x", "~/../y", "/a/../b", ""] {
-            assert!(matches!(around(place, "/bin/sh"), Err(WallsError::Relative(_))), "{place}");
+            assert!(matches!(around(place, "/bin/sh"), Err(SandboxError::Relative(_))), "{place}");
         }
     }
 }

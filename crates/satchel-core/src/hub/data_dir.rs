@@ -15,7 +15,7 @@ use crate::{
     files::{self, Places},
     model::{Code, Notice},
     secrets::Secret,
-    upstream::warden,
+    upstream::watchdog,
 };
 
 /// How long a command waits for another one that has the hub open for a moment.
@@ -128,14 +128,14 @@ struct Run {
     run: String,
 }
 
-/// Names this run, and ends what an earlier run that was killed together with its warden may have left.
+/// Names this run, and ends what an earlier run that was killed together with its watchdog may have left.
 pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
     let file = places.data.join("run.json");
     if let Some(before) =
         std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Run>(&bytes).ok())
         && !before.run.is_empty()
     {
-        let left = warden::kill_marked(&format!("{}.", before.run));
+        let left = watchdog::kill_marked(&format!("{}.", before.run));
         if left > 0 {
             tracing::warn!(left, "ended processes of an earlier run");
         }

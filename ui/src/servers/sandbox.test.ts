@@ -1,4 +1,4 @@
-// Walls around a server, put up and taken down in its setup: over an invented hub.
+// The sandbox around a server, switched on and off in its setup: over an invented hub.
 import { render, screen, waitFor } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
@@ -6,17 +6,17 @@ import { expect, test } from "vitest";
 import App from "../App.svelte";
 import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
 
-async function open(more: Parameters<typeof server>[2], walls = true) {
+async function open(more: Parameters<typeof server>[2], sandbox = true) {
   history.replaceState(null, "", "#/servers/files/setup");
   const hub = fakeHub(serve(snapshot([server("files", { state: "asleep" }, more)])));
   const about = hub.about;
-  hub.about = async () => ({ ...(await about()), walls });
+  hub.about = async () => ({ ...(await about()), sandbox });
   const user = userEvent.setup();
   render(App, { hub });
   return { hub, user };
 }
 
-test("walls are put up with one switch, and what is left to the server is written and saved", async () => {
+test("the sandbox is put up with one switch, and what it allows is written and saved", async () => {
   const { hub, user } = await open({});
   const name = "Sandbox for files";
   await user.click(await screen.findByRole("switch", { name }));
@@ -34,13 +34,13 @@ test("walls are put up with one switch, and what is left to the server is writte
   await waitFor(() => expect(hub.requests).toContainEqual({ do: "change", change: "set_sandbox", name: "files", sandbox: null }));
 });
 
-test("a system without walls says so, and a server elsewhere has none", async () => {
+test("a system without a sandbox says so, and a server elsewhere has none", async () => {
   await open({}, false);
   expect(await screen.findByText(/no sandbox/)).toBeTruthy();
   expect(screen.queryByRole("switch", { name: "Sandbox for files" })).toBeNull();
 });
 
-test("a server that runs elsewhere has no walls here", async () => {
+test("a server that runs elsewhere has no sandbox here", async () => {
   await open({ place: "hosted", runs: "https://example.com/mcp" });
   expect(await screen.findByText(/Changes there take effect/)).toBeTruthy();
   expect(screen.queryByText("Sandbox")).toBeNull();

@@ -1,6 +1,6 @@
 //! What a description has no reason to bring about, by its parts: what is taken, where it goes, who is kept in the dark,
 //! whose word no longer counts. The same kind of patterns over folded text as [`super::patterns`]; each names parts, not
-//! sentences, so that another wording of the same deed is found as well.
+//! sentences, so that another wording of the same is found as well.
 
 use crate::model::approvals::Odd;
 

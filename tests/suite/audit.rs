@@ -13,8 +13,8 @@ use crate::{
 const SECRET: &str = "canary-77c1-0e55-aa02";
 
 async fn records(home: &Home) -> Vec<Value> {
-    let trail = home.satchel(&["audit", "trail", "--json"]).await.json();
-    trail.as_array().expect("a list of records").clone()
+    let log = home.satchel(&["audit", "--json"]).await.json();
+    log.as_array().expect("a list of records").clone()
 }
 
 fn of<'a>(records: &'a [Value], kind: &str) -> Vec<(&'a str, &'a str, &'a str)> {
@@ -34,7 +34,7 @@ fn is_at_a_terminal(who: &str) -> bool {
 }
 
 #[tokio::test]
-async fn each_deed_has_one_record_and_a_killed_hub_loses_none() {
+async fn each_event_has_one_record_and_a_killed_hub_loses_none() {
     let home = Home::empty();
     let words = home.file("words");
     std::fs::write(&words, "Says it back.").expect("the home can be written to");
@@ -126,7 +126,7 @@ async fn each_deed_has_one_record_and_a_killed_hub_loses_none() {
     home.satchel(&["audit", "verify", "--head", &head]).await.succeeded();
     let forged = head.replace(|c: char| c.is_ascii_hexdigit() && c > '9', "0");
     home.satchel(&["audit", "verify", "--head", &forged]).await.failed_with(1);
-    let table = home.satchel(&["audit", "trail", "--csv"]).await.stdout;
+    let table = home.satchel(&["audit", "--csv"]).await.stdout;
     assert!(table.starts_with("seq,time_ms,kind,who,subject,detail,hash"), "{table}");
 
     // A ledger that somebody took away is told, and stays told.

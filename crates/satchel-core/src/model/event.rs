@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Something that happened. Whoever was not listening has missed it; the snapshot and the history are complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Happening {
+pub enum HubEvent {
     /// A server offers a tool that it did not offer before.
     ToolRegistered {
         /// The server.

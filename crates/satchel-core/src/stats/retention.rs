@@ -181,7 +181,7 @@ pub(super) fn retain(connection: &Connection, now_ms: u64, days: u32, bytes: u64
             break;
         }
         let before = "DELETE FROM calls WHERE id <= (SELECT id FROM calls ORDER BY id LIMIT 1 OFFSET ?1)";
-        // The last few are left: sums alone may be larger than what is wished for.
+        // The last few are left: sums alone may be larger than the limit.
         if connection.execute(before, [STEP])? == 0 {
             break;
         }

@@ -1,13 +1,13 @@
-//! What the warden does: it reads which process groups begin and end, and ends those that are left when the hub is gone.
+//! What the watchdog does: it reads which process groups begin and end, and ends those that are left when the hub is gone.
 
 use std::{collections::BTreeSet, io::BufRead, process::ExitCode};
 
 use crate::processes::{kill_below, kill_group, kill_marked};
 
-/// Tells the warden whose children to end.
+/// Tells the watchdog whose children to end.
 pub const RUN: &str = "SATCHEL_RUN";
 
-/// The warden's own life: what `<program> warden` does.
+/// The watchdog's own life: what `<program> watchdog` does.
 pub fn main() -> ExitCode {
     let run = std::env::var(RUN).unwrap_or_default();
     let mut groups = BTreeSet::new();
