@@ -30,7 +30,6 @@ use super::{
     tokens::{self, Tokens, Unanswered},
 };
 use crate::{
-    clock::now_ms,
     model::{
         Code, ServerName,
         oauth::{Grant, OAuth, SignInState, SignInView},
@@ -125,7 +124,25 @@ pub(super) struct State {
     pub(super) record: Option<Record>,
     door: Option<Door>,
     failures: usize,
-    retry_at_ms: u64,
+    pause: Option<Pause>,
+}
+
+/// The provider is not asked again for so long.
+#[derive(Debug, Clone, Copy)]
+struct Pause {
+    since_ms: u64,
+    ms: u64,
+}
+
+impl Pause {
+    /// What is left of it, in milliseconds. A clock that was set back to before it began ends it.
+    fn left(self, now_ms: u64) -> u64 {
+        now_ms.checked_sub(self.since_ms).map_or(0, |passed| self.ms.saturating_sub(passed))
+    }
+
+    fn ends_ms(self) -> u64 {
+        self.since_ms.saturating_add(self.ms)
+    }
 }
 
 impl Account {
@@ -228,11 +245,11 @@ impl Account {
         };
         // Some answer without a new refresh token: the old one stays.
         let refresh = tokens.refresh.or_else(|| before.filter(|_| renewed).and_then(|before| before.refresh));
-        let times = tokens::times(now_ms(), tokens.expires_in);
+        let times = tokens::times(self.shared.clock.now_ms(), tokens.expires_in);
         let renews = refresh.is_some();
         record.tokens = Some(Kept { access: Some(tokens.access), refresh, times, scopes: scopes.clone() });
         let provider = host_of(&record.issuer);
-        (state.failures, state.retry_at_ms) = (0, 0);
+        (state.failures, state.pause) = (0, None);
         if let Err(error) = self.store(state).await {
             tracing::warn!(server = %self.server, %error, "the sign-in cannot be stored and ends with this hub");
             self.shared.unstored(&self.server, &error);
@@ -246,6 +263,8 @@ impl Account {
                 view.account = Some(account);
             }
         });
+        // A hub that is killed now knows afterwards that somebody is signed in.
+        self.shared.saved().await;
     }
 
     /// It is not signed in any more.
@@ -309,7 +328,7 @@ impl Credential {
     /// What is missing, where a sign-in is there and cannot be used.
     pub async fn bearer(&self) -> Result<Option<Bearer>, Need> {
         let current = self.account.bearer.borrow().clone();
-        let now = now_ms();
+        let now = self.account.shared.clock.now_ms();
         match current {
             Some(bearer) => match bearer.times {
                 Some((_, ends)) if now >= ends => self.with_lock(Wanted::Renewed(Some(bearer))).await,
@@ -433,9 +452,10 @@ impl Credential {
             return Err(Need::new(code, message));
         }
         let current = account.bearer.borrow().clone();
+        let now = account.shared.clock.now_ms();
         match wanted {
             Wanted::Current => {
-                let is_over = |bearer: &Bearer| bearer.times.is_some_and(|(_, ends)| now_ms() >= ends);
+                let is_over = |bearer: &Bearer| bearer.times.is_some_and(|(_, ends)| now >= ends);
                 match &current {
                     Some(bearer) if !is_over(bearer) => return Ok(current),
                     _ => {}
@@ -451,7 +471,7 @@ impl Credential {
                 if let Some(bearer) = &current
                     && bearer.renewed
                     && !bearer.proved.load(Ordering::Relaxed)
-                    && bearer.times.is_none_or(|(due, _)| now_ms() < due)
+                    && bearer.times.is_none_or(|(due, _)| now < due)
                 {
                     return Err(self.refused_again());
                 }
@@ -488,7 +508,8 @@ impl Credential {
             let message = format!("the sign-in to \"{}\" could not be renewed yet: {reason}", account.server);
             Need::new(Code::OauthRefresh, message)
         };
-        let wait = state.retry_at_ms.saturating_sub(now_ms());
+        let now_ms = || account.shared.clock.now_ms();
+        let wait = state.pause.map_or(0, |pause| pause.left(now_ms()));
         if wait > PATIENCE_MS {
             return Err(delayed(&format!("it is tried again in {} s", wait.div_ceil(1000))));
         }
@@ -524,7 +545,8 @@ impl Credential {
                     let pause =
                         told.unwrap_or(BACK_OFF[state.failures.min(BACK_OFF.len() - 1)]).min(3600) * 1000;
                     state.failures += 1;
-                    state.retry_at_ms = now_ms() + pause;
+                    let asked_again = Pause { since_ms: now_ms(), ms: pause };
+                    state.pause = Some(asked_again);
                     if pause <= PATIENCE_MS && !waited {
                         waited = true;
                         tokio::time::sleep(Duration::from_millis(pause)).await;
@@ -532,8 +554,8 @@ impl Credential {
                     }
                     let reason = unanswered.message().to_owned();
                     let need = delayed(&reason);
-                    account
-                        .show(SignInState::RenewalDelayed { reason, retry_at_ms: state.retry_at_ms }, |_| {});
+                    let retry_at_ms = asked_again.ends_ms();
+                    account.show(SignInState::RenewalDelayed { reason, retry_at_ms }, |_| {});
                     return Err(need);
                 }
                 Err(Unanswered::Grant(why)) => {
@@ -548,7 +570,7 @@ impl Credential {
                     return Err(account.needs_sign_in());
                 }
                 Err(Unanswered::Refused(why)) => {
-                    state.retry_at_ms = now_ms() + REFUSED_MS;
+                    state.pause = Some(Pause { since_ms: now_ms(), ms: REFUSED_MS });
                     return Err(delayed(&why));
                 }
             }

@@ -20,7 +20,7 @@ use super::{
     request,
 };
 use crate::{
-    clock::now_ms,
+    clock::Clock,
     files,
     model::{
         ServerName,
@@ -54,10 +54,14 @@ pub enum Changed {
 pub struct Shared {
     pub(super) secrets: Secrets,
     pub(super) tracker: TaskTracker,
+    pub(super) clock: Clock,
     file: PathBuf,
     /// Tells the items of one home from those of another.
     home: String,
     shown: Mutex<BTreeMap<String, SignInView>>,
+    saving: Mutex<Saving>,
+    /// Which [`Saving::wanted`] is on disk.
+    saved: watch::Sender<u64>,
     /// Scopes that a provider did not grant although they were asked for.
     refused: Mutex<HashMap<ServerName, Vec<String>>>,
     /// Pages of ours that somebody was asked to visit, by what cannot be guessed.
@@ -65,6 +69,14 @@ pub struct Shared {
     changed: mpsc::UnboundedSender<Changed>,
     /// Counts what became different, for whoever waits for one account.
     pub(super) made: watch::Sender<u64>,
+}
+
+/// One task at a time writes what is shown; no lock is held meanwhile.
+#[derive(Debug, Default)]
+struct Saving {
+    /// Counts what became different.
+    wanted: u64,
+    running: bool,
 }
 
 /// The sign-ins of all servers.
@@ -82,6 +94,15 @@ impl Accounts {
         secrets: Secrets,
         tracker: TaskTracker,
     ) -> (Self, mpsc::UnboundedReceiver<Changed>) {
+        Self::open_at(data, secrets, tracker, Clock::system())
+    }
+
+    pub(super) fn open_at(
+        data: &Path,
+        secrets: Secrets,
+        tracker: TaskTracker,
+        clock: Clock,
+    ) -> (Self, mpsc::UnboundedReceiver<Changed>) {
         let file = data.join("accounts.json");
         let mut shown = read(&file);
         for view in shown.values_mut() {
@@ -95,8 +116,21 @@ impl Accounts {
         let (changed, changes) = mpsc::unbounded_channel();
         let (shown, refused, tickets) = (Mutex::new(shown), Mutex::default(), Mutex::default());
         let made = watch::Sender::new(0);
-        let shared =
-            Arc::new(Shared { secrets, tracker, file, home, shown, refused, tickets, changed, made });
+        let (saving, saved) = (Mutex::default(), watch::Sender::new(0));
+        let shared = Arc::new(Shared {
+            secrets,
+            tracker,
+            clock,
+            file,
+            home,
+            shown,
+            saving,
+            saved,
+            refused,
+            tickets,
+            changed,
+            made,
+        });
         (Self { shared, accounts: Mutex::default() }, changes)
     }
 
@@ -142,6 +176,7 @@ impl Accounts {
         }
         account.leave(false, None).await;
         self.shared.forget(server);
+        self.shared.saved().await;
     }
 }
 
@@ -161,6 +196,10 @@ fn read(file: &Path) -> BTreeMap<String, SignInView> {
             BTreeMap::new()
         }
     }
+}
+
+fn write(file: &Path, shown: &BTreeMap<String, SignInView>) -> std::io::Result<()> {
+    files::replace(file, &serde_json::to_vec_pretty(shown).map_err(std::io::Error::other)?)
 }
 
 impl Shared {
@@ -186,7 +225,12 @@ impl Shared {
         })
     }
 
-    pub(super) fn show(&self, server: &ServerName, state: SignInState, with: impl FnOnce(&mut SignInView)) {
+    pub(super) fn show(
+        self: &Arc<Self>,
+        server: &ServerName,
+        state: SignInState,
+        with: impl FnOnce(&mut SignInView),
+    ) {
         let mut shown = lock(&self.shown);
         let before = shown.get(server.as_str()).cloned();
         let mut view = before.clone().unwrap_or(SignInView {
@@ -194,10 +238,10 @@ impl Shared {
             account: None,
             provider: None,
             scopes: vec![],
-            since_ms: now_ms(),
+            since_ms: self.clock.now_ms(),
         });
         if std::mem::discriminant(&view.state) != std::mem::discriminant(&state) {
-            view.since_ms = now_ms();
+            view.since_ms = self.clock.now_ms();
         }
         view.state = state;
         with(&mut view);
@@ -207,8 +251,8 @@ impl Shared {
         let signed_in = matches!(view.state, SignInState::SignedIn { .. });
         let before = before.map(|before| before.state);
         shown.insert(server.to_string(), view);
-        self.write(&shown);
         drop(shown);
+        self.save();
         let server = server.clone();
         let change = match (&before, signed_in) {
             (Some(SignInState::SignedIn { .. }), true) | (_, false) => Changed::Shown(server),
@@ -222,22 +266,47 @@ impl Shared {
         let _ = self.changed.send(change);
     }
 
-    fn forget(&self, server: &ServerName) {
-        let mut shown = lock(&self.shown);
-        if shown.remove(server.as_str()).is_some() {
-            self.write(&shown);
+    fn forget(self: &Arc<Self>, server: &ServerName) {
+        if lock(&self.shown).remove(server.as_str()).is_some() {
+            self.save();
         }
-        drop(shown);
         lock(&self.refused).remove(server);
         self.made.send_modify(|made| *made += 1);
         let _ = self.changed.send(Changed::Shown(server.clone()));
     }
 
-    fn write(&self, shown: &BTreeMap<String, SignInView>) {
-        let written = serde_json::to_vec_pretty(shown).map_err(std::io::Error::other);
-        if let Err(error) = written.and_then(|bytes| files::replace(&self.file, &bytes)) {
-            tracing::warn!(%error, "cannot keep what is shown of sign-ins");
+    /// Has what is shown now written, soon.
+    fn save(self: &Arc<Self>) {
+        let mut saving = lock(&self.saving);
+        saving.wanted += 1;
+        if std::mem::replace(&mut saving.running, true) {
+            return;
         }
+        drop(saving);
+        let shared = self.clone();
+        self.tracker.spawn(async move {
+            loop {
+                let wanted = lock(&shared.saving).wanted;
+                let (shown, file) = (lock(&shared.shown).clone(), shared.file.clone());
+                let written = tokio::task::spawn_blocking(move || write(&file, &shown)).await;
+                if let Err(error) = written.map_err(std::io::Error::other).flatten() {
+                    tracing::warn!(%error, "cannot keep what is shown of sign-ins");
+                }
+                shared.saved.send_replace(wanted);
+                let mut saving = lock(&shared.saving);
+                if saving.wanted == wanted {
+                    saving.running = false;
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Resolves when what is shown now is on disk, or could not be written.
+    pub(super) async fn saved(&self) {
+        let wanted = lock(&self.saving).wanted;
+        // The sender lives as long as this.
+        let _ = self.saved.subscribe().wait_for(|saved| *saved >= wanted).await;
     }
 
     pub(super) fn unstored(&self, server: &ServerName, error: &SecretError) {

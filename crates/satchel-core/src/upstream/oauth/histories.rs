@@ -5,6 +5,7 @@
 
 use std::{
     collections::HashMap,
+    path::Path,
     sync::{Arc, Mutex},
 };
 
@@ -26,6 +27,7 @@ use super::{
     tokens::Tokens,
 };
 use crate::{
+    clock::Clock,
     model::{ServerName, oauth::OAuth},
     secrets::{Secret, Secrets},
 };
@@ -45,10 +47,10 @@ impl Dice {
 
 /// A token endpoint that rotates refresh tokens and answers a lost one once more.
 #[derive(Debug, Default)]
-struct Authority {
+pub(super) struct Authority {
     /// How often each account was renewed.
-    renewed: HashMap<String, u64>,
-    reused: usize,
+    pub(super) renewed: HashMap<String, u64>,
+    pub(super) reused: usize,
     lose_next: bool,
 }
 
@@ -92,7 +94,7 @@ fn tokens(account: &str, number: u64) -> Tokens {
     }
 }
 
-async fn serve(listener: TcpListener, authority: Arc<Mutex<Authority>>) {
+pub(super) async fn serve(listener: TcpListener, authority: Arc<Mutex<Authority>>) {
     while let Ok((stream, _)) = listener.accept().await {
         tokio::spawn(converse(stream, authority.clone()));
     }
@@ -127,11 +129,16 @@ async fn converse(mut stream: TcpStream, authority: Arc<Mutex<Authority>>) {
     }
 }
 
+fn opened(data: &Path, secrets: &Secrets, clock: &Clock) -> Accounts {
+    Accounts::open_at(data, secrets.clone(), TaskTracker::new(), clock.clone()).0
+}
+
 /// One computer with three entries for the same server.
-struct World {
+pub(super) struct World {
     data: tempfile::TempDir,
-    secrets: Secrets,
+    pub(super) secrets: Secrets,
     accounts: Accounts,
+    clock: Clock,
     server: Url,
     /// Who is signed in under which name, as the person knows it.
     signed_in: HashMap<&'static str, String>,
@@ -139,14 +146,14 @@ struct World {
 }
 
 impl World {
-    fn new(secrets: &Secrets, server: &Url) -> Self {
+    pub(super) fn new(secrets: &Secrets, server: &Url, clock: Clock) -> Self {
         let data = tempfile::tempdir().unwrap();
-        let accounts = Accounts::open(data.path(), secrets.clone(), TaskTracker::new()).0;
+        let accounts = opened(data.path(), secrets, &clock);
         let (secrets, server) = (secrets.clone(), server.clone());
-        Self { data, secrets, accounts, server, signed_in: HashMap::new(), people: 0 }
+        Self { data, secrets, accounts, clock, server, signed_in: HashMap::new(), people: 0 }
     }
 
-    fn credential(&self, name: &str) -> Credential {
+    pub(super) fn credential(&self, name: &str) -> Credential {
         let name: ServerName = name.parse().unwrap();
         Credential {
             account: self.accounts.of(&name),
@@ -156,11 +163,11 @@ impl World {
     }
 
     /// The hub was ended and started again.
-    fn restart(&mut self) {
-        self.accounts = Accounts::open(self.data.path(), self.secrets.clone(), TaskTracker::new()).0;
+    pub(super) fn restart(&mut self) {
+        self.accounts = opened(self.data.path(), &self.secrets, &self.clock);
     }
 
-    async fn sign_in(&mut self, name: &'static str) {
+    pub(super) async fn sign_in(&mut self, name: &'static str) {
         self.people += 1;
         let person = format!("p{}-{name}", self.people);
         let found = Found {
@@ -183,7 +190,7 @@ impl World {
     }
 
     /// What requests under this name are sent with; `refuse`: the server refuses the first token, and all ask for another.
-    async fn calls(&self, name: &str, refuse: bool, count: usize) {
+    pub(super) async fn calls(&self, name: &str, refuse: bool, count: usize) {
         let calls = (0..count).map(|_| {
             let credential = self.credential(name);
             tokio::spawn(async move {
@@ -212,7 +219,7 @@ impl World {
 
 async fn history(seed: u64, secrets: &Secrets, server: &Url, authority: &Mutex<Authority>) {
     let mut dice = Dice(seed);
-    let mut world = World::new(secrets, server);
+    let mut world = World::new(secrets, server, Clock::system());
     *lock(authority) = Authority::default();
     for _ in 0..STEPS {
         let name = NAMES[usize::try_from(dice.roll(3)).unwrap()];

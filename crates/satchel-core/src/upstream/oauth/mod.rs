@@ -10,6 +10,8 @@ pub mod accounts;
 pub mod address;
 pub mod challenge;
 pub mod client;
+#[cfg(test)]
+mod clocks;
 pub mod discovery;
 pub mod documents;
 pub mod door;

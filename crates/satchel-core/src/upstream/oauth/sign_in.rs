@@ -17,10 +17,7 @@ use super::{
     request::{Callback, Request, pasted, random},
     tokens::Unanswered,
 };
-use crate::{
-    clock::now_ms,
-    model::oauth::{RedirectHost, SignInPage, SignInState},
-};
+use crate::model::oauth::{RedirectHost, SignInPage, SignInState};
 
 /// How long a sign-in waits for the browser.
 const WAITING: Duration = Duration::from_secs(5 * 60);
@@ -189,8 +186,9 @@ impl Credential {
             }
         }
         let before = kept.as_ref().map(|record| record.client.clone()).filter(|_| !again);
+        let now_ms = account.shared.clock.now_ms();
         let is_over =
-            |client: &Client| client.secret_ends.is_some_and(|ends| ends.saturating_mul(1000) <= now_ms());
+            |client: &Client| client.secret_ends.is_some_and(|ends| ends.saturating_mul(1000) <= now_ms);
         let before = before.filter(|client| !is_over(client));
         state.record = kept;
         let asked = state.record.as_ref().map(|record| record.asked.clone()).unwrap_or_default();
@@ -246,7 +244,7 @@ impl Credential {
             record.asked.clone_from(&request.scopes);
             state.record = Some(record);
         }
-        let until_ms = now_ms() + u64::try_from(WAITING.as_millis()).unwrap_or(u64::MAX);
+        let until_ms = account.shared.clock.now_ms() + u64::try_from(WAITING.as_millis()).unwrap_or(u64::MAX);
         let host = url.host_str().unwrap_or_default().to_owned();
         let page = SignInPage { url: url.to_string(), host, redirect, until_ms, not_opened: None };
         Ok((request, listening, page))
