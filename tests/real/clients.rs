@@ -1,6 +1,6 @@
 //! The official clients: SDKs of both generations and the Inspector. Each does the same errands.
 
-use satchel_tests::{Connection, Home, repository};
+use satchel_tests::{Connection, Home, Protected, browser, protected, repository};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
 
@@ -77,7 +77,7 @@ async fn every_official_sdk_finds_four_tools_and_gets_its_errands_done() {
         let who = format!("{name}, mode {mode}");
         let client = who.replace([' ', ','], "-");
         let connection = hub.connection(&client).await;
-        let seen = drive(driver, &connection, mode, calls(&errands)).await;
+        let seen = drive(driver, &connection, mode, calls(&errands), None).await;
         let revision = if mode == "auto" { "2026-07-28" } else { "2025-11-25" };
         assert_eq!(seen["revision"], revision, "{who}");
         assert_eq!(negotiated(&house.home, &client).await, revision, "{who}");
@@ -85,6 +85,58 @@ async fn every_official_sdk_finds_four_tools_and_gets_its_errands_done() {
         for (errand, result) in errands.iter().zip(seen["results"].as_array().expect("a list of results")) {
             satisfied(&who, errand, result);
         }
+    }
+}
+
+/// A server that wants a sign-in, known from one that is over.
+async fn signed_out() -> (Home, Protected) {
+    let home = Home::empty();
+    let server = protected(&home, "plain").await;
+    home.write_config(&json!({ "mcpServers": { "hosted": { "url": server.url() } } }));
+    (home, server)
+}
+
+#[tokio::test]
+async fn every_official_client_is_told_where_to_sign_in_and_goes_on_where_it_shows_pages() {
+    let (home, server) = signed_out().await;
+    let hub = home.start_hub().await;
+    home.satchel_reading(&["secrets", "use-file"], "correct horse\n").await.succeeded();
+    home.sign_in("hosted").await;
+    home.satchel(&["logout", "hosted"]).await.succeeded();
+    let pages = server.pages().await;
+    let arguments = json!({ "tool_path": "hosted:echo", "arguments": { "text": "x" } });
+    let calls = json!([{ "name": "execute_mcp_tool", "arguments": arguments }]);
+    let python = || {
+        let mut command = home.command(installed("python/bin/python"));
+        command.arg(repository().join("tests/real/drivers/python_sdk.py"));
+        command
+    };
+    for (name, mode, driver) in [
+        ("python", "auto", python()),
+        ("python", "legacy", python()),
+        ("typescript", "auto", script(&home, "typescript_client.mjs")),
+        ("typescript", "legacy", script(&home, "typescript_client.mjs")),
+        ("typescript v1", "its only one", script(&home, "typescript_sdk_v1.mjs")),
+    ] {
+        let connection = hub.connection(&format!("{name}-{mode}").replace(' ', "-")).await;
+        let seen = drive(driver, &connection, mode, calls.clone(), None).await;
+        let told = &seen["results"][0];
+        let words = told.to_string();
+        assert_eq!(told["isError"], true, "{name}, {mode}: {words}");
+        assert!(words.contains("satchel login hosted"), "{name}, {mode}: {words}");
+    }
+    let history = home.satchel(&["history", "export", "--json"]).await.json();
+    let calls_of_hosted = history.as_array().into_iter().flatten().filter(|call| call["server"] == "hosted");
+    let outcomes: Vec<_> = calls_of_hosted.map(|call| call["outcome"].clone()).collect();
+    assert_eq!(outcomes, vec![json!("not_sent"); 5], "{history}");
+    assert_eq!(server.pages().await, pages, "no page was opened by itself");
+    for mode in ["auto", "legacy"] {
+        let connection = hub.connection(&format!("shows-{mode}")).await;
+        let driver = script(&home, "typescript_client.mjs");
+        let seen = drive(driver, &connection, mode, calls.clone(), Some(browser())).await;
+        let told = &seen["results"][0];
+        assert!(told["isError"] != true && told.to_string().contains("echo:x"), "{mode}: {told}");
+        home.satchel(&["logout", "hosted"]).await.succeeded();
     }
 }
 
@@ -144,8 +196,15 @@ fn calls(errands: &[Errand]) -> Value {
 }
 
 /// Gives a driver its plan and returns what it saw.
-async fn drive(mut driver: Command, connection: &Connection, mode: &str, calls: Value) -> Value {
-    let plan = json!({ "url": connection.url, "headers": connection.headers, "mode": mode, "calls": calls });
+async fn drive(
+    mut driver: Command,
+    connection: &Connection,
+    mode: &str,
+    calls: Value,
+    browser: Option<[String; 2]>,
+) -> Value {
+    let (url, headers) = (&connection.url, &connection.headers);
+    let plan = json!({ "url": url, "headers": headers, "mode": mode, "calls": calls, "browser": browser });
     driver
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())

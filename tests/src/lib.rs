@@ -23,6 +23,6 @@ pub use fixture::{LEGACY, MODERN, fixture};
 pub use home::{Home, Ran};
 pub use hub::{Connection, Hub};
 pub use programs::{program, python, repository, target_directory};
-pub use protected::{Protected, browse, kit, protected};
+pub use protected::{Protected, browse, browser, kit, protected};
 pub use registry::Registry;
 pub use wait::eventually;

@@ -36,6 +36,11 @@ pub async fn protected(home: &Home, case: &str) -> Protected {
     Protected { _process: process, _said: said, at: serde_json::from_str(&line).expect("it says so in JSON") }
 }
 
+/// The command of a browser whose user agrees to every page; the page is its last argument.
+pub fn browser() -> [String; 2] {
+    [python().to_owned(), kit("browser.py")]
+}
+
 /// What a browser does at this page, whose user agrees; the address it comes back to is not visited where `paste` says so.
 pub async fn browse(home: &Home, page: &str, paste: bool) -> Value {
     let mut command = home.command(python());

@@ -1,4 +1,4 @@
-//! The time of day as records and faces have it. What waits or times out uses tokio's clock instead.
+//! Wall-clock time for records and faces. Waits and timeouts use tokio's clock.
 
 use std::{
     fmt,

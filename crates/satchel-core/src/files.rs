@@ -1,4 +1,4 @@
-//! Where things lie on disk, and how a file is replaced whole.
+//! Locations on disk, and atomic replacement of files.
 //!
 //! A reader sees the old file or the new one, never half of either, whenever the power goes.
 

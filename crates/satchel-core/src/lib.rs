@@ -1,4 +1,4 @@
-//! The heart of Satchel: many MCP servers behind one hub. No window, no HTTP server.
+//! The core of Satchel: many MCP servers behind one hub. Contains no window and no HTTP server.
 //!
 //! Floors, lowest first; a module uses only lower ones:
 //! 0 [`platform`] (the operating system as a value), below everything else;

@@ -1,5 +1,5 @@
-//! The operating system as a value, so that what depends on it is tested on every other one, and environment variables as
-//! that system names them. Asks the system for its kind and for this process's variables, and for nothing else.
+//! The operating system as a value, so that tests can choose it, and environment variables with that system's rules for
+//! names. Reads nothing but the kind of system and this process's variables.
 
 use std::{
     collections::BTreeMap,

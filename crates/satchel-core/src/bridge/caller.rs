@@ -1,4 +1,5 @@
-//! Who asks, and what they can be asked in return. The stateless revisions have no sessions, so every call carries it.
+//! Describes the client behind one call and what it can be asked. The stateless revisions have no sessions, so every
+//! call carries this.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What a server asks of a person (`2026-07-28/client/elicitation.mdx`), read so that one can be asked, and the answer
-//! checked against it. Pure. Whatever cannot be shown whole and plainly is not asked at all.
+//! Reads a server's elicitation request (`2026-07-28/client/elicitation.mdx`) as a form for a person and validates the
+//! answer. Pure. A form that cannot be shown completely and plainly is declined.
 
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Map, Value, json};

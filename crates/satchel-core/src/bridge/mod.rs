@@ -1,4 +1,5 @@
-//! Between the two families of revisions: who can be asked what, and how a question of one family is put in the other.
+//! Translates between the legacy and the stateless protocol revisions: which client can be asked what, and how a
+//! question of one family is put in the other.
 
 pub mod caller;
 pub mod form;

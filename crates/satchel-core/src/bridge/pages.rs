@@ -1,5 +1,5 @@
-//! Pages that a user has to visit first: what older revisions say by an error, a stateless one says by a question, and a
-//! client that can show neither is told in words (`2025-11-25/client/elicitation.mdx#url-elicitation-required-error`).
+//! Sends users to a page first: legacy revisions use an error, stateless ones a question, and a client that supports
+//! neither gets the address in words (`2025-11-25/client/elicitation.mdx#url-elicitation-required-error`).
 
 use satchel_mcp::{ErrorObject, Raw, errors};
 use serde_json::{Value, json, value::to_raw_value};

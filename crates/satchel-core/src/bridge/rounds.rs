@@ -1,5 +1,5 @@
-//! A stateless server's questions for a client of the legacy revisions: each is asked by itself, and the request is
-//! made again with the answers (`2026-07-28/basic/patterns/mrtr.mdx`).
+//! Asks a legacy client a stateless server's questions one at a time and repeats the request with the answers
+//! (`2026-07-28/basic/patterns/mrtr.mdx`).
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! What kind of tool it is, told from its own definition: what it does to things, and how much a caller has to know to
-//! call it. For people and for sorting; nothing is allowed or refused because of it.
+//! Classifies a tool by its own definition: what it changes, and how much a caller must know to use it. For display and
+//! sorting only; permissions do not depend on it.
 
 use satchel_mcp::{Raw, RawObject};
 use serde_json::Value;

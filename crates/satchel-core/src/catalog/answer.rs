@@ -1,5 +1,4 @@
-//! What a search answers: few tokens for many tools. The first tools are told at length, later ones in short, and no
-//! answer grows beyond a budget.
+//! Formats search results within a token budget: the first tools in full, later ones in short.
 
 use satchel_mcp::{Raw, RawObject};
 use serde::Serialize;

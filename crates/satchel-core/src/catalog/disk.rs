@@ -1,5 +1,5 @@
-//! What every server offered when its lists were last read, one file a server, so that a sleeping server's tools are
-//! known and a restart of the hub starts nothing. A damaged file is set aside and read anew from the server.
+//! Caches each server's lists in one file per server, so that the tools of a sleeping server are known and a restart of
+//! the hub starts nothing. Sets a damaged file aside and reads the lists again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

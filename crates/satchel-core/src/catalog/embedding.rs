@@ -1,5 +1,5 @@
-//! Asks the embedding source that the user named: Ollama (`/api/embed`), or anything that speaks OpenAI's `/embeddings`.
-//! Texts of tools and searches go there and nowhere else; without a source, nowhere at all.
+//! Client for the embedding source named in the configuration: Ollama (`/api/embed`) or any API compatible with
+//! OpenAI's `/embeddings`. Without a source, no text leaves the computer.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What one server offers: its tools, resources and prompts, raw as it wrote them, with what we read out of them.
+//! The tools, resources and prompts of one server: raw as the server wrote them, with the fields we parsed.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

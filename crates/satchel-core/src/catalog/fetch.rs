@@ -1,4 +1,4 @@
-//! Reads a server's lists: all pages, bounded in number and time, one faulty item never losing the others.
+//! Reads a server's lists page by page, bounded in number and time. A malformed item is skipped alone.
 
 use std::{collections::HashSet, time::Duration};
 

@@ -1,4 +1,5 @@
-//! Everything that all servers offer, under names of its own: the same catalog always gives the same names.
+//! Gives the items of all servers unique flat names for the direct surface. The same catalog always yields the same
+//! names.
 //!
 //! Tools and prompts are called `server-name`. Addresses stay as they are; of two servers that have the same one the
 //! second's is called `server|address`.

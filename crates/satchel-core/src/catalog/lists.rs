@@ -1,5 +1,5 @@
-//! The finished lists of one catalog: each is written once for everybody who asks for it in the same way, and gone with
-//! the catalog. What stands in a list, and how a revision has it, is decided by whoever asks.
+//! Caches serialized lists per catalog, surface and revision, so that a list request is one write. The cache is dropped
+//! with its catalog. Callers decide what a list contains.
 
 use std::{
     collections::VecDeque,

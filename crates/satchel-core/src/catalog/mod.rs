@@ -1,4 +1,4 @@
-//! What the servers offer, as last seen: an immutable value, replaced whole. Nothing here starts a server.
+//! The catalog: an immutable snapshot of what all servers offer, replaced as a whole. Nothing here starts a server.
 
 mod annotate;
 pub mod answer;

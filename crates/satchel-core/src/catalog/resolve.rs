@@ -1,5 +1,5 @@
-//! Paths that are nearly right: `github.create_issue`, `github__create_issue`, or `create_issue` where only one server
-//! has it.
+//! Resolves tool paths that are almost right: `github.create_issue`, `github__create_issue`, or `create_issue` where
+//! only one server has it.
 
 use super::Catalog;
 use crate::model::ToolPath;

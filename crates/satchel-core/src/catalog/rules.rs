@@ -1,4 +1,4 @@
-//! Rules of the configuration, carried out over what a server offers: tools hidden, renamed, described anew.
+//! Applies configured rules to a server's tools: hides, renames or redescribes them.
 
 use std::{collections::HashSet, sync::Arc};
 

@@ -1,4 +1,5 @@
-//! A tool's call in one line: `create_issue(owner: string, title: string, labels?: string[]) -> {number, url}`.
+//! Renders a tool as a one-line signature: `create_issue(owner: string, title: string, labels?: string[]) -> {number,
+//! url}`.
 //!
 //! What does not fit in one line is left out, and the signature says that it misleads: then the caller needs the schema.
 

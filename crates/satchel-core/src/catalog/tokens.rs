@@ -1,5 +1,5 @@
-//! Measured tokens. Counted by a process of its own, our program as `tokens`: the encoding takes a hundred megabytes,
-//! which the hub would keep for ever after a moment's use.
+//! Counts tokens in a separate process (`satchel tokens`), because the encoder needs a hundred megabytes that the hub
+//! would otherwise keep.
 
 use std::{
     io::Read,

@@ -1,4 +1,4 @@
-//! Which of a server's tools can be offered. A bad one is left out with a reason; the good ones stay.
+//! Decides which tools of a server can be offered. A malformed tool is left out with a reason; the others stay.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Since when a server's tools are known and when they changed, and what a newly read list has different. No clock:
-//! the time comes in.
+//! Tracks when each tool appeared and changed, and compares a new list with the known one. No clock: the time is passed
+//! in.
 
 use std::collections::BTreeMap;
 

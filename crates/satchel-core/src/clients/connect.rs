@@ -1,5 +1,5 @@
-//! Our entry in another program's file: planned, shown, written, and taken out again. Nothing here decides for the
-//! user; nothing is written that was not planned from the bytes that are still there.
+//! Adds our entry to another program's configuration file and removes it: plan, preview, write. Writes only what was
+//! planned from bytes that are still there.
 
 use std::{
     io,

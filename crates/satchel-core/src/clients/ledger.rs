@@ -1,5 +1,5 @@
-//! What we did to other programs' files, so that it can be seen and taken back; and what users chose for each client.
-//! Copies of files as they were lie beside it, for this user only.
+//! Records our changes to other programs' files, so that they can be shown and undone, and the user's choices per
+//! client. Backups of the files lie beside it, readable by this user only.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,5 @@
-//! The computer that clients are looked for on: its operating system, its variables, and the paths they make.
+//! The computer that clients are looked for on: its operating system, its variables, and the paths that follow from
+//! them.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,5 @@
-//! The programs that connect to us: who they are, what is in their files, and how ours gets in and out of there.
+//! Knows the programs that connect to Satchel: what they are, what their files contain, and how our entry gets in and
+//! out.
 
 pub mod connect;
 pub mod document;

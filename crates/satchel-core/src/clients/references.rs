@@ -1,5 +1,5 @@
-//! The placeholders of other programs, translated into one spelling: `${env:X}`, `${env:X:-default}`, `${input:x}`,
-//! `${file:path}`, `${secret:X}`, `${host:name}` and `${cmd:text}`. Nothing is filled in and no command is run.
+//! Translates other programs' placeholders into one spelling: `${env:X}`, `${env:X:-default}`, `${input:x}`,
+//! `${file:path}`, `${secret:X}`, `${host:name}` and `${cmd:text}`. Expands nothing and runs no command.
 
 use std::collections::BTreeSet;
 

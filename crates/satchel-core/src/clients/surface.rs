@@ -1,4 +1,4 @@
-//! What a client sees of us, and why.
+//! Chooses the surface that a client gets, and says why.
 
 use super::table::Client;
 use crate::model::clients::Surface;

@@ -1,5 +1,5 @@
-//! What is known about every client, as data: `table.json`. A new client is one entry there, and its sample files
-//! beside the tests.
+//! The table of known clients, as data: `table.json`. A new client is one entry there, with sample files beside the
+//! tests.
 
 use std::sync::OnceLock;
 

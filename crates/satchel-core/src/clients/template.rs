@@ -1,4 +1,4 @@
-//! What we write into a client's file: the table's templates with our address, token and program put in.
+//! Renders our entry for a client's file: the table's template with our address, token and program.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,5 @@
-//! Bearer tokens: made once, shown once, kept only as hashes. A client may hold several, so that connecting it again
-//! does not lock out the configuration it already has.
+//! Bearer tokens: created once, shown once, stored only as hashes. A client may hold several, so connecting it again
+//! does not lock out its existing configuration.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

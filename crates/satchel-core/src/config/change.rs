@@ -1,4 +1,4 @@
-//! One change of the configuration: `apply(&Config, Change) -> Config`. Pure; refuses nonsense.
+//! Applies one change to the configuration: `apply(&Config, Change) -> Config`. Pure; rejects invalid changes.
 
 use serde_json::{Map, Value, json};
 

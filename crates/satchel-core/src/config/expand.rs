@@ -1,5 +1,5 @@
-//! Puts values in place of `${VAR}`, `${VAR:-default}` and `${secret:NAME}`. A name without a value is reported,
-//! never replaced by nothing. With one more `$` before it, `$${VAR}`, a reference is the text `${VAR}`.
+//! Expands `${VAR}`, `${VAR:-default}` and `${secret:NAME}`. A name without a value is an error, never an empty string.
+//! `$${VAR}` is the literal text `${VAR}`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

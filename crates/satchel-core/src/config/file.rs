@@ -1,5 +1,5 @@
-//! Reads the configuration and writes it back. What is not understood is kept; what is wrong is named by place, and an
-//! entry of a server that is wrong keeps no other from being used.
+//! Reads and writes the configuration file. Keeps what it does not understand, reports errors by line and column, and
+//! skips an invalid entry alone.
 
 use std::{collections::BTreeMap, fmt, io, path::Path, time::Duration};
 

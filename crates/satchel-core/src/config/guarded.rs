@@ -1,5 +1,6 @@
-//! Settings that decide what Satchel protects: rules over tools, what is done with new servers, and addresses that texts go
-//! to or that servers come from. Another hand may make them stricter in the file at once; what it makes laxer waits for a person. Pure.
+//! Settings that weaken or strengthen protection: rules over tools, the policy for new servers, and addresses that
+//! texts are sent to or servers come from. A change from outside that tightens them applies at once; one that loosens
+//! them waits for approval. Pure.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What the user wants: one JSON file with the `mcpServers` block that everyone knows.
+//! The user's configuration: one JSON file with the usual `mcpServers` block.
 
 pub mod change;
 pub mod expand;

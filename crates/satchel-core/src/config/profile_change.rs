@@ -1,4 +1,4 @@
-//! Changes of profiles in the configuration's text. Pure; says nothing of clients, which are bound elsewhere.
+//! Changes profiles in the text of the configuration. Pure; bindings of clients are stored elsewhere.
 
 use serde_json::{Map, Value, json};
 

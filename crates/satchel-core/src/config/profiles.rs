@@ -1,4 +1,4 @@
-//! Profiles: what each lets through, and which counts for whom. Pure; starts, stops and tells nobody anything.
+//! Profiles: what each one allows, and which one applies to a client. Pure.
 //!
 //! A profile only narrows: what a server runs, and what was approved of it, is decided elsewhere and before. So other hands
 //! may write these blocks as they may switch a server on and off; what must never be called is for rules over tools.

@@ -1,4 +1,4 @@
-//! Rules over tools, as the configuration has them: which tools they are for, and what becomes of those.
+//! Rules over tools as the configuration has them: which tools they match, and what they do.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

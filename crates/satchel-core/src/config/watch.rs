@@ -1,4 +1,4 @@
-//! Tells when the configuration file may have changed. It only wakes; reading and judging is the hub's.
+//! Signals when the configuration file may have changed. Reading and judging it is the hub's part.
 
 use std::{path::Path, sync::Arc, time::Duration};
 

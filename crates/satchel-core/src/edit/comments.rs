@@ -1,5 +1,5 @@
-//! Makes plain JSON of JSON with comments: blanks stand where comments and trailing commas were, so that every place in
-//! the text stays where it was. What else is wrong with a text is for its reader to say.
+//! Turns JSON with comments into plain JSON by replacing comments and trailing commas with blanks, so that all
+//! positions stay the same. Other errors are left to the reader of the text.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! JSON as people and editors write it: with comments, trailing commas, any indentation, on one line or many.
+//! Edits JSON as people and editors write it: with comments, trailing commas and any indentation, on one line or many.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Changes one entry in a configuration file, ours or another program's, and not one byte beside it. Everything here is text in, text out:
-//! where the file lies, and whether it may be written, is decided elsewhere.
+//! Changes one entry in a configuration file without touching any other byte. Text in, text out; callers decide where
+//! the file lies and whether it may be written.
 //!
 //! Whatever an edit does, its result is read again and must mean exactly what was there before, with the one entry
 //! put in or taken out; otherwise the edit is refused.

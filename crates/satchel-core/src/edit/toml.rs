@@ -1,5 +1,5 @@
-//! TOML: an entry is a table of its own, `[container.name]`, written at the end; where the container stands in one line, it
-//! goes in there ([`inline`]).
+//! Edits TOML: an entry is its own table `[container.name]` at the end of the file, or goes into a container written on
+//! one line ([`inline`]).
 
 mod inline;
 

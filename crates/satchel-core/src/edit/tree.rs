@@ -1,4 +1,4 @@
-//! A document as a tree in which every part knows where it stands in the text.
+//! A document as a tree whose parts know their positions in the text.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! YAML: entries as block maps or list items, in the indentation that the file has.
+//! Edits YAML: entries as block maps or list items, in the file's indentation.
 
 use std::{collections::BTreeMap, ops::Range};
 

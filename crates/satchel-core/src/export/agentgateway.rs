@@ -1,4 +1,5 @@
-//! agentgateway: one target a server. It fills in `${NAME}` from its own environment, in the whole file, and reads `$$` as `$`.
+//! Exports to agentgateway: one target per server. It expands `${NAME}` from its own environment throughout the file
+//! and reads `$$` as `$`.
 
 use serde_json::{Map, Value, json};
 

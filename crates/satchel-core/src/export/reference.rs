@@ -1,4 +1,4 @@
-//! Turns references of our configuration into names that an engine fills in, and remembers which it used.
+//! Maps our references to names that an engine expands, and remembers which ones were used.
 
 use std::collections::BTreeMap;
 

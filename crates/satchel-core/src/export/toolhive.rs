@@ -1,5 +1,6 @@
-//! The operator of ToolHive: a group, an `MCPServer` for each image, an `MCPServerEntry` for each address. A cluster runs images
-//! only, so what a launcher such as `npx` would fetch is left out with the way to make one.
+//! Exports to the ToolHive operator: a group, an `MCPServer` per image, an `MCPServerEntry` per address. A cluster runs
+//! images only, so servers that a launcher such as `npx` would fetch are left out, with instructions for building an
+//! image.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Writes JSON values as block YAML. Every text stands in double quotes, whose escapes YAML shares with JSON, so no word can
-//! be taken for a number, a tag or a truth.
+//! Writes JSON values as block YAML. All strings are double-quoted, with escapes that YAML shares with JSON, so that
+//! none can be read as a number, a tag or a boolean.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! The one way to a registry, and to a bundle that one names. What is named is asked, and nobody it points to; every answer
-//! is bounded in time and size; no header says more than our name, our version and a token that was configured.
+//! The only HTTP client for registries and the bundles they name. Follows no redirect, bounds every answer in time and
+//! size, and sends only our name, our version and a configured token.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a person should know of an entry before they believe it: texts as they are shown, and what is odd about them. Pure.
+//! Judges a registry entry before a person trusts it: cleans its texts and lists what is suspicious. Pure.
 
 use std::collections::BTreeSet;
 

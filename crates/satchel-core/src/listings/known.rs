@@ -1,5 +1,5 @@
-//! What is known of one registry: an immutable value once it is made, and one file. Which release of a server is offered
-//! is decided here, by a rule that does not depend on the order in which things came.
+//! The known entries of one registry: an immutable value, kept in one file. Selects the release of a server to offer,
+//! by a rule that does not depend on the order of arrival.
 
 use std::{collections::BTreeMap, io, path::Path};
 

@@ -1,5 +1,5 @@
-//! What registries list: read, kept, searched and judged before anything of it runs. Nobody is asked before somebody looks
-//! for something, and what they look for stays here.
+//! Reads, stores, searches and judges registries. Contacts none before a person first searches; queries stay on this
+//! computer.
 //!
 //! # Theory of operation
 //! [`Listings`] is a handle; what it knows of a registry is an immutable [`known::Known`], replaced whole after a reading

@@ -1,4 +1,4 @@
-//! One page of a registry's answer, read entry by entry: what is wrong with one hides no other. Pure.
+//! Parses one page of a registry's answer entry by entry, so that a malformed entry hides no other. Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! How a registry's list is read: page after page, what was known replaced only by a whole list. Decides; asks nobody and
-//! knows no clock.
+//! Decides how a registry's list is read: page after page; only a complete list replaces the known one. No I/O, no
+//! clock.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! The search over what registries list: every word must be like something that an entry says; slips are forgiven. What
-//! somebody looks for stays here. Pure.
+//! Searches registry entries: every word of the query must match an entry approximately. Pure, local.
 
 use std::collections::{BTreeMap, HashMap};
 

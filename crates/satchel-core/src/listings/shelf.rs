@@ -1,5 +1,5 @@
-//! Everything that can be added, of all registries and of the list that comes with Satchel, to be searched and shown. An
-//! immutable value, made anew where anything new is known.
+//! All installable servers, from registries and the bundled list, as one immutable value that is rebuilt when a source
+//! changes.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -1,4 +1,4 @@
-//! Moments as registries write them (RFC 3339, in UTC). Pure.
+//! Parses registry timestamps (RFC 3339, UTC). Pure.
 
 const DAY: u64 = 24 * 60 * 60;
 

@@ -1,4 +1,4 @@
-//! Which of two versions is newer. Publishers number as they like: what is no semantic version has a place, too. Pure.
+//! Compares two versions. Publishers number as they like, so versions that are not semantic have an order too. Pure.
 
 use std::cmp::Ordering;
 

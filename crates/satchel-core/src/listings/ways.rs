@@ -1,5 +1,5 @@
-//! The ways to run what an entry describes, and why one is not gone. A description says what runs, and nothing else: no
-//! other package, place or program, no rights, no references of ours. What is refused is refused in words. Pure.
+//! Plans how to run a registry entry, or says why it cannot be run. An entry names what runs and nothing else: another
+//! package, place or program, extra rights and references of ours are refused with a reason. Pure.
 
 use std::collections::BTreeMap;
 

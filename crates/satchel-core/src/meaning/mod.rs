@@ -1,5 +1,5 @@
-//! Embeds tools and queries, with the built-in model or the source named in the configuration. When neither is
-//! available, fails or is late, search uses words alone and nobody waits.
+//! Embeds tools and queries with the built-in model or the configured source. Where neither is available, fails or is
+//! late, search uses words alone.
 //!
 //! Theory of operation: one task follows the catalog and the configuration, embeds new texts a few at a time and stores
 //! the vectors in a file by the hash of their text. The built-in model runs on a blocking thread, one text after

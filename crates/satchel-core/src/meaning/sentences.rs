@@ -1,5 +1,4 @@
-//! Loads the built-in sentence model on first use and unloads it when idle. Its callers decide what the vectors are
-//! for.
+//! Loads the built-in sentence model on first use and unloads it when idle.
 
 use std::{
     fs::File,

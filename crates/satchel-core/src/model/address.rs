@@ -1,4 +1,4 @@
-//! Addresses of resources as texts: what is percent-encoded in them, and which template they are of.
+//! Resource addresses as text: percent-encoding, and matching of URI templates.
 
 /// The bytes that a text means in which some stand as `%41`. What is no such sign stays as it is.
 pub(crate) fn percent_decoded(text: &str) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! What a person is asked to look at: definitions that are new, changed or held back, and what is odd about them.
+//! Types for definitions that wait for approval: new, changed or held back, with findings.
 
 use serde::{Deserialize, Serialize};
 

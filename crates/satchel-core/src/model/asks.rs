@@ -1,4 +1,4 @@
-//! What a person is asked: before a call is made, and by servers in the middle of one.
+//! Types for questions to a person: permission for a call, and servers' elicitations.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

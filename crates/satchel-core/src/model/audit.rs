@@ -1,5 +1,5 @@
-//! The words of the audit log: what was started, allowed, refused, read and changed, in records that cannot be altered
-//! unseen. Times are milliseconds since the Unix epoch.
+//! Types of the audit log: tamper-evident records of what was started, allowed, refused, read and changed. Times are
+//! milliseconds since the Unix epoch.
 
 use std::{fmt, str::FromStr};
 

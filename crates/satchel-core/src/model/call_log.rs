@@ -1,4 +1,5 @@
-//! The words of the audit: who asked what, by which rule, with which answer. Times are milliseconds since the Unix epoch.
+//! Types for the export of calls: who called what, under which rule, with which outcome. Times are milliseconds since
+//! the Unix epoch.
 
 use serde::{Deserialize, Serialize};
 

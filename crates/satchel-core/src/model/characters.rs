@@ -1,4 +1,4 @@
-//! Characters that act on a text and are not seen in it, and those that look like others.
+//! Invisible characters that act on text, and characters that look like others.
 
 /// Characters without a shape of their own (Unicode `Cf` and `Default_Ignorable_Code_Point`), but for those that
 /// are seen: the Arabic, Syriac and Kaithi signs that stand around numbers.

@@ -1,5 +1,5 @@
-//! What faces and the hub say to each other about other programs: which are here, what we would write into their
-//! files, and which servers lie in them.
+//! Types for faces about other programs: which are installed, what we would write into their files, and which servers
+//! those contain.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Stable names of what can be wrong with a server, the hub or a request of a face. Text is for people, codes are for programs.
+//! Stable error codes for servers, the hub and requests of faces. Codes are for programs, messages for people.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! Words of the control channel: changes of the configuration, tools as faces list them, and why something is refused.
-//! What faces may ask is in [`super::request`].
+//! Types of the control channel: configuration changes, tools as faces list them, and refusals. Requests are in
+//! [`super::request`].
 
 use std::collections::BTreeMap;
 

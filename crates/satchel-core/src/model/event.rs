@@ -1,5 +1,4 @@
-//! Things that happened, for whoever listens while they happen; and what a hub tells of its inside where somebody
-//! looks for a fault.
+//! Events for live listeners, and the diagnostics that a hub reports about itself.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The words of the ledger: what was called, what it cost, what was saved, and how that is counted. All times are
-//! milliseconds since the Unix epoch; days are calendar days where the hub runs, written `2026-11-21`.
+//! Types of the ledger: calls, costs, savings and how they are counted. Times are milliseconds since the Unix epoch;
+//! days are calendar days in the hub's time zone, written `2026-11-21`.
 
 use serde::{Deserialize, Serialize};
 

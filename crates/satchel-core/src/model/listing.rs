@@ -1,4 +1,4 @@
-//! Servers that can be added, as faces show them before anything runs.
+//! Types for installable servers as faces show them before anything runs.
 //!
 //! Texts for people come by language (`en`, `de`). Figures are only there where somebody measured them.
 

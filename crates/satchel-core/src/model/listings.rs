@@ -1,5 +1,5 @@
-//! What registries list, as faces search, show and install it. Every text in it was written by strangers: it was cleaned
-//! of what nobody sees, and is text and nothing else.
+//! Types for searching, showing and installing registry entries. All texts come from strangers and were cleaned of
+//! invisible characters.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The words every other room speaks: names, settings, states, what faces show. No I/O, no clock.
+//! Types shared by all rooms: names, settings, states and what faces show. No I/O, no clock.
 
 pub(crate) mod address;
 pub mod approvals;

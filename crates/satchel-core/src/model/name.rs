@@ -1,4 +1,4 @@
-//! Names of servers, and the two paths clients use: `server:tool` and `server|uri`.
+//! Server names, and the two kinds of path that clients use: `server:tool` and `server|uri`.
 //!
 //! A path is split at its first separator. Where a server's name has one itself, the path has it as `%3A` or `%7C`:
 //! the tool `x` of the server `a:b` is `a%3Ab:x`, and nothing else is.

@@ -1,4 +1,4 @@
-//! What a tool does, how careful one has to be with it, and whether it may be called.
+//! Types for a tool's effect, its risk, and whether it may be called.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a user says of signing in to a hosted server, and what faces show of it.
+//! Types for signing in to hosted servers: the user's settings, and states for faces.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Where a request comes from: made once at the border, where it can be seen, and handed to the hub with the request.
+//! The origin of a request, determined once at the border and passed to the hub with it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a server's launcher fetches for it, and whether its entry says exactly which version that is.
+//! Types for the package that a server's launcher fetches, and whether its version is exact.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
-//! Words about profiles: what one consists of, and how faces show them. What one lets through is decided in the
-//! configuration's room.
+//! Types for profiles as faces show them. `config::profiles` decides what a profile allows.
 
 use serde::{Deserialize, Serialize};
 

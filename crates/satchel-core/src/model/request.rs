@@ -1,5 +1,5 @@
-//! What faces ask of a hub: one type a request, each with the type of its answer. Never reachable from the MCP port.
-//! Who may ask what, and who handles it, is decided in the hub.
+//! Requests that faces make of a hub: one type per request, with the type of its answer. Not reachable from the MCP
+//! port. The hub decides who may ask and who handles each.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Names of things that open something, in the one list that everybody asks.
+//! The list of names that suggest a credential.
 
 use super::words;
 

@@ -1,4 +1,4 @@
-//! What the user wants of one server: the shape of an entry in `mcpServers`.
+//! The settings of one server: the shape of an entry in `mcpServers`.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Everything a face may show, as one immutable value. Faces render it; they never infer.
+//! The snapshot: everything a face may show, as one immutable value. Faces render it and infer nothing.
 
 use serde::{Deserialize, Serialize};
 

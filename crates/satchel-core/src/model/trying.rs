@@ -1,5 +1,4 @@
-//! What the window knows of one tool, and of a call of it that a person makes there. What comes of a call is the server's
-//! own text; nothing here reads it.
+//! Types for trying a tool in the window: the tool, and the progress and result of a call.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The words of a name, however it is written.
+//! Splits a name into words, however it is written.
 
 /// Splits where a capital follows a small letter and at what is neither letter nor digit; `put` adds a character to a
 /// word, in the spelling that is wanted.

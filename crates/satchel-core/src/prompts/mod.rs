@@ -1,5 +1,5 @@
 //! Queues what people are asked at Satchel's own faces: permissions for calls, servers' questions, and credentials. No
-//! answer means no, and so does a hub without an open face.
+//! answer, or no open face, means no.
 //!
 //! Remembers answers for a session and limits how much clients and servers may ask. The room knows no server and makes
 //! no call; whoever asks waits with a [`Ticket`].

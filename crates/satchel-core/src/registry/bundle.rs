@@ -1,5 +1,5 @@
-//! Unpacks a bundle (`.mcpb`, formerly `.dxt`) without trusting it: nothing outside of its own directory, no links,
-//! no more than a server can need, and whole or not at all.
+//! Unpacks a bundle (`.mcpb`, formerly `.dxt`) without trusting it: nothing outside its own directory, no links,
+//! bounded in size, and completely or not at all.
 
 use std::{
     collections::BTreeSet,

@@ -1,5 +1,5 @@
-//! Which packages a launcher fetched last, and what it notes of their contents, by the files that it keeps. Nothing is
-//! started and nobody is asked. What is noted is what was delivered; that nobody changed it on the disk since is not said.
+//! Finds the packages that launchers fetched last, and the checksums they recorded, in the launchers' own caches.
+//! Starts nothing and contacts nobody. A checksum says what was delivered, not that the files on disk are unchanged.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! Which servers a query means: every word must be like something the entry says. Pure.
+//! Finds bundled servers for a query: every word must match an entry approximately. Pure.
 
 use fuse_rust::Fuse;
 

@@ -1,6 +1,6 @@
-//! What a described launch would do besides running the server that it names: mount this computer's files, leave the
-//! container, run another package, load other code. Pure; one table for every way in: descriptions, bundles, pasted
-//! texts and other programs' files. It names the risks; whether they are refused or asked about is decided elsewhere.
+//! Lists what a described launch would do besides running its server: mount files of this computer, leave the
+//! container, run another package, load other code. One table for descriptions, bundles, pasted texts and other
+//! programs' files. Pure; callers decide whether to refuse or ask.
 
 use serde_json::{Map, Value};
 

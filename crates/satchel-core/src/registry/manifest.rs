@@ -1,5 +1,5 @@
-//! The manifest of a bundle, and how the server in it is run.
-//! Specification: <https://github.com/modelcontextprotocol/mcpb/blob/main/MANIFEST.md>.
+//! Reads the manifest of a bundle and how its server is run. Specification:
+//! <https://github.com/modelcontextprotocol/mcpb/blob/main/MANIFEST.md>.
 
 use std::collections::BTreeMap;
 

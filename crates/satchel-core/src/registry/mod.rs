@@ -1,5 +1,5 @@
-//! Where servers come from: the list that Satchel brings along and the search over it, documents of the MCP registry,
-//! and bundles. What is described here is shown before it is run for the first time; nothing here runs anything.
+//! Sources of servers: the bundled list with its search, documents of the MCP registry, and bundles. Everything is
+//! shown before it first runs; nothing here runs anything.
 //!
 //! `bundled.json` is data: what runs, pinned to a version; what it needs; and its tools and tokens as Satchel counted
 //! them when that version ran. What could not be measured without an account is not there.

@@ -1,5 +1,5 @@
-//! Does an entry say exactly which package runs? Launchers that fetch the newest version run tomorrow what nobody has
-//! seen today.
+//! Tells whether an entry names an exact package version. Launchers that fetch the newest version run code tomorrow
+//! that nobody has seen today.
 
 use crate::model::TransportConfig;
 

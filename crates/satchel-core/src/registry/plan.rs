@@ -1,5 +1,4 @@
-//! From a description and a person's answers to a command line or an address. Pure: the same document and answers
-//! make the same plan, and nothing is run.
+//! Turns a description and a person's answers into a command line or an address. Pure and deterministic.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -1,5 +1,5 @@
-//! `server.json`, the MCP registry's description of a server, in its present form and in the ones before.
-//! Schema: <https://github.com/modelcontextprotocol/registry/tree/main/docs/reference/server-json>.
+//! Reads `server.json`, the MCP registry's description of a server, in its current and earlier forms. Schema:
+//! <https://github.com/modelcontextprotocol/registry/tree/main/docs/reference/server-json>.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Who signed a bundle, as `mcpb sign` writes it: after the archive come a word, the length of the signature, the
-//! signature (a detached PKCS#7 `SignedData`, RFC 5652 section 5, in DER) and another word.
+//! Verifies a bundle's signature as `mcpb sign` writes it: after the archive come a marker, the length, a detached
+//! PKCS#7 `SignedData` (RFC 5652 section 5, in DER) and another marker.
 //!
 //! A signature says that the bundle is what its signer made, and what the signer is called. Whether to believe that
 //! name is for the person who installs it: anyone can make a certificate with any name.

@@ -1,6 +1,5 @@
-//! What the characters at one place of a text may stand for: themselves, or what a program escaped there. Knows the escapes
-//! of JSON, of programming languages, shells, YAML, HTML, XML and addresses, also one within another. It does not decide
-//! which one was meant: every reading is offered.
+//! Reads the escape sequences at a position of a text: JSON, programming languages, shells, YAML, HTML, XML and URLs,
+//! also nested. Returns every possible reading and does not choose.
 
 use crate::model::characters::is_format;
 

@@ -1,4 +1,4 @@
-//! The operating system's keychain. Its errors are classified here, once.
+//! The operating system's keychain, with its errors classified once.
 //!
 //! The stores are used directly over `keyring-core`, not through the `keyring` crate: that one looks for a store
 //! once in a process's life, so a keychain that starts or is unlocked later would never be found.

@@ -1,5 +1,5 @@
-//! Credentials: kept in the operating system's keychain, or in an encrypted file where the user chose that.
-//! Never in a plain file. What is remembered in plain are the names alone.
+//! Stores credentials in the operating system's keychain, or in an encrypted file if the user chose that. Only names
+//! are stored in plain text.
 
 mod escapes;
 mod keychain;

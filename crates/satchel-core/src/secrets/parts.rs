@@ -1,5 +1,5 @@
-//! A value that is too large for one item of the keychain, kept in several: Windows' Credential Manager takes 1,280
-//! characters, and the tokens of a sign-in are often more. Knows no keychain.
+//! Splits a value that is too large for one keychain item: Windows' Credential Manager holds 1,280 characters, and
+//! OAuth tokens often need more.
 //!
 //! The item with the value's own name then holds a head instead, which says how many parts there are and of which set. A
 //! new set is written under names of its own before the head names it, so a write that is cut off leaves the old value.

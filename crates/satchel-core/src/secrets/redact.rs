@@ -1,5 +1,5 @@
-//! Known secrets in a text, in every spelling that programs write them in, replaced by `***`. By exact match: what is not
-//! known is not guessed at.
+//! Replaces known secrets in a text with `***`, in every encoding that programs write them in. Exact matches only; it
+//! does not guess.
 //!
 //! A text is read once, from its beginning. At every place stand the states: which secret, and how much of it the text
 //! before has spelled. Each reading of the place ([`escapes`](super::escapes)) takes a state on or ends it, so that any

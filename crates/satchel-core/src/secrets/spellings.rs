@@ -1,6 +1,5 @@
-//! In what encodings a secret is looked for: as base64, base32, base85, hexadecimal digits and lists of numbers write its bytes at every place
-//! among others, as UTF-8 and as UTF-16, and base64 once more within base64. It knows no compression and no cipher but
-//! ROT13, which some tools use to keep spoilers and addresses from readers.
+//! The encodings in which a secret is searched for: base64, base32, base85, hexadecimal and number lists, at every byte
+//! offset, as UTF-8 and UTF-16, and base64 within base64. Of ciphers it knows only ROT13, and no compression.
 
 use base64::{
     Engine,

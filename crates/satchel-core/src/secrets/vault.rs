@@ -1,4 +1,4 @@
-//! The encrypted file: for computers without a keychain, and only when the user chose it.
+//! The encrypted file, for computers without a keychain, used only if the user chose it.
 //!
 //! Argon2id makes a key of the passphrase, XChaCha20-Poly1305 seals all names and values as one piece. Every write
 //! uses a new nonce.

@@ -1,4 +1,4 @@
-//! What the user approved of one server, definition by definition.
+//! The approved definitions of one server.
 //!
 //! The first list of a server is pinned as it is: on offer, but new until a person has looked at it. Whatever differs
 //! from its pin afterwards, or comes after its list was read once, is held back until a person approves exactly that

@@ -1,4 +1,4 @@
-//! Takes out of texts what nobody sees: characters that hide, turn or steer. What is seen stays as it is.
+//! Removes invisible characters that hide, reverse or redirect text. Visible text stays as it is.
 //!
 //! Kept are those that a script or an emoji cannot do without, where they stand as their rules want it.
 

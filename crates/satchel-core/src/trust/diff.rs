@@ -1,4 +1,4 @@
-//! What is different between two texts, word by word, for a person to judge.
+//! Word-by-word difference of two texts, for a person to judge.
 
 use similar::{ChangeTag, TextDiff};
 

@@ -1,4 +1,4 @@
-//! The fingerprint of a definition: everything of it that can reach a client, independent of how it was written down.
+//! Fingerprints a definition over everything that can reach a client, independent of formatting.
 //!
 //! Order of keys, white space and the spelling of a string (`"\u0061"` or `"a"`) do not matter; anything else does.
 //! Hidden characters are part of it, also where they are never shown.

@@ -1,5 +1,5 @@
-//! Which stored secrets an entry refers to, and who would receive each: a program with its arguments, or the origin of an
-//! address. Knows neither values nor who may decide.
+//! Lists the stored secrets that an entry refers to, and who would receive each: a program with its arguments, or the
+//! origin of an address. Knows no values and decides nothing.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! What the user approved: definitions pinned by fingerprint, inspected, and held back where they changed.
+//! Judges definitions: fingerprints pin what the user approved, inspection marks what is suspicious, and changes are
+//! held back.
 //!
 //! Pure but for one file a server. Knows definitions only as raw texts; what is done with a verdict is others' matter.
 

@@ -1,4 +1,4 @@
-//! What a tool does: as its server states it, else as its name, description and schema suggest.
+//! Classifies a tool's effect: by the server's annotations, else by name, description and schema.
 //!
 //! Nothing a server says about its own tools is checked: it decides only what is asked before, never what is possible.
 //! Many servers call every tool destructive that changes anything, a click and a new page included. Where the name says

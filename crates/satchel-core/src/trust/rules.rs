@@ -1,4 +1,4 @@
-//! May a tool be called? One table decides: the user's rules, and where none is for it, what the tool does.
+//! Decides whether a tool may be called: by the user's rules, else by the tool's effect.
 
 use crate::{
     config::{

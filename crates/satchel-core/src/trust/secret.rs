@@ -1,4 +1,4 @@
-//! Words for things that open something. Pure; knows single names and sentences, not where they stand.
+//! Recognizes words and sentences about credentials. Pure; looks at single names and sentences without their context.
 
 pub use crate::model::secret::is_named;
 use crate::model::words;

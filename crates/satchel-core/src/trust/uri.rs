@@ -1,4 +1,4 @@
-//! Spellings of one address: what is held back under one of them is held back under all.
+//! Canonicalizes addresses, so that an item held back under one spelling is held back under all.
 //!
 //! This is coarser than RFC 3986 on purpose, because servers are: it also takes addresses for the same that differ in case
 //! or in slashes. Only what is not on offer under its own spelling is looked for in this way.

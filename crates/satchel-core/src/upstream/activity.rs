@@ -1,6 +1,6 @@
-//! Whether the start of a server gets on while it writes nothing: a launcher that downloads is silent for minutes, and its
-//! processes are not. Reads what the operating system counts of a process tree; blocking, some milliseconds. Decides
-//! nothing about how long is waited.
+//! Tells whether a starting server makes progress while it writes nothing, as a launcher does during a download. Reads
+//! the operating system's counters of a process tree; blocks for some milliseconds. The caller decides how long to
+//! wait.
 
 use std::{path::Path, time::Duration};
 

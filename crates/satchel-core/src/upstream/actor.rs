@@ -1,4 +1,4 @@
-//! The task of one upstream: carries out what its lifecycle decides, and publishes what is seen.
+//! The task of one upstream: carries out what its lifecycle decides and publishes its state.
 //!
 //! Theory of operation: the handle ([`Upstream`]) sends mail; the task owns the lifecycle, the connection and the
 //! waiting callers. It sleeps until mail comes or the lifecycle's deadline. Starting and stopping run in tasks of

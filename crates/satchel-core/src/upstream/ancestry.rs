@@ -1,4 +1,4 @@
-//! Which process asks something of the hub, and whether a server started it.
+//! Identifies the process behind a request to the hub, and whether a server started it.
 //!
 //! Theory of operation: the hub is the reaper of everything that loses its parent below it ([`super::reaper`]), and the
 //! subreaper beside each server ([`super::subreaper`]) of everything below that server. So on Linux whatever a server started

@@ -1,4 +1,4 @@
-//! Stops asking what keeps failing. Pure: time comes in, a yes or no goes out.
+//! Circuit breaker: stops calls to what keeps failing. Pure: time comes in, a decision goes out.
 //!
 //! Closed lets everything pass and counts failures in a row. Open refuses until its pause is over. HalfOpen lets one
 //! probe pass: its success closes, its failure opens again.

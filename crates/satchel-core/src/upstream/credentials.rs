@@ -1,5 +1,5 @@
-//! Credentials that stand in an entry itself, and not in the keychain: they are kept out of the server's log like those
-//! that do. By their names and by their looks; what is taken for one by mistake is `***` in one log.
+//! Recognizes credentials written in an entry itself, by name and by shape, so that they stay out of the server's log.
+//! A false match costs a `***` in one log.
 
 use std::collections::BTreeMap;
 

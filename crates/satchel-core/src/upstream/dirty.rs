@@ -1,4 +1,4 @@
-//! Which lists of a server are to be read, and whether what is known of them is what it has now.
+//! Tracks which lists of a server must be read, and whether the known ones are current.
 //!
 //! A list is stale from the server's start, and from its word that the list changed, until it has been read and compared
 //! with what was approved. A call waits for that: what changed is not used before it was looked at. A server that says

@@ -1,5 +1,5 @@
-//! The end of the whole hub: from then on servers have less time, so that all of it is over before whoever ends it, a
-//! service manager or a desktop that logs out, loses patience. They wait about five seconds.
+//! Shutdown deadlines: when the hub ends, servers get less time, so that everything is over before a service manager or
+//! a desktop loses patience after about five seconds.
 
 use std::{
     sync::{Arc, OnceLock},

@@ -1,4 +1,4 @@
-//! What a server's process sees of our environment: what programs need to run, and no secrets of others.
+//! Builds a server's environment: what programs need to run, without secrets of others.
 
 use std::path::{Path, PathBuf};
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! An entry with every reference filled in: as late as possible, and never written anywhere.
+//! Fills in the references of an entry, as late as possible; the result is never written anywhere.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,5 +1,5 @@
-//! Finds out what a server speaks: `initialize` and `notifications/initialized` of the legacy revisions
-//! (`2025-11-25/basic/lifecycle.mdx`), or `server/discover` of the stateless ones (`2026-07-28/server/discover.mdx`).
+//! Detects a server's revision: `initialize` of the legacy revisions (`2025-11-25/basic/lifecycle.mdx`), or
+//! `server/discover` of the stateless ones (`2026-07-28/server/discover.mdx`).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Permission to call a server while held. Dropping it arms the idle clock.
+//! A lease keeps a server awake while it is held. Dropping it starts the idle timer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

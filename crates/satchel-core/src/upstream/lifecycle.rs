@@ -1,4 +1,4 @@
-//! What an upstream does next. No clock, no tokio, no I/O: time comes in, effects go out.
+//! State machine of an upstream. No clock, no tokio, no I/O: time comes in, effects go out.
 //!
 //! Every start has a generation. What a process or a lease of an older generation reports is ignored, so a late
 //! message can never stop, or count for, its successor.

@@ -1,5 +1,5 @@
-//! The lifecycle against a model of the world around it: random histories, none of which may break a promise. A
-//! failure prints its seed and the shortest history found that still fails.
+//! Checks the lifecycle against a model of its environment with random histories. A failure prints its seed and the
+//! shortest failing history.
 //!
 //! `SATCHEL_SOAK=1` plays as many as the goal sheet wants for a night.
 

@@ -1,4 +1,5 @@
-//! One connection to a server: requests go out, answers and notes come back in order, every wait is bounded.
+//! One connection to a server: sends requests, matches answers, passes notifications on in order, and bounds every
+//! wait.
 //!
 //! Theory of operation: a transport ([`super::connect`]) owns the bytes. It hands every message it reads to
 //! [`Link::incoming`] and takes what is to be written from the [`Outbox`]. A request's answer, and the progress

@@ -1,4 +1,4 @@
-//! Keeps a server told what notifications we want: changes of its lists, and of the resources that somebody watches.
+//! Keeps a server's subscriptions up to date: list changes, and the resources that clients watch.
 //!
 //! A legacy server tells of lists by itself and is asked for each resource (`resources/subscribe`); a stateless one
 //! answers one long request with a stream of notifications (`2026-07-28/basic/patterns/subscriptions.mdx`).

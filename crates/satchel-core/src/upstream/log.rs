@@ -1,5 +1,5 @@
-//! One log a server: what it writes to its standard error, what it prints where only protocol belongs, and what we
-//! have to say about it. Bounded on disk and in memory; secrets we know are masked before anything is kept.
+//! One log per server: its standard error, stray output, and our own notes about it. Bounded on disk and in memory;
+//! known secrets are redacted before anything is stored.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! One MCP server that we are a client of: when it runs, how it is reached, how a call goes to it.
+//! One MCP server that we are a client of: when it runs, how it is reached, how it is called.
 
 mod activity;
 mod actor;

@@ -1,5 +1,5 @@
-//! Asked before a server is started, and once more before anybody may use it: may it run, and what its launcher fetched?
-//! What is fetched, approved and withdrawn, others know.
+//! Checks an entry before its server starts and again before anybody may use it: may it run, and is what its launcher
+//! fetched approved? The decision comes from outside.
 
 use std::{fmt, pin::Pin, sync::Arc};
 

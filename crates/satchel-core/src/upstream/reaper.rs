@@ -1,5 +1,5 @@
-//! Makes the hub the new parent of whatever loses its own below it, so that a process which a server started is found
-//! below the hub even where it ended everything in between. Linux only.
+//! Makes the hub a subreaper: processes that lose their parent become its children, so that what a server started is
+//! found below the hub. Linux only.
 //!
 //! Theory of operation: what the hub adopted ends as a zombie of the hub, and nobody waits for it. So some time after a
 //! child's end the reaper looks for zombies that are still there, and takes them away. Who waits for a child of their own

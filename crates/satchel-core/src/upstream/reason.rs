@@ -1,5 +1,5 @@
-//! Why a process ended, chosen from what it wrote last: the one line that a person should read. Knows how common runtimes
-//! and launchers report errors. Pure: no log, no process; the whole output stays in the server's log.
+//! Chooses the line of a process's last output that explains why it ended. Knows how common runtimes and launchers
+//! report errors. Pure.
 
 use std::ops::ControlFlow;
 

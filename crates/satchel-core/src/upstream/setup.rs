@@ -1,4 +1,4 @@
-//! What a setup comes to, as one short name: everything that decides what runs and where it connects.
+//! Hashes everything that decides what runs and where it connects into one short name.
 
 use sha2::{Digest, Sha256};
 

@@ -1,5 +1,5 @@
-//! Keeps everything a server starts within reach: a small process between the hub and the server, below which every
-//! process of that server stays, wherever it moves to.
+//! Keeps everything a server starts within reach, with a small process between the hub and the server that becomes the
+//! parent of all orphans below it.
 //!
 //! Theory of operation: on Linux the hub starts a small program of its own ([`satchel_reaper`]) as `subreaper PROGRAM`, as the leader of the server's process
 //! group, with an environment that holds the hub's mark alone. The server's arguments and environment, in which

@@ -1,4 +1,4 @@
-//! Watches over the hub's children from outside: when the hub dies, however suddenly, they are ended.
+//! Ends the hub's children when the hub dies, however suddenly, from a process outside the hub.
 //!
 //! Theory of operation: the hub starts a small program ([`satchel_reaper`]) as `watchdog` and holds a pipe to it. It writes a line
 //! for every process group that begins (`+123`) or is known to be gone (`-123`). The end of the pipe means that the

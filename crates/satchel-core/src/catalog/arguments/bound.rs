@@ -1,5 +1,5 @@
-//! How much work a check would be, before it is done: references can lead to the same schema by more ways than anybody can
-//! walk. Counts what a validator would look at, each pair of a schema and a value once.
+//! Estimates the cost of validating arguments before doing it, because references can reach one schema by exponentially
+//! many paths. Counts each pair of schema and value once.
 
 use std::collections::HashMap;
 

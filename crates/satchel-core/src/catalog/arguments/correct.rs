@@ -1,4 +1,5 @@
-//! What is meant without doubt: `"5"` where a number is wanted, `null` for what may be left out, one item for a list.
+//! Corrects unambiguous mistakes in arguments: `"5"` where a number is expected, `null` for an optional value, a single
+//! item for a list.
 
 use jsonschema::{
     JsonType, ValidationError, Validator,

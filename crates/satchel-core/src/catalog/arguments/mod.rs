@@ -1,5 +1,5 @@
-//! Arguments against a tool's schema, before anything is started: what is meant without doubt is corrected and noted,
-//! what cannot be right is refused with every fault and a corrected skeleton.
+//! Validates arguments against a tool's schema before anything starts. Unambiguous mistakes are corrected and noted;
+//! anything else is refused with all errors and a corrected skeleton.
 //!
 //! A schema that nobody can read, or that is too much work to check, refuses nothing: then it is the server's to judge.
 

@@ -1,4 +1,4 @@
-//! Arguments with placeholders: what must be given, by its type.
+//! Generates example arguments: the required fields with placeholders by type.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! Why a tool was found: the evidence that `rank` added up, for people to read.
+//! Explains for people why a search found a tool: the evidence that `rank` added up.
 
 use std::fmt;
 

@@ -1,5 +1,4 @@
-//! A floor under the search: tools as people write them, asked for as people ask. The large measurement is
-//! `make retrieval`; this one notices when something breaks.
+//! Regression floor for search quality on a small collection of our own. `make retrieval` is the large measurement.
 
 use super::{
     index::{Index, Text},

@@ -1,5 +1,5 @@
-//! What was searched for and then used on this computer: a tool that served similar words before comes a little sooner.
-//! Bounded in size and in effect, and for the same habits the same answer: no clock and no disk in here.
+//! Ranks tools slightly higher that were used after similar searches on this computer. Bounded in size and effect, and
+//! deterministic: no clock, no disk.
 //!
 //! Words are kept as the numbers that stand for them ([`Term`]), never as they were written.
 

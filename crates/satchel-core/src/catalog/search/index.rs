@@ -1,5 +1,5 @@
-//! The words of all tools and where they stand. Each server's words are a [`Segment`] of their own, read once for each
-//! list of that server; an [`Index`] puts them together. What a query makes of them is in `rank`.
+//! Inverted index over the words of all tools. Each server has its own [`Segment`], built once per list; an [`Index`]
+//! combines them. `rank` evaluates queries.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,5 +1,5 @@
-//! Which tools fit a query: words of the query, and what else they may be called, against the words of name, server,
-//! description and parameters, weighed by how rare they are. Deterministic; needs no network and no model.
+//! Finds the tools that match a query, by words and their synonyms in names, servers, descriptions and parameters,
+//! weighted by rarity. Deterministic; needs no network and no model.
 //!
 //! `words` splits texts and identifiers, `index` keeps where words stand, `query` reads what is asked for, `rank` adds
 //! up the evidence. `thesaurus` knows verbs and synonyms, `spelling` finds words that are nearly right, `habits` knows what

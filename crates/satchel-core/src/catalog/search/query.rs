@@ -1,5 +1,4 @@
-//! What a query asks for: its words with what each is worth, what else they may be called, what is to be done, and
-//! which servers it names.
+//! Parses a query: weighted words, synonyms, the action asked for, and the servers it names.
 
 use std::{collections::HashMap, ops::Range};
 

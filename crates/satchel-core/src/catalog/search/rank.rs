@@ -1,6 +1,5 @@
-//! How well each tool fits a query. Every word of the query counts once for a tool, by its best match; the words of the
-//! tool's server count a share; and the best of them are looked at more closely: does the query say the tool's name,
-//! and the same verb?
+//! Scores tools against a query. Each query word counts once per tool, by its best match; words of the server count in
+//! part. The best candidates are then checked more closely: does the query name the tool, and does the verb agree?
 
 use std::collections::{HashMap, HashSet};
 

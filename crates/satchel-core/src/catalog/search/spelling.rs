@@ -1,4 +1,4 @@
-//! Words that are nearly right: a known word that differs by a letter or two, or one that it shortens.
+//! Finds known words within one or two typos of a given word, and words that it abbreviates.
 //!
 //! Two words that differ by one slip become the same when a letter is left out of each, so every known word is kept
 //! under what remains of it when any one letter is left out.

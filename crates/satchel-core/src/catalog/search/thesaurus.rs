@@ -1,5 +1,5 @@
-//! What else a word may be called: verbs by what they do, and a list of everyday synonyms. General language only; no
-//! server's or tool's words are in here for its own sake.
+//! Synonyms: verbs by what they do, and a list of everyday words. General language only, never for a particular server
+//! or tool.
 
 use std::{collections::HashMap, sync::LazyLock};
 

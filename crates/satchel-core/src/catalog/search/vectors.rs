@@ -1,5 +1,5 @@
-//! Meaning as vectors: how alike a request and the tools are. Pure; where vectors come from and how they are kept is no
-//! matter of this room, and `rank` puts likeness together with what words say.
+//! Compares queries and tools by sentence vectors. Pure; `meaning` supplies the vectors, and `rank` combines similarity
+//! with word evidence.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! What each kind of evidence is worth. Found by trying on a collection of queries: as they are, with a slip of the pen in
-//! each, and among 10,000 tools. On halves of it that share no server the exact figures matter little.
+//! Weights for each kind of evidence, tuned on a collection of queries: as written, with one typo each, and among
+//! 10,000 tools. On halves of it that share no server, the exact values make little difference.
 
 macro_rules! weights {
     ($($(#[$doc:meta])* $name:ident: $value:expr,)*) => {

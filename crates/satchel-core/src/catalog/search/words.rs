@@ -1,4 +1,5 @@
-//! The words of a text or identifier: `listPullRequests`, `list_pull_requests` and "List pull requests" say the same.
+//! Splits texts and identifiers into words: `listPullRequests`, `list_pull_requests` and "List pull requests" are
+//! equal.
 
 use std::{borrow::Cow, sync::LazyLock};
 

@@ -1,4 +1,4 @@
-//! One entry of one client, read by the table's description of that client.
+//! Reads one server entry of a client, as described in the client table.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! The same server in several places, shown once.
+//! Merges the same server found in several places into one candidate.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

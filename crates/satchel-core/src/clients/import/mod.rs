@@ -1,5 +1,5 @@
-//! The servers in other programs' files, in one form. Reading is lenient and changes nothing: no variable is filled,
-//! no command is run, no server is asked.
+//! Reads servers from other programs' files into one form. Lenient, and without side effects: no variable is expanded,
+//! no command is run, no server is contacted.
 
 mod entry;
 mod merge;

@@ -1,4 +1,4 @@
-//! The name that a server gets with us where somebody else named it, and why it is not the one that was given.
+//! Derives our name for a server that another program named, and says why it differs.
 
 use super::Words;
 use crate::model::characters::{is_format, is_selector, look_alike, styled};

@@ -1,5 +1,5 @@
-//! What of a client's entry changes how its server runs there and has no effect here, in sentences. Names of fields only,
-//! never their values; no file that an entry names is read.
+//! Lists the fields of a client's entry that have no effect in Satchel, as sentences. Reports names of fields, never
+//! their values, and reads no file that an entry names.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What people paste: a block from a README, a command line, an address.
+//! Parses what people paste: a block from a README, a command line, an address.
 
 use std::sync::OnceLock;
 

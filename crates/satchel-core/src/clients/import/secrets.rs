@@ -1,5 +1,4 @@
-//! Credentials that stand in plain text: where they are, and what is left in their place once they are in the
-//! keychain.
+//! Finds plain-text credentials in an entry and replaces them with references once they are in the keychain.
 
 use serde_json::{Map, Value, json};
 

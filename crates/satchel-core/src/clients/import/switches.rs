@@ -1,5 +1,5 @@
-//! Switches that a client's file has for the tools of all its servers, by `SERVER_TOOL` with `*` and `?`: what they say of one
-//! server. Where single agents of the client have their own, its tools stay as they are, and that is said.
+//! Reads a client's allow and deny lists for all servers (`SERVER_TOOL` with `*` and `?`) and turns them into rules for
+//! one server. Where single agents of the client override them, the lists are reported and not applied.
 
 use serde_json::Value;
 

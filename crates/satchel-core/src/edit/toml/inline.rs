@@ -1,5 +1,5 @@
-//! Entries of a table that stands in one line: `mcp_servers = { a = { … } }`. A table of its own, `[mcp_servers.b]`, would
-//! make such a file invalid, so what is written goes between the braces.
+//! Edits entries of a TOML table written on one line: `mcp_servers = { a = { … } }`. A separate table `[mcp_servers.b]`
+//! would make such a file invalid, so new entries go between the braces.
 
 use serde_json::Value;
 use toml_edit::{InlineTable, Item};

@@ -1,6 +1,5 @@
-//! More of what a description has no reason to say, by what it makes the model do: take along what is not the tool's
-//! business, act at somebody else's expense, speak for the person, last beyond the call, keep quiet. The same kind of
-//! patterns over folded text as [`super::patterns`], with words of their own.
+//! Patterns for what a description would make a model do: pass on data that is not the tool's business, act at
+//! another's expense, speak for the person, persist beyond the call, keep quiet. Complements [`super::patterns`].
 
 use crate::model::approvals::Odd;
 

@@ -1,4 +1,4 @@
-//! Arguments that are secrets by their name: whoever calls the tool hands them over.
+//! Finds arguments that are credentials by name: whoever calls the tool hands them over.
 //!
 //! Many good servers take the password, key or token of the one service that they are for as an argument, and say so in
 //! its description. That is nothing to look at. What opens more than one service, or belongs to the person, always is.

@@ -1,6 +1,5 @@
-//! What a description has no reason to bring about, by its parts: what is taken, where it goes, who is kept in the dark,
-//! whose word no longer counts. The same kind of patterns over folded text as [`super::patterns`]; each names parts, not
-//! sentences, so that another wording of the same is found as well.
+//! Patterns composed of parts: what is taken, where it goes, who is kept in the dark, whose word no longer counts.
+//! Matching parts instead of sentences also finds other wordings. Complements [`super::patterns`].
 
 use crate::model::approvals::Odd;
 

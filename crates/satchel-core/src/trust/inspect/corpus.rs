@@ -1,5 +1,5 @@
-//! S30: how much of what is written like an attack is found, and how much of what only sounds like one, over a labelled
-//! corpus: sentences written by hand, and sentences put together from parts, in every place and disguise there is.
+//! Measures detection (S30) on a labelled corpus: how many attacks are found, and how many harmless texts that resemble
+//! attacks. Sentences are written by hand or composed of parts, in every place and disguise.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What no single phrase gives away: several weak signs in one text, each of which a harmless text may have.
+//! Adds up weak signals in one text, each of which a harmless text may contain.
 
 use std::{
     collections::{BTreeSet, HashMap},

@@ -1,4 +1,4 @@
-//! A text as a reader takes it, whatever letters it is written with; and where each part of it came from.
+//! Normalizes a text to what a reader sees, whatever letters it uses, and keeps where each part came from.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What inspection says of lists that real servers gave: `SATCHEL_LISTS` names a directory of them.
+//! Measures inspection on tool lists of real servers: `SATCHEL_LISTS` names a directory of them.
 //!
 //! The lists are other people's texts and not in the repository; without a directory nothing is measured. A list is a
 //! file `{server: <initialize result>, tools: […], prompts: […], …}`. Whoever chooses patterns or weights by some lists

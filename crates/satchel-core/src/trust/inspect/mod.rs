@@ -1,5 +1,5 @@
-//! Looks for what should not be in texts that models read: hidden characters, orders, wishes for secrets, words about
-//! other servers' tools.
+//! Inspects texts that models read for what should not be there: hidden characters, instructions, requests for secrets,
+//! references to other servers' tools.
 //!
 //! Decides by fixed patterns and by learned weights over a folded form of the text, so that look-alike letters, spacing
 //! and common encodings make no difference. Always the same answer, no network, time linear in the length of the text.

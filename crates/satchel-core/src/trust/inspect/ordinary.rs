@@ -1,6 +1,5 @@
-//! What a harmless description may say as well: words to the model itself, headings, rules for the whole session, the
-//! user's question as an argument. The same kind of patterns as [`super::patterns`]; what they find is marked, and holds
-//! nothing back by itself.
+//! Patterns for wording that harmless descriptions use as well: addressing the model, headings, rules for the session,
+//! the user's question as an argument. Matches are marked and hold nothing back by themselves.
 
 use crate::model::approvals::Odd;
 

@@ -1,4 +1,4 @@
-//! What orders to a model look like. Patterns over folded text: small letters, no accents, single blanks.
+//! Patterns for instructions to a model, over folded text: lower case, no accents, single blanks.
 //!
 //! They look for what a description has no reason to say: to pass over other instructions, to keep something from the
 //! person, to act on every use of any tool, to carry what was not asked for to somewhere else.

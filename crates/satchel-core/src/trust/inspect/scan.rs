@@ -1,4 +1,4 @@
-//! One text, looked at in every way it can be read.
+//! Inspects one text in every way it can be read.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! A small corpus of our own, written for these tests, so that what was found once stays found.
+//! A small corpus of our own, so that what was found once stays found.
 
 use satchel_mcp::Raw;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The ways to a server: a process, or an address.
+//! Transports to a server: a process or an address.
 
 pub(in crate::upstream) mod batch;
 pub mod http;

@@ -1,5 +1,5 @@
-//! A server behind an address that speaks HTTP+SSE, the transport of 2024-11-05 (`2024-11-05/basic/transports.mdx`):
-//! one GET stream on which everything arrives, and an address named on it that everything is POSTed to.
+//! Transport HTTP+SSE of 2024-11-05 (`2024-11-05/basic/transports.mdx`): one GET stream carries all messages to us, and
+//! names an address to POST messages to.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,5 +1,5 @@
-//! A server as a process of ours: started in a group of its own, spoken to over its standard input and output, and
-//! ended with everything it started.
+//! Transport over standard input and output: starts the server in its own process group and ends it with everything it
+//! started.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,5 @@
-//! How fast a server may talk that nobody asked: one that floods us is read more slowly, so that its own pipe fills and
-//! it waits, and its neighbours do not.
+//! Limits unsolicited messages of a server. A flooding server is read more slowly, so that its own pipe fills and
+//! others are unaffected.
 
 use std::time::Duration;
 
