@@ -1,4 +1,4 @@
-//! What may be said on the command line.
+//! The app's command-line arguments.
 
 /// How the app is to start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Start at login: the operating system starts us hidden. The system's own entry is the only memory of it.
+//! Start at login, hidden. The operating system's entry is the only record of it.
 
 use satchel_core::{
     model::{Code, control::Refusal},

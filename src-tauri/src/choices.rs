@@ -1,4 +1,4 @@
-//! What a person chose about the program itself: which notifications, what closing the window means, a tray icon or none.
+//! Preferences about the program itself: notifications, what closing the window does, the tray icon.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The clipboard, for text that a person asked to copy.
+//! Copies text to the clipboard when a person asks for it.
 //!
 //! On X11 a copied text lives in the program it came from, so ours is held as long as we run.
 

@@ -1,4 +1,4 @@
-//! What the window may ask for. Three lines each; the work is done elsewhere.
+//! The commands that the window may call. Three lines each; the work is done elsewhere.
 
 use satchel_core::{
     edit::toml,

@@ -1,4 +1,4 @@
-//! Carries every state of the hub to the window and the tray.
+//! Sends every state of the hub to the window and the tray.
 
 use tauri::{AppHandle, Emitter};
 

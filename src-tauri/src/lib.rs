@@ -1,4 +1,4 @@
-//! The desktop face: one hub, a tray, and a window. It is the same hub as the one of `satchel serve`.
+//! The desktop face: one hub, a tray and a window. The hub is the same as that of `satchel serve`.
 //!
 //! Theory of operation: windows and menus live on the first thread, as every operating system wants it. The hub lives
 //! on a runtime beside it ([`serving`]), and its state goes out to both ([`events`]). Quit, a signal, or a request from

@@ -1,5 +1,5 @@
-//! Pages that a person agreed to visit are opened here and nowhere else: of the web alone, by the address that was shown,
-//! and never through a shell. A page of the window can make up no address: it names one that the hub or a result said.
+//! Opens web pages that a person chose to visit. The window cannot invent an address: it names one that the hub or a
+//! result contained. Never goes through a shell.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! Where the log goes: to standard error for people, and into a file that is kept for a week.
+//! Logging: to standard error, and to a file that is kept for a week.
 
 use std::{
     io::{IsTerminal, stderr},

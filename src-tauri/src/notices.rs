@@ -1,5 +1,4 @@
-//! Notifications of the desktop: few, and each says all of it, because not every desktop tells of a click. What they are
-//! about waits in the window anyway.
+//! Desktop notifications: few, and complete in themselves, because not every desktop reports clicks.
 //!
 //! Theory of operation: one task compares what the hub is with what it was ([`Teller`], pure) and shows what came of it.
 

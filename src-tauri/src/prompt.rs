@@ -1,5 +1,5 @@
-//! The window of questions: small, over everything else, and there only while something waits for a person's word. It
-//! does not take the keyboard from whatever a person types in, and all that its page may do is answer.
+//! The question window: small, on top, and open only while a question waits. It does not take keyboard focus, and its
+//! page can only answer.
 
 use std::time::Duration;
 

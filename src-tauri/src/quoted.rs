@@ -1,4 +1,4 @@
-//! Names that others chose, where there is room for one line: in the tray and in notifications.
+//! Renders names from outside on one line, for the tray and notifications.
 
 use satchel_core::trust::clean;
 

@@ -1,4 +1,4 @@
-//! What the operating system sends to end us: the same order as Quit.
+//! Handles the operating system's signals to end, in the same order as Quit.
 
 use crate::serving::Serving;
 

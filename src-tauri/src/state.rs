@@ -1,4 +1,4 @@
-//! The hub as window and tray see it: one value, sent whole at every change.
+//! The hub's state for window and tray: one value, sent as a whole at every change.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What runs beside the thread of windows and menus. The end of the program waits for it.
+//! Background tasks of the app. The end of the program waits for them.
 
 use std::future::Future;
 

@@ -1,4 +1,4 @@
-//! Keeps `ui/src/lib/hub/generated/index.ts` true: writes what this program adds to the hub's own types as TypeScript.
+//! Generates `ui/src/lib/hub/generated/index.ts`: this program's additions to the hub's types.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! The window: made when it is first wanted, hidden when closed, and given back after a while out of sight.
+//! The window: created when first needed, hidden when closed, and destroyed after a while out of sight.
 
 use std::{
     path::PathBuf,

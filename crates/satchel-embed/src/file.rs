@@ -1,5 +1,5 @@
-//! The file with the weights: eight bits each and a scale for each row, the small tensors as they were. Everything in it is
-//! checked once, when it is read; a damaged file is refused, and no text can bring the network out of it.
+//! The weights file: eight bits per weight with a scale per row, small tensors as they were. Validated once when read;
+//! a damaged file is refused.
 
 use super::kernel::{self, Narrow, Rows};
 

@@ -1,4 +1,4 @@
-//! The network: embeddings, six layers of attention and mixing, the mean of all tokens, brought to length one.
+//! The network: embeddings, six layers of attention and feed-forward, mean pooling, normalization.
 
 use super::{
     MOST_TOKENS,

@@ -1,5 +1,5 @@
-//! The loops that take the time. They are compiled twice: for every processor, where the compiler makes vector
-//! instructions of them (on ARM, NEON is always there), and for those with AVX2; which ones run is found out once.
+//! The hot loops, compiled twice: for any processor (with the vector instructions the compiler finds; NEON on ARM) and
+//! for AVX2. Detected once at run time.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
-//! Turns sentences into vectors that are alike where the sentences mean alike: the forward pass of a small BERT
-//! (all-MiniLM-L6-v2) with weights of eight bits. Pure: bytes come in, numbers go out. Where the file lies, which threads
-//! compute and what is remembered is no matter of this crate.
+//! Turns sentences into vectors that are close when the sentences mean the same: the forward pass of a small BERT
+//! (all-MiniLM-L6-v2) with eight-bit weights. Pure: bytes in, numbers out. Callers decide where the file lies, which
+//! threads compute, and what is cached.
 //!
 //! `file` reads and writes the weights, `tokens` cuts texts, `forward` is the network, `kernel` the loops that take the
 //! time.

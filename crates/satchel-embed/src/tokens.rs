@@ -1,5 +1,5 @@
-//! Cuts texts into the pieces of words that the model knows, as BERT's uncased tokenizer does: lower case, no accents,
-//! punctuation and Chinese characters by themselves, the longest known pieces first.
+//! BERT's uncased WordPiece tokenizer: lower case, no accents, punctuation and Chinese characters separate, longest
+//! match first.
 
 use std::collections::HashMap;
 

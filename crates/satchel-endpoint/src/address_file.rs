@@ -1,4 +1,4 @@
-//! Says where a running hub can be reached, for the faces that look for one. Gone when the hub is.
+//! Writes the file that tells other faces where the running hub is, and removes it at the end.
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
-//! What can be read over the control channel with plain HTTP: status, reports, metrics, and what happens. Only reads;
-//! whoever wants something done sends a request.
+//! Read-only HTTP on the control channel: status, reports, metrics and events. Actions go through requests.
 
 use std::convert::Infallible;
 

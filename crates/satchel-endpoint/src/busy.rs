@@ -1,4 +1,4 @@
-//! How much one client may have of something, so that one which floods harms only itself.
+//! Per-client quotas, so that a flooding client harms only itself.
 
 use std::{
     collections::HashMap,

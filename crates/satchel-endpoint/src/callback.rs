@@ -1,6 +1,5 @@
-//! Where a browser comes back to after a sign-in: a listener on this computer that lives as long as the sign-in, knows one
-//! path, and believes nothing. What it shows is a page without script, in the language of the browser, written only once
-//! it is known how the sign-in ended.
+//! The redirect target of a sign-in: a listener on this computer that lives as long as the sign-in and serves one path.
+//! It answers with a page without script, in the browser's language, once the outcome is known.
 
 use std::{io, net::Ipv6Addr, pin::Pin, sync::Arc, time::Duration};
 

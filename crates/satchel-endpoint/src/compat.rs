@@ -1,5 +1,5 @@
-//! HTTP+SSE, the transport of 2024-11-05, for clients that know nothing newer (`2024-11-05/basic/transports.mdx`):
-//! `GET /sse` opens a stream and names the address for messages; what is sent there is answered on the stream.
+//! HTTP+SSE, the transport of 2024-11-05, for older clients (`2024-11-05/basic/transports.mdx`): `GET /sse` opens a
+//! stream and names the address for messages; answers come on the stream.
 
 use std::{convert::Infallible, sync::Arc};
 

@@ -1,5 +1,4 @@
-//! One connection of a client: how long it may take to say what it wants, how long it may lie idle, whose it is, and how
-//! many there may be.
+//! One client connection: timeouts for requests and idling, its owner, and the limit on connections.
 //!
 //! Theory of operation: the time for a request's head begins with its first byte and ends when the head is whole; the
 //! time between two requests is another, much longer one, because clients keep connections for later. [`Heard`] sees

@@ -1,5 +1,5 @@
-//! The control channel: what the command line, and nobody else, asks of a running hub. HTTP over a Unix socket that
-//! only this user can open, or over a named pipe.
+//! The control channel between faces and a running hub: HTTP over a Unix socket that only this user can open, or over a
+//! named pipe.
 //!
 //! Who connects is told by the system, not by the request. Whatever a server started gets no answer at all; what it asks
 //! for is decided by the hub, which is told where it comes from ([`Origin`]). A connection belongs to the process that

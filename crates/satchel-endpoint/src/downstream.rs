@@ -1,5 +1,5 @@
-//! One client's requests, answered: which methods exist on which surface, and what each does. How an answer travels is
-//! the matter of [`crate::exchange`] (sessions) and [`crate::modern`] (requests that stand alone).
+//! Answers a client's requests: which methods exist on which surface, and what each does. [`crate::exchange`]
+//! (sessions) and [`crate::modern`] (stateless requests) transport the answers.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! A session's request and everything on the way to its answer: progress and log messages, what the server asks, the
-//! end of a connection in between. Plain JSON unless something has to go before the result.
+//! Carries a session's request to its answer: progress, log messages, questions of the server, lost connections.
+//! Answers with plain JSON unless something must precede the result.
 
 use std::{pin::pin, sync::Arc};
 

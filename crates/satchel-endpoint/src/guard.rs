@@ -1,5 +1,4 @@
-//! Who may knock: only requests that were meant for this port on this computer. Web pages are kept out, also those
-//! that rebind a name of theirs to our address.
+//! Admits only requests meant for this port on this computer. Keeps web pages out, DNS rebinding included.
 
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 

@@ -1,4 +1,4 @@
-//! Streamable HTTP towards clients (`2025-11-25/basic/transports.mdx`): POST, GET and DELETE on `/mcp`.
+//! Streamable HTTP for clients (`2025-11-25/basic/transports.mdx`): POST, GET and DELETE on `/mcp`.
 //!
 //! Every path is guarded; only `/mcp` exists, and only with a token. Answers are plain JSON unless a note has to go
 //! before the result.

@@ -1,5 +1,4 @@
-//! Wrong tokens, counted. Whoever guesses has to begin every guess with a connection of its own; whoever has a token is
-//! served all the same.
+//! Counts wrong tokens. Each guess costs a new connection; clients with a token are unaffected.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! The localhost face: one MCP endpoint for clients, and beside it a control channel for our own other faces.
+//! The localhost face: one MCP endpoint for clients, and a control channel for our other faces.
 //!
 //! Two channels, never one: the TCP port knows no management verb, and the control channel is a Unix socket or named
 //! pipe that only this user can open.

@@ -1,5 +1,5 @@
-//! The report and the snapshot as Prometheus reads them
-//! (prometheus.io/docs/instrumenting/exposition_formats, text format 0.0.4).
+//! The report and the snapshot in the Prometheus text format 0.0.4
+//! (prometheus.io/docs/instrumenting/exposition_formats).
 
 use std::fmt::Write;
 

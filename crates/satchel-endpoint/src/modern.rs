@@ -1,4 +1,4 @@
-//! Clients of the stateless revision 2026-07-28: every request says by itself what it needs, and the headers repeat it.
+//! Serves the stateless revision 2026-07-28: every request carries what it needs, and headers repeat it.
 //!
 //! Checked here, in the order the specification gives: revision, metadata, method, headers. What a request then does is
 //! the same as for sessions ([`crate::downstream`]). What a server asks in the middle of a call goes out as the call's

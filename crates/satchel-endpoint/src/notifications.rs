@@ -1,5 +1,5 @@
-//! What is said to clients unasked: lists that changed, resources that changed, and whatever a server says that belongs
-//! to no call. Sessions get it on their stream for notifications, stateless clients on one they asked for with a filter.
+//! Sends notifications to clients: changed lists, changed resources, and servers' messages that belong to no call.
+//! Sessions get them on their stream, stateless clients on one they request with a filter.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

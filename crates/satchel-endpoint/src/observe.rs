@@ -1,4 +1,4 @@
-//! What the recorder is told of a client's requests. Texts go to it as they are on the wire.
+//! Reports a client's requests to the recorder. Texts are recorded as on the wire.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Calls as spans for a collector that the user names (`otlpEndpoint`, else `OTEL_EXPORTER_OTLP_ENDPOINT`), with
-//! OTLP over HTTP. Nothing leaves while neither is set.
+//! Exports calls as spans to a collector that the user names (`otlpEndpoint`, else `OTEL_EXPORTER_OTLP_ENDPOINT`), with
+//! OTLP over HTTP. Sends nothing while neither is set.
 
 use satchel_core::hub::Hub;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};

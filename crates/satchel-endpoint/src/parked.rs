@@ -1,6 +1,5 @@
-//! Calls that wait for their stateless client to come back with an answer: the server has asked something in the middle
-//! of a call, the client has been told, and its next request goes on where this one stopped
-//! (`2026-07-28/basic/patterns/mrtr.mdx`).
+//! Calls of stateless clients that wait for an answer: the server asked something during the call, and the client's
+//! next request continues it (`2026-07-28/basic/patterns/mrtr.mdx`).
 //!
 //! `requestState` is a random handle and nothing else: whatever a client changes in it names no call. It is good once,
 //! for the same client, surface, method and parameters, and for a limited time.

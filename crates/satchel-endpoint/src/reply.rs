@@ -1,4 +1,4 @@
-//! Answers as they go over HTTP.
+//! HTTP responses for MCP answers.
 
 use std::{
     collections::VecDeque,

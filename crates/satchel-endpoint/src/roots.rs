@@ -1,5 +1,5 @@
-//! The folders that a client says it works in (`roots/list`), asked for while a folder has a profile of its own. They are
-//! kept with the session and reach no server.
+//! A client's folders (`roots/list`), requested while a folder has its own profile. Kept with the session; no server
+//! sees them.
 //!
 //! Stateless clients are not asked: their revision has requests of ours only within a call, and lists come before calls.
 //! They choose a profile by their address.

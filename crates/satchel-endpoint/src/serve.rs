@@ -1,4 +1,4 @@
-//! Binds the port, on loopback only, and ends in order.
+//! Binds the port on loopback and shuts down in order.
 
 use std::{
     io,

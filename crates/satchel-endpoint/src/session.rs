@@ -1,4 +1,4 @@
-//! Sessions of legacy clients: opened by `initialize`, named by `Mcp-Session-Id`, ended by DELETE or by disuse.
+//! Sessions of legacy clients: opened by `initialize`, named by `Mcp-Session-Id`, ended by DELETE or disuse.
 
 use std::{
     collections::{HashMap, VecDeque},

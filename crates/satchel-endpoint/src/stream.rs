@@ -1,5 +1,5 @@
-//! A stream of events that outlives the connection it goes over: what was sent is numbered and kept for a while, so that
-//! a client whose connection broke takes up where it was (`2025-11-25/basic/transports.mdx#resumability-and-redelivery`).
+//! A resumable event stream: sent events are numbered and kept for a while, so that a reconnecting client continues
+//! where it was (`2025-11-25/basic/transports.mdx#resumability-and-redelivery`).
 
 use std::{
     collections::VecDeque,

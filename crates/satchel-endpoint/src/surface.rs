@@ -1,4 +1,4 @@
-//! What a client sees: four meta-tools, all tools under flat names, or one server as it is.
+//! Surfaces: four meta-tools, all tools under flat names, or one server as it is.
 
 use percent_encoding::percent_decode_str;
 use satchel_core::{

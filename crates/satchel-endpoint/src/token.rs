@@ -1,4 +1,4 @@
-//! Which client is asking: by its bearer token, from nothing else.
+//! Identifies the client of a request by its bearer token alone.
 
 use axum::{
     body::Body,

@@ -1,4 +1,4 @@
-//! JSON as text, looked at without reading its numbers: what a number loses as a float, it keeps as it was written.
+//! Reads JSON as text without parsing numbers, so that they stay exactly as written.
 
 use serde_json::value::RawValue;
 

@@ -1,5 +1,5 @@
-//! Finds messages in what a server writes to its standard output. Never gives up and never asks back:
-//! what is no message is noise, which the caller counts and logs.
+//! Finds messages in a server's standard output. Never fails: what is not a message is noise, which the caller counts
+//! and logs.
 //!
 //! Real servers print banners, logs and byte order marks, glue text to a message, put two messages on a line
 //! or spread one over many. The specification forbids all of it (`basic/transports/stdio.mdx`).

@@ -1,4 +1,4 @@
-//! The Model Context Protocol itself, pure: messages, revisions, framing. Knows no server, no task, no socket.
+//! The Model Context Protocol, pure: messages, revisions, framing. No servers, tasks or sockets.
 //!
 //! Messages travel as they were written: only what routing needs is parsed, the rest stays raw JSON text
 //! ([`serde_json::value::RawValue`]), so nothing is lost that this program does not understand.

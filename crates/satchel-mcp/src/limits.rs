@@ -1,4 +1,4 @@
-//! How much is accepted from the other side. Both sides of each limit are tested.
+//! Limits on what is accepted from the other side.
 
 /// Largest message from a server, in bytes.
 pub const MESSAGE_BYTES: usize = 16 * 1024 * 1024;

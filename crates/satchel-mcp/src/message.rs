@@ -1,4 +1,4 @@
-//! One JSON-RPC message, parsed only as deep as routing needs. Parameters and results stay as written.
+//! One JSON-RPC message, parsed only as far as routing needs. Parameters and results stay as written.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::value::{RawValue, to_raw_value};

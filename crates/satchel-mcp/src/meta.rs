@@ -1,5 +1,5 @@
-//! What requests and results carry for one family of revisions and not for the other, added and taken away by splicing
-//! (`2026-07-28/basic/index.mdx#_meta`). Everything that is not named here travels on as it was written.
+//! Adds and removes fields that only one family of revisions has, by splicing (`2026-07-28/basic/index.mdx#_meta`).
+//! Everything else passes unchanged.
 
 use serde_json::{json, value::to_raw_value};
 

@@ -1,4 +1,4 @@
-//! A JSON object read one level deep: keys in their order, values raw. For looking and splicing without loss.
+//! A JSON object parsed one level deep: keys in order, values raw. For inspection and splicing without loss.
 
 use std::{collections::HashSet, fmt, marker::PhantomData};
 

@@ -1,4 +1,4 @@
-//! The small program beside each server and beside the hub. It does what its first word says, and nothing without one.
+//! The reaper program. Its first argument selects the role; without one it does nothing.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,4 @@
-//! Finds and ends processes by their group, by what they were started by, and by the mark in their environment. Knows no
-//! server; what is to be ended is decided by whoever asks.
+//! Finds and ends processes by group, by ancestor, and by the mark in their environment.
 
 /// The environment variable that marks every process started for a server: `<run>.<server number>.<generation>`.
 pub const MARK: &str = "SATCHEL_TREE";

@@ -1,5 +1,5 @@
-//! What the subreaper does: it starts one server as it is told, keeps everything below itself within reach, and ends as the
-//! server did. Why there is one is said in `upstream/subreaper.rs` of `satchel-core`.
+//! The subreaper: starts one server, keeps all its descendants within reach, and exits as the server did.
+//! `upstream/subreaper.rs` of `satchel-core` says why.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! What the watchdog does: it reads which process groups begin and end, and ends those that are left when the hub is gone.
+//! The watchdog: tracks process groups that begin and end, and ends those that remain when the hub is gone.
 
 use std::{collections::BTreeSet, io::BufRead, process::ExitCode};
 

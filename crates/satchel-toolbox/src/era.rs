@@ -1,4 +1,4 @@
-//! Which family of protocol revisions a request belongs to, and what its answer must carry.
+//! Detects the protocol family of a request, and what its answer must carry.
 
 use serde_json::{Map, Value, json};
 

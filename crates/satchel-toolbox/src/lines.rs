@@ -1,4 +1,4 @@
-//! Lines with an upper bound, because a peer that never sends a newline must not fill the memory.
+//! Reads lines with an upper bound, because a peer that never sends a newline must not fill the memory.
 
 use std::io::{self, BufRead, Read};
 

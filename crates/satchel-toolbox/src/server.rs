@@ -1,4 +1,4 @@
-//! The conversation: one JSON-RPC message per line in, one answer per request out. Knows no tool by name.
+//! The protocol loop: one JSON-RPC message per line in, one answer per request out.
 
 use std::{
     io::{self, BufRead, Write},

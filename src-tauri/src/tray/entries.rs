@@ -1,5 +1,5 @@
-//! The menu's items. It is built once and then changed in place, because a Linux tray host keeps the menu it was first
-//! given: every item exists from the beginning and is put in and taken out as needed.
+//! The menu's items. Created once and changed in place, because a Linux tray host keeps the first menu it gets: every
+//! item exists from the start and is inserted and removed as needed.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

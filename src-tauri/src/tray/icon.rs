@@ -1,4 +1,4 @@
-//! Which glyph the tray shows, and when it may change. State is carried by shape; ink only fits the panel.
+//! Chooses the tray's glyph and when it may change. Shape carries the state; colour only fits the panel.
 
 use std::time::Duration;
 

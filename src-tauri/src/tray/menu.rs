@@ -1,4 +1,4 @@
-//! What the tray's menu says, as a value. Pure: the same state always gives the same menu.
+//! The tray's menu as a value. Pure and deterministic.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The tray: an icon and a native menu that show the hub's state, and what a click on them does.
+//! The tray: an icon and a native menu that show the hub's state and handle clicks.
 
 mod entries;
 mod icon;

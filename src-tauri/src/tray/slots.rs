@@ -1,4 +1,4 @@
-//! Which menu item stands for which server. Pure.
+//! Assigns menu items to servers. Pure.
 //!
 //! A server keeps its item for as long as it is shown, so that a click means the server that was under the pointer,
 //! even if the menu changed in that moment.

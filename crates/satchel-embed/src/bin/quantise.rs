@@ -1,4 +1,4 @@
-//! Writes the weights of a directory with `model.safetensors` and `vocab.txt` into one file, with eight bits each.
+//! Quantizes a model (`model.safetensors`, `vocab.txt`) to eight bits per weight and writes it to one file.
 //!
 //!   quantise DIRECTORY FILE
 

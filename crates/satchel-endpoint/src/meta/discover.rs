@@ -1,4 +1,4 @@
-//! `discover_mcp_tools`: from the catalog alone; starts nothing.
+//! `discover_mcp_tools`: searches the catalog; starts no server.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `execute_mcp_tool`: what is to be called, and with what.
+//! `execute_mcp_tool`: parses the path and arguments of a call.
 
 use satchel_mcp::{Raw, RawObject};
 

@@ -1,4 +1,4 @@
-//! What clients list: the four definitions, and a line that says what is behind them.
+//! The definitions of the four meta-tools, with a line about what they reach.
 
 use satchel_core::{
     catalog::{Catalog, SUBJECTS},

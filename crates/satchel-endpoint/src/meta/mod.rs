@@ -1,5 +1,5 @@
-//! The four meta-tools that stand for everything behind the hub. Their names, parameters and separators are fixed;
-//! their descriptions are short, because every client carries them all the time.
+//! The four meta-tools. Their names, parameters and separators are fixed; their descriptions are short, because every
+//! client carries them all the time.
 //!
 //! `menu` is what clients list, `discover`, `execute` and `resources` answer their calls.
 

@@ -1,4 +1,4 @@
-//! `list_mcp_resources`, and what `read_mcp_resource` answers.
+//! `list_mcp_resources`, and the answer of `read_mcp_resource`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The tools: what each is called, what it takes, what it gives. A tool is one line in [`ALL`].
+//! The built-in tools: name, input and output. A tool is one line in [`ALL`].
 
 mod base64;
 mod diff;

@@ -1,4 +1,4 @@
-//! Clocks and time zones, from the IANA database that is compiled in.
+//! Clocks and time zones, from the compiled-in IANA database.
 
 use jiff::{
     Timestamp, Zoned,

@@ -1,4 +1,4 @@
-//! The sign-in of one server: who owns its tokens, renews them ahead of their end, and says what is missing.
+//! The sign-in of one server: owns its tokens, renews them before they expire, and says what is missing.
 //!
 //! Theory of operation: a request takes the token from a watch, without a lock. Everything that changes the tokens holds
 //! [`Account::state`], so one renewal serves everybody who waits. It runs in a task of its own: a caller that goes away

@@ -1,5 +1,5 @@
-//! The sign-ins of all servers of one hub, and what faces are shown of them. What is shown is also kept in a file, so that
-//! a start of the hub reads no keychain; nothing in it is secret.
+//! All sign-ins of one hub, and their state for faces. The state is also kept in a file without secrets, so that
+//! starting the hub reads no keychain.
 
 use std::{
     collections::{BTreeMap, HashMap},

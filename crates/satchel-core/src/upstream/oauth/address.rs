@@ -1,5 +1,5 @@
-//! Which addresses may be asked and opened during a sign-in. Documents that a server names lead wherever it likes; they
-//! must not lead us into the private network, or have a secret sent in the clear.
+//! Decides which addresses a sign-in may contact and open. Documents that a server names can point anywhere; they must
+//! not lead into the private network or have a secret sent unencrypted.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

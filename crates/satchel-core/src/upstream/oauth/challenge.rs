@@ -1,5 +1,5 @@
-//! The challenge of a refused request: `WWW-Authenticate` (RFC 9110, section 11.6.1). Several fields may come, each with
-//! several schemes; only what the Bearer scheme says counts.
+//! Parses the challenge of a refused request: `WWW-Authenticate` (RFC 9110, section 11.6.1), with several fields and
+//! schemes. Only the Bearer scheme counts.
 
 /// What a Bearer challenge says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

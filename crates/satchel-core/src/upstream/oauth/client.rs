@@ -1,5 +1,5 @@
-//! Who we are for an authorization server: a client ID that the user entered, a published metadata document, or one that
-//! we register (RFC 7591). And how we prove it at the token endpoint (RFC 6749, section 2.3.1).
+//! Our identity at an authorization server: a client ID entered by the user, a published metadata document, or dynamic
+//! registration (RFC 7591); and client authentication at the token endpoint (RFC 6749, section 2.3.1).
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};

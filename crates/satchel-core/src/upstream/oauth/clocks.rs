@@ -1,5 +1,5 @@
-//! A sign-in outlasts what happens to a laptop: a clock that is set forward and back, sleep past the end of a token, a
-//! provider that is gone for a while, a keychain that is locked.
+//! Tests that a sign-in survives what happens to a laptop: a clock set forward or back, sleep past the end of a token,
+//! an unreachable provider, a locked keychain.
 
 #![allow(clippy::disallowed_methods, reason = "tests wait for their tasks by joining them")]
 

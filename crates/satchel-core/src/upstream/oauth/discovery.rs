@@ -1,5 +1,4 @@
-//! From the address of a server to the authorization server that signs people in to it. Decides what is read next; reads
-//! nothing itself.
+//! State machine from a server's address to its authorization server. Decides what to read next; reads nothing itself.
 //!
 //! One way serves every revision, because a client learns the server's revision only after it is signed in: the newest
 //! rules first; where a server publishes no protected resource metadata at all, those of 2025-03-26.

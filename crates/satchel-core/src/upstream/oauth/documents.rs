@@ -1,5 +1,5 @@
-//! The two documents of discovery: protected resource metadata (RFC 9728) and authorization server metadata (RFC 8414,
-//! OpenID Connect Discovery). Where they lie, and what they must say to be used.
+//! The two discovery documents: protected resource metadata (RFC 9728) and authorization server metadata (RFC 8414,
+//! OpenID Connect Discovery). Where they are, and what they must contain.
 
 use serde::Deserialize;
 use url::Url;

@@ -1,5 +1,5 @@
-//! The one way to the network for a sign-in. What it asks was named by a server, so every address is checked before it is
-//! asked, and again where its name leads to; nothing secret follows a redirect; every answer is bounded in time and size.
+//! The only HTTP client of a sign-in. Servers choose its targets, so every address is checked before the request and
+//! again after name resolution; no secret follows a redirect; every answer is bounded in time and size.
 
 use std::{
     net::{IpAddr, SocketAddr},

@@ -1,5 +1,5 @@
-//! Random histories of three sign-ins at one address: whoever is signed in where, no request is sent with another's
-//! token, no refresh token is used twice, and nobody is signed out who did not want to be.
+//! Random histories of three sign-ins at one address: no request carries another account's token, no refresh token is
+//! used twice, and nobody is signed out against their will.
 
 #![allow(clippy::disallowed_methods, reason = "tests wait for their tasks by joining them")]
 

@@ -1,4 +1,4 @@
-//! Signing in to a server behind an address, for every revision from 2025-03-26 on.
+//! Signs in to hosted servers, for every revision from 2025-03-26 on.
 //!
 //! Theory of operation: everything that decides is pure, with neither clock nor network: [`challenge`] and
 //! [`documents`] read what a server says, [`discovery`] says what to read next, [`client`] says who we are, [`request`]

@@ -1,5 +1,5 @@
-//! What is known of providers that need something else than the specification says. Data, in `providers.json`; what the
-//! user wrote in the entry wins.
+//! The table of providers that deviate from the specification, as data in `providers.json`. The user's entry takes
+//! precedence.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 

@@ -1,4 +1,4 @@
-//! What is kept of a sign-in, as one item of the keychain: who issued it, which client we are there, and the tokens.
+//! The keychain item of a sign-in: issuer, client and tokens.
 
 use serde::{Deserialize, Serialize};
 use url::Url;

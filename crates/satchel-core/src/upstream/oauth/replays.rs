@@ -1,4 +1,5 @@
-//! The documents of well-known providers, written by hand after what they publish, and what must come of each (A13).
+//! Replays documents of well-known providers, written by hand after their publications, and checks the next step of
+//! each (A13).
 
 use url::Url;
 

@@ -1,4 +1,5 @@
-//! The page for the browser, and what comes back from it (RFC 6749, section 4.1; RFC 7636; RFC 8252; RFC 9207).
+//! Builds the authorization request for the browser and validates the response (RFC 6749, section 4.1; RFC 7636; RFC
+//! 8252; RFC 9207).
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! One sign-in with a browser: from a person's click to tokens. Opens no page itself; whoever shows the page does.
+//! One sign-in with a browser, from a person's click to tokens. The face opens the page.
 
 use std::{io, pin::Pin, sync::Arc, time::Duration};
 

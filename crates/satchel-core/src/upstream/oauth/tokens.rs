@@ -1,4 +1,4 @@
-//! What the token endpoint answers (RFC 6749, sections 5 and 6), and when a token is renewed.
+//! Parses answers of the token endpoint (RFC 6749, sections 5 and 6) and decides when to renew a token.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::Value;

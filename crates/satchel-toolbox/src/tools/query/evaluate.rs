@@ -1,4 +1,4 @@
-//! A jq program over one document, with bounded results. Time and memory are not its business.
+//! Evaluates a jq program over one document with bounded results. The caller bounds time and memory.
 
 use jaq_core::{
     Compiler, Ctx, Vars, compile, data,

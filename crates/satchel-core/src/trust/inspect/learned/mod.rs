@@ -1,4 +1,4 @@
-//! A small model beside the patterns: how much a text resembles those that mislead models.
+//! A small linear model beside the patterns: how much a text resembles those that mislead models.
 //!
 //! A few sentences at a time are taken apart into words, pairs of words, what the words are about (`classes.txt`), and
 //! what a text only speaks of after its first sentence. Every such sign has a weight, learned by `train.rs` from the

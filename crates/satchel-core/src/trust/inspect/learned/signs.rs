@@ -1,4 +1,4 @@
-//! What a stretch of text is made of, as the model counts it.
+//! The features of a text for the model.
 
 use std::{
     collections::{BTreeSet, HashMap},

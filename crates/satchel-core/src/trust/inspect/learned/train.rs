@@ -1,5 +1,5 @@
-//! How the weights are learned: logistic regression over the signs of the heaviest stretch of each text. Once learned
-//! anew (`make learn`) they are committed; nothing learns while the program runs.
+//! Trains the weights: logistic regression over the features of each text's most suspicious part. `make learn` writes
+//! them and they are committed; nothing learns at run time.
 
 use serde_json::Value;
 
