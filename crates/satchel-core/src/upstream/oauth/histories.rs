@@ -5,6 +5,7 @@
 
 use std::{
     collections::HashMap,
+    ops::RangeInclusive,
     path::Path,
     sync::{Arc, Mutex},
 };
@@ -195,7 +196,7 @@ impl World {
             let credential = self.credential(name);
             tokio::spawn(async move {
                 let bearer = match credential.bearer().await.unwrap() {
-                    Some(bearer) if refuse => credential.refused(Some(bearer), None).await.ok(),
+                    Some(bearer) if refuse => Some(credential.refused(Some(bearer), None).await.unwrap()),
                     bearer => bearer,
                 };
                 // The server takes what it is sent then.
@@ -251,10 +252,13 @@ async fn history(seed: u64, secrets: &Secrets, server: &Url, authority: &Mutex<A
     }
 }
 
-/// How many: more in a soak.
-fn histories() -> u64 {
+/// Which: more in a soak, or the one that `SATCHEL_SEED` names.
+fn histories() -> RangeInclusive<u64> {
+    if let Some(seed) = std::env::var("SATCHEL_SEED").ok().and_then(|seed| seed.parse().ok()) {
+        return seed..=seed;
+    }
     let soak = std::env::var_os("SATCHEL_SOAK").is_some_and(|value| !value.is_empty() && value != "0");
-    if soak { 1_000 } else { 60 }
+    1..=if soak { 1_000 } else { 60 }
 }
 
 #[tokio::test]
@@ -266,7 +270,7 @@ async fn no_request_is_sent_with_another_accounts_token_whatever_happened_before
     let server = Url::parse(&format!("http://{}/mcp", listener.local_addr().unwrap())).unwrap();
     let authority = Arc::new(Mutex::new(Authority::default()));
     let serving = tokio::spawn(serve(listener, authority.clone()));
-    for seed in 1..=histories() {
+    for seed in histories() {
         println!("history {seed}");
         history(seed, &secrets, &server, &authority).await;
     }
