@@ -338,6 +338,9 @@ pub struct Client {
     /// The entry that makes it start the bridge.
     #[serde(default)]
     pub stdio: Option<Value>,
+    /// Where it keeps sign-ins to servers in plain text: files to be named to a person, and never read.
+    #[serde(default)]
+    pub token_files: PerOs,
     /// Its own program for adding servers, where that is the documented way.
     #[serde(default)]
     pub own_command: Option<OwnCommand>,

@@ -103,9 +103,22 @@ impl Hub {
         environment: &BTreeMap<String, String>,
     ) -> Result<Offers, Refusal> {
         let machine = Machine::here(environment);
+        let mut offers = self.offers_on(&machine, from, answers)?;
+        for offer in &mut offers.offers {
+            offer.warnings.extend(import::left_behind(&offer.candidate, &machine));
+        }
+        Ok(offers)
+    }
+
+    fn offers_on(
+        &self,
+        machine: &Machine,
+        from: &From,
+        answers: &BTreeMap<String, Value>,
+    ) -> Result<Offers, Refusal> {
         match from {
             From::Everywhere { project } => {
-                let of_user = table::clients().iter().flat_map(|client| Source::of_user(client, &machine));
+                let of_user = table::clients().iter().flat_map(|client| Source::of_user(client, machine));
                 let in_project = project.iter().flat_map(|project| {
                     table::clients().iter().flat_map(move |client| Source::of_project(client, project))
                 });
@@ -113,7 +126,7 @@ impl Hub {
             }
             From::Client(id) => {
                 let client = known_client(id)?;
-                Ok(self.in_sources(Source::of_user(client, &machine)))
+                Ok(self.in_sources(Source::of_user(client, machine)))
             }
             From::ClientFile { client, path } => {
                 let client = known_client(client)?;
@@ -124,7 +137,7 @@ impl Hub {
                 Ok(self.in_sources(Source::of_file(client, path)))
             }
             From::Text(text) => self.in_text(text, answers),
-            From::File(path) => self.in_file(path, answers, &machine),
+            From::File(path) => self.in_file(path, answers, machine),
         }
     }
 

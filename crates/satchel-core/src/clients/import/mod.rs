@@ -7,6 +7,7 @@ mod naming;
 mod omitted;
 mod paste;
 mod secrets;
+mod sign_ins;
 mod switches;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ pub use merge::{Candidate, Origin, candidates, identity, identity_of_address, id
 pub use omitted::omitted;
 pub use paste::{PasteError, read_pasted, read_text};
 pub use secrets::{Moved, into_config};
+pub use sign_ins::left_behind;
 use switches::Switches;
 
 use super::{
