@@ -52,7 +52,7 @@ pub(crate) struct Serving {
 }
 
 /// The task that serves. It runs when it is awaited.
-pub(crate) struct Task {
+pub(crate) struct ServingTask {
     options: Options,
     state: watch::Sender<HubState>,
     hub: watch::Sender<Option<Hub>>,
@@ -61,13 +61,13 @@ pub(crate) struct Task {
 }
 
 impl Serving {
-    pub(crate) fn new(options: Options) -> (Self, Task) {
+    pub(crate) fn new(options: Options) -> (Self, ServingTask) {
         let (state_sender, state) = watch::channel(HubState::Opening);
         let (hub_sender, hub) = watch::channel(None);
         let (refused, refused_receiver) = watch::channel(None);
         // Two orders are all a person can have pending: the last try, and the request to quit.
         let (orders, order_receiver) = mpsc::channel(2);
-        let task = Task {
+        let task = ServingTask {
             options,
             state: state_sender,
             hub: hub_sender,
@@ -128,7 +128,7 @@ impl Serving {
     }
 }
 
-impl Task {
+impl ServingTask {
     pub(crate) async fn run(mut self) {
         loop {
             self.state.send_replace(HubState::Opening);

@@ -49,7 +49,7 @@ impl Callbacks for Loopback {
 }
 
 #[derive(Debug, Clone)]
-struct Door {
+struct CallbackDoor {
     port: u16,
     arrivals: mpsc::Sender<Arrival>,
 }
@@ -64,7 +64,7 @@ async fn listen(host: RedirectHost, port: u16, tracker: TaskTracker) -> io::Resu
     };
     let (arrivals, arrived) = mpsc::channel(WAITING);
     let stop = CancellationToken::new();
-    let router = Router::new().route("/callback", get(callback)).with_state(Door { port, arrivals });
+    let router = Router::new().route("/callback", get(callback)).with_state(CallbackDoor { port, arrivals });
     for listener in [Some(four), six].into_iter().flatten() {
         tracker.spawn(serve(listener, router.clone(), stop.clone()));
     }
@@ -90,8 +90,8 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
     }
 }
 
-async fn callback(State(door): State<Door>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
-    let words = Words::of(&headers);
+async fn callback(State(door): State<CallbackDoor>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
+    let words = PageWords::of(&headers);
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let ours = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{}", door.port));
     let query = query.unwrap_or_default();
@@ -114,7 +114,7 @@ async fn callback(State(door): State<Door>, headers: HeaderMap, RawQuery(query):
 
 /// The page on which a person begins a sign-in that a call waits for. It leads to the provider's, and opens nothing itself.
 pub(crate) async fn sign_in_page(hub: &Hub, ticket: &str, headers: &HeaderMap) -> Response {
-    let words = Words::of(headers);
+    let words = PageWords::of(headers);
     match hub.sign_in_page(ticket).await {
         Ok((server, page)) => {
             let (heading, sentence, link) = words.begins(server.as_str(), &page.host);
@@ -135,35 +135,35 @@ pub(crate) async fn sign_in_page(hub: &Hub, ticket: &str, headers: &HeaderMap) -
 
 /// The languages of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Words {
+enum PageWords {
     English,
     German,
 }
 
 /// What a page says: its heading, a sentence, what to do.
-type Said = (String, String, String);
+type PageText = (String, String, String);
 
-impl Words {
+impl PageWords {
     /// The first of the browser's languages that we speak.
     fn of(headers: &HeaderMap) -> Self {
         let wanted =
             headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let known = wanted.split(',').find_map(|language| match language.trim().get(..2) {
-            Some("de") => Some(Words::German),
-            Some("en") => Some(Words::English),
+            Some("de") => Some(PageWords::German),
+            Some("en") => Some(PageWords::English),
             _ => None,
         });
-        known.unwrap_or(Words::English)
+        known.unwrap_or(PageWords::English)
     }
 
-    fn done(self, server: &str) -> Said {
+    fn done(self, server: &str) -> PageText {
         match self {
-            Words::English => (
+            PageWords::English => (
                 format!("Signed in to {server}"),
                 "Satchel stays signed in for all your apps.".into(),
                 "You can close this page.".into(),
             ),
-            Words::German => (
+            PageWords::German => (
                 format!("Bei {server} angemeldet"),
                 "Satchel bleibt für alle Ihre Apps angemeldet.".into(),
                 "Sie können diese Seite schließen.".into(),
@@ -171,15 +171,15 @@ impl Words {
         }
     }
 
-    fn failed(self, server: &str, trouble: &Trouble) -> Said {
+    fn failed(self, server: &str, trouble: &Trouble) -> PageText {
         let why = trouble.to_string();
         match self {
-            Words::English => (
+            PageWords::English => (
                 format!("Not signed in to {server}"),
                 format!("{why}."),
                 "Close this page, then sign in again from Satchel.".into(),
             ),
-            Words::German => (
+            PageWords::German => (
                 format!("Nicht bei {server} angemeldet"),
                 match trouble {
                     Trouble::Denied(_) => "Die Anmeldung wurde im Browser abgelehnt.".into(),
@@ -190,16 +190,16 @@ impl Words {
         }
     }
 
-    fn begins(self, server: &str, host: &str) -> Said {
+    fn begins(self, server: &str, host: &str) -> PageText {
         match self {
-            Words::English => (
+            PageWords::English => (
                 format!("Sign in to {server}"),
                 format!(
                     "One of your apps wants to use {server}. You sign in at {host}; Satchel then stays signed in."
                 ),
                 format!("Continue to {host}"),
             ),
-            Words::German => (
+            PageWords::German => (
                 format!("Bei {server} anmelden"),
                 format!(
                     "Eine Ihrer Apps möchte {server} benutzen. Sie melden sich bei {host} an; Satchel bleibt danach angemeldet."
@@ -209,14 +209,14 @@ impl Words {
         }
     }
 
-    fn foreign(self) -> Said {
+    fn foreign(self) -> PageText {
         match self {
-            Words::English => (
+            PageWords::English => (
                 "This is not a sign-in that Satchel waits for".into(),
                 "Nothing was changed.".into(),
                 "If you have just signed in, begin again from Satchel.".into(),
             ),
-            Words::German => (
+            PageWords::German => (
                 "Auf diese Anmeldung wartet Satchel nicht".into(),
                 "Es wurde nichts geändert.".into(),
                 "Wenn Sie sich gerade angemeldet haben, beginnen Sie in Satchel von vorn.".into(),
@@ -226,8 +226,8 @@ impl Words {
 
     fn code(self) -> &'static str {
         match self {
-            Words::English => "en",
-            Words::German => "de",
+            PageWords::English => "en",
+            PageWords::German => "de",
         }
     }
 }
@@ -237,12 +237,12 @@ place-content:center;min-height:calc(100vh - 4rem);margin:0;padding:2rem;text-al
 p{margin:.25rem auto;max-width:34rem;overflow-wrap:anywhere}.todo{opacity:.75}";
 
 /// A page that says something.
-fn page(status: StatusCode, words: Words, (heading, sentence, todo): Said) -> Response {
+fn page(status: StatusCode, words: PageWords, (heading, sentence, todo): PageText) -> Response {
     page_with(status, words, &heading, &sentence, &format!("<p class=\"todo\">{}</p>", escaped(&todo)))
 }
 
 /// A page that needs nothing and gives nothing away. `rest` is HTML.
-fn page_with(status: StatusCode, words: Words, heading: &str, sentence: &str, rest: &str) -> Response {
+fn page_with(status: StatusCode, words: PageWords, heading: &str, sentence: &str, rest: &str) -> Response {
     let (language, heading, sentence) = (words.code(), escaped(heading), escaped(sentence));
     let html = format!(
         "<!doctype html><html lang=\"{language}\"><head><meta charset=\"utf-8\"><title>{heading}</title>\

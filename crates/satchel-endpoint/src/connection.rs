@@ -55,7 +55,7 @@ const REFUSING: Duration = Duration::from_secs(1);
 /// All connections.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
     shares: Shares,
     /// Something happened on one of them, after which there may be a place.
     moved: Notify,
@@ -68,7 +68,7 @@ impl Default for Connections {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ConnectionState {
     open: BTreeMap<u64, Arc<Connection>>,
     last: u64,
 }
@@ -124,11 +124,11 @@ enum Full {
 
 /// A place for a connection; given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Place(Arc<Connection>);
+pub(crate) struct ConnectionSlot(Arc<Connection>);
 
 impl Connections {
     /// A place for one more; `None` where every place is taken by a client.
-    pub(crate) async fn enter(self: &Arc<Self>) -> Option<Place> {
+    pub(crate) async fn enter(self: &Arc<Self>) -> Option<ConnectionSlot> {
         loop {
             let mut moved = pin!(self.moved.notified());
             moved.as_mut().enable();
@@ -140,7 +140,7 @@ impl Connections {
         }
     }
 
-    fn enter_now(self: &Arc<Self>) -> Result<Place, Full> {
+    fn enter_now(self: &Arc<Self>) -> Result<ConnectionSlot, Full> {
         let mut state = self.state();
         if state.open.len() >= CONNECTIONS {
             let number = state.first_to_go()?;
@@ -164,7 +164,7 @@ impl Connections {
             give_way: CancellationToken::new(),
         });
         state.open.insert(connection.number, connection.clone());
-        Ok(Place(connection))
+        Ok(ConnectionSlot(connection))
     }
 
     /// Has the oldest connection of a client on which nothing goes on end, for another of the same client.
@@ -172,12 +172,12 @@ impl Connections {
         self.state().open.values().any(|other| other.gives_way_to(client));
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl ConnectionState {
     /// The oldest that nobody uses, or the last that is one too many of its client.
     fn first_to_go(&self) -> Result<u64, Full> {
         let mut beyond = None;
@@ -197,7 +197,7 @@ impl State {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.0.all.state().open.remove(&self.0.number);
         self.0.stage().clients.clear();
@@ -303,7 +303,7 @@ impl Connection {
 }
 
 /// Carries a connection from its first byte to its last.
-pub(crate) async fn carry<S>(stream: S, router: Router, place: Place, stop: CancellationToken)
+pub(crate) async fn carry<S>(stream: S, router: Router, place: ConnectionSlot, stop: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -443,7 +443,7 @@ struct Served {
 }
 
 impl hyper::service::Service<Request<Incoming>> for Served {
-    type Response = Response<Answer>;
+    type Response = Response<CountedBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 
@@ -451,17 +451,17 @@ impl hyper::service::Service<Request<Incoming>> for Served {
         self.connection.goes_on_to(Doing::Answering);
         request.extensions_mut().insert(self.connection.clone());
         let (answering, connection) = (self.router.call(request), self.connection.clone());
-        Box::pin(async move { Ok(answering.await?.map(|body| Answer { body, connection })) })
+        Box::pin(async move { Ok(answering.await?.map(|body| CountedBody { body, connection })) })
     }
 }
 
 /// The body of an answer; its end is the end of the request.
-struct Answer {
+struct CountedBody {
     body: Body,
     connection: Arc<Connection>,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -481,7 +481,7 @@ impl HttpBody for Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for CountedBody {
     fn drop(&mut self) {
         self.connection.goes_on_to(Doing::Idle);
     }
@@ -554,7 +554,7 @@ mod tests {
         }
     }
 
-    fn places(all: &Arc<Connections>, count: usize) -> Vec<Place> {
+    fn places(all: &Arc<Connections>, count: usize) -> Vec<ConnectionSlot> {
         (0..count).map(|_| all.enter_now().unwrap()).collect()
     }
 

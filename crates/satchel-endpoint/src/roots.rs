@@ -21,10 +21,10 @@ const LONGEST: usize = 4_096;
 
 /// Whether a client was asked. At most one question is open, however often it says that its answer has changed.
 #[derive(Debug, Default)]
-pub(crate) struct Standing(Mutex<Asked>);
+pub(crate) struct Standing(Mutex<RootsRequest>);
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum RootsRequest {
     #[default]
     Never,
     /// It is being asked.
@@ -38,23 +38,23 @@ impl Standing {
     /// Is it to be asked now? `again`: its answer has changed.
     fn begin(&self, again: bool) -> bool {
         self.turn(|asked| match (asked, again) {
-            (Asked::Never, _) | (Asked::Answered, true) => Asked::Open,
-            (Asked::Open, true) => Asked::Stale,
+            (RootsRequest::Never, _) | (RootsRequest::Answered, true) => RootsRequest::Open,
+            (RootsRequest::Open, true) => RootsRequest::Stale,
             (asked, _) => asked,
         })
     }
 
     /// It has answered. Is it to be asked again at once?
     fn answered(&self) -> bool {
-        self.turn(|asked| if asked == Asked::Stale { Asked::Open } else { Asked::Answered })
+        self.turn(|asked| if asked == RootsRequest::Stale { RootsRequest::Open } else { RootsRequest::Answered })
     }
 
     /// Is a question open from now on that was not before?
-    fn turn(&self, turn: impl FnOnce(Asked) -> Asked) -> bool {
+    fn turn(&self, turn: impl FnOnce(RootsRequest) -> RootsRequest) -> bool {
         let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *asked;
         *asked = turn(before);
-        before != Asked::Open && *asked == Asked::Open
+        before != RootsRequest::Open && *asked == RootsRequest::Open
     }
 }
 

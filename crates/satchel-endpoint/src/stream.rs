@@ -32,12 +32,12 @@ const NEWS: usize = 256;
 pub(crate) struct Outlet {
     /// Its number within its session.
     pub(crate) number: u64,
-    state: Mutex<State>,
+    state: Mutex<StreamState>,
     changed: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct StreamState {
     events: VecDeque<(u64, String)>,
     last: u64,
     taken: u64,
@@ -140,7 +140,7 @@ impl Outlet {
         self.changed.send_modify(|times| *times = times.wrapping_add(1));
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, StreamState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

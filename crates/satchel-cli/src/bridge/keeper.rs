@@ -29,7 +29,7 @@ const FAREWELL_TIME: Duration = Duration::from_secs(2);
 
 /// Where the link is.
 #[derive(Debug, Clone)]
-pub(super) enum State {
+pub(super) enum LinkState {
     /// Being looked for.
     Seeking,
     /// There.
@@ -54,16 +54,16 @@ enum Order {
 #[derive(Debug, Clone)]
 pub(super) struct Keeper {
     orders: mpsc::Sender<Order>,
-    state: watch::Receiver<State>,
+    state: watch::Receiver<LinkState>,
 }
 
 impl Keeper {
     /// Starts the task; it looks for the hub at once.
     pub(super) fn start(tracker: &TaskTracker, places: Places, client: String, out: Out) -> Self {
         let (orders, inbox) = mpsc::channel(64);
-        let (publish, state) = watch::channel(State::Seeking);
+        let (publish, state) = watch::channel(LinkState::Seeking);
         let task =
-            Task { places, client, out, publish, generation: 0, opening: None, tracker: tracker.clone() };
+            Keeping { places, client, out, publish, generation: 0, opening: None, tracker: tracker.clone() };
         tracker.spawn(task.run(inbox));
         Self { orders, state }
     }
@@ -92,22 +92,22 @@ impl Keeper {
         let failed = match (failed, &*self.state.borrow()) {
             (Some(failed), _) => Some(failed),
             // It was not to be had when somebody else tried; that may have changed.
-            (None, State::Down { generation, .. }) => Some(*generation),
-            (None, State::Up(_) | State::Seeking) => None,
+            (None, LinkState::Down { generation, .. }) => Some(*generation),
+            (None, LinkState::Up(_) | LinkState::Seeking) => None,
         };
         if let Some(generation) = failed {
             let _ = self.orders.send(Order::Lost { generation }).await;
         }
         let passed = |generation: u64| failed.is_none_or(|failed| generation > failed);
         let settled = self.state.wait_for(|state| match state {
-            State::Seeking => false,
-            State::Up(link) => passed(link.generation),
-            State::Down { generation, .. } => passed(*generation),
+            LinkState::Seeking => false,
+            LinkState::Up(link) => passed(link.generation),
+            LinkState::Down { generation, .. } => passed(*generation),
         });
         match settled.await.as_deref() {
-            Ok(State::Up(link)) => Ok(link.clone()),
-            Ok(State::Down { why, .. }) => Err(why.clone()),
-            Ok(State::Seeking) | Err(_) => Err("the bridge is ending".into()),
+            Ok(LinkState::Up(link)) => Ok(link.clone()),
+            Ok(LinkState::Down { why, .. }) => Err(why.clone()),
+            Ok(LinkState::Seeking) | Err(_) => Err("the bridge is ending".into()),
         }
     }
 }
@@ -118,17 +118,17 @@ struct Opening {
     ready: Option<Message>,
 }
 
-struct Task {
+struct Keeping {
     places: Places,
     client: String,
     out: Out,
-    publish: watch::Sender<State>,
+    publish: watch::Sender<LinkState>,
     generation: u64,
     opening: Option<Opening>,
     tracker: TaskTracker,
 }
 
-impl Task {
+impl Keeping {
     async fn run(mut self, mut inbox: mpsc::Receiver<Order>) {
         self.seek().await;
         while let Some(order) = inbox.recv().await {
@@ -156,17 +156,17 @@ impl Task {
 
     /// Finds the hub and repeats the opening there.
     async fn seek(&mut self) {
-        self.publish.send_replace(State::Seeking);
+        self.publish.send_replace(LinkState::Seeking);
         self.generation += 1;
         let found = match hub::arrive(&self.places, &self.client).await {
             Ok(endpoint) => self.reopen(endpoint).await,
             Err(error) => Err(format!("the hub cannot be reached: {error:#}")),
         };
         let state = match found {
-            Ok(link) => State::Up(Arc::new(link)),
+            Ok(link) => LinkState::Up(Arc::new(link)),
             Err(why) => {
                 tracing::warn!("{why}");
-                State::Down { generation: self.generation, why }
+                LinkState::Down { generation: self.generation, why }
             }
         };
         self.publish.send_replace(state);
@@ -187,12 +187,12 @@ impl Task {
         self.opening = None;
         let mut why = String::new();
         for _ in 0..OPENING_TRIES {
-            if !matches!(*self.publish.borrow(), State::Up(_)) {
+            if !matches!(*self.publish.borrow(), LinkState::Up(_)) {
                 self.seek().await;
             }
             let state = self.publish.borrow().clone();
             why = match state {
-                State::Up(link) => match exchange(&link, &message, &self.out).await {
+                LinkState::Up(link) => match exchange(&link, &message, &self.out).await {
                     Outcome::Done(reply) => return self.opened(&link, message, reply),
                     Outcome::Unknown(why) => return write(&self.out, &refused(id, why)).await,
                     Outcome::NotExecuted(why) => {
@@ -200,8 +200,8 @@ impl Task {
                         why
                     }
                 },
-                State::Down { why, .. } => return write(&self.out, &refused(id, why)).await,
-                State::Seeking => continue,
+                LinkState::Down { why, .. } => return write(&self.out, &refused(id, why)).await,
+                LinkState::Seeking => continue,
             };
         }
         write(&self.out, &refused(id, format!("the hub comes and goes: {why}"))).await;
@@ -211,7 +211,7 @@ impl Task {
         let Some(revision) = agreed(&reply) else { return };
         self.generation += 1;
         self.opening = Some(Opening { initialize, ready: None });
-        self.publish.send_replace(State::Up(Arc::new(Link {
+        self.publish.send_replace(LinkState::Up(Arc::new(Link {
             generation: self.generation,
             endpoint: link.endpoint.clone(),
             session: reply.session,
@@ -223,7 +223,7 @@ impl Task {
     fn listen(&self) {
         let ready = self.opening.as_ref().is_some_and(|opening| opening.ready.is_some());
         let state = self.publish.borrow().clone();
-        let State::Up(link) = state else { return };
+        let LinkState::Up(link) = state else { return };
         if !ready || link.session.is_none() {
             return;
         }
@@ -231,7 +231,7 @@ impl Task {
         self.tracker.spawn(async move {
             let generation = link.generation;
             let gone =
-                state.wait_for(|state| !matches!(state, State::Up(link) if link.generation == generation));
+                state.wait_for(|state| !matches!(state, LinkState::Up(link) if link.generation == generation));
             tokio::select! {
                 _ = hear(&link, &out) => {}
                 _ = gone => {}
@@ -241,7 +241,7 @@ impl Task {
 
     async fn farewell(&self) {
         let state = self.publish.borrow().clone();
-        let State::Up(link) = state else { return };
+        let LinkState::Up(link) = state else { return };
         if link.session.is_some() {
             let session = headers::of_session(&link);
             let ended = link.endpoint.end(&session);

@@ -42,7 +42,7 @@ struct Stays {
 }
 
 #[derive(Debug, Serialize)]
-struct Answer {
+struct LeaveReport {
     #[serde(flatten)]
     departure: Departure,
     start_at_login_removed: bool,
@@ -57,7 +57,7 @@ pub(crate) async fn run(places: &Places, dry_run: bool, json: bool) -> anyhow::R
         Err(error) => (false, Some(format!("Start at login could not be switched off: {error}"))),
     };
     let failed = !departure.troubles.is_empty() || trouble.is_some();
-    let answer = Answer { departure, start_at_login_removed, stays: stays(places).await? };
+    let answer = LeaveReport { departure, start_at_login_removed, stays: stays(places).await? };
     match json {
         true => say_json(&answer)?,
         false => show(&answer, dry_run),
@@ -66,7 +66,7 @@ pub(crate) async fn run(places: &Places, dry_run: bool, json: bool) -> anyhow::R
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn show(answer: &Answer, dry_run: bool) {
+fn show(answer: &LeaveReport, dry_run: bool) {
     for change in &answer.departure.changes {
         tell(change, dry_run, "Took our entry out of");
     }

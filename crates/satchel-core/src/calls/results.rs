@@ -28,10 +28,10 @@ const SEARCHED: usize = 5;
 
 /// The results kept.
 #[derive(Debug, Default)]
-pub struct Results(Mutex<VecDeque<Kept>>);
+pub struct Results(Mutex<VecDeque<KeptResult>>);
 
 #[derive(Debug)]
-struct Kept {
+struct KeptResult {
     id: String,
     client: String,
     text: Arc<str>,
@@ -135,7 +135,7 @@ impl Results {
 }
 
 impl Results {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Kept>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<KeptResult>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -148,8 +148,8 @@ impl Results {
         let id = URL_SAFE_NO_PAD.encode(random);
         let text = text[..text.floor_char_boundary(KEPT_BYTES)].into();
         let mut kept = self.lock();
-        kept.push_back(Kept { id: id.clone(), client: client.to_owned(), text, since: Instant::now() });
-        let too_much = |kept: &VecDeque<Kept>| {
+        kept.push_back(KeptResult { id: id.clone(), client: client.to_owned(), text, since: Instant::now() });
+        let too_much = |kept: &VecDeque<KeptResult>| {
             kept.len() > KEPT || kept.iter().map(|one| one.text.len()).sum::<usize>() > KEPT_BYTES
         };
         while kept.len() > 1 && too_much(&kept) {

@@ -25,11 +25,11 @@ pub struct Slots(Arc<Shared>);
 struct Shared {
     most: usize,
     least: usize,
-    state: Mutex<State>,
+    state: Mutex<Queues>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Queues {
     taken: usize,
     of: HashMap<Arc<str>, usize>,
     waiting: VecDeque<Waiting>,
@@ -94,12 +94,12 @@ impl Slots {
         self.0.most.saturating_sub(self.state().taken)
     }
 
-    fn has_room(&self, state: &State, client: &str) -> bool {
+    fn has_room(&self, state: &Queues, client: &str) -> bool {
         let own = state.of.get(client).copied().unwrap_or(0);
         own < self.0.least || state.taken < self.0.most && state.waiting.is_empty()
     }
 
-    fn given(&self, state: &mut State, client: &Arc<str>) -> Slot {
+    fn given(&self, state: &mut Queues, client: &Arc<str>) -> Slot {
         state.taken += 1;
         *state.of.entry(client.clone()).or_default() += 1;
         Slot { slots: self.clone(), client: client.clone() }
@@ -125,7 +125,7 @@ impl Slots {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Queues> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

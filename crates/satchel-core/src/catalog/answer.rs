@@ -8,11 +8,11 @@ use super::{Aids, Catalog, ToolEntry, search, tokens};
 use crate::model::ServerName;
 
 /// How much is told of the first tools, and of all after them.
-const STEPS: [Step; 4] = [
-    Step { tools: 1, description: 130, signature: 320 },
-    Step { tools: 3, description: 66, signature: 105 },
-    Step { tools: 6, description: 40, signature: 56 },
-    Step { tools: usize::MAX, description: 0, signature: 56 },
+const STEPS: [DetailLevel; 4] = [
+    DetailLevel { tools: 1, description: 130, signature: 320 },
+    DetailLevel { tools: 3, description: 66, signature: 105 },
+    DetailLevel { tools: 6, description: 40, signature: 56 },
+    DetailLevel { tools: usize::MAX, description: 0, signature: 56 },
 ];
 /// A schema that a signature cannot stand for comes along with the first tools, up to so many tokens.
 const SCHEMA: usize = 800;
@@ -28,7 +28,7 @@ const FEW: usize = 5;
 
 /// Of the tools up to a place: characters of the description, bytes of the signature. What must be given is always in
 /// the signature.
-struct Step {
+struct DetailLevel {
     tools: usize,
     description: usize,
     signature: usize,

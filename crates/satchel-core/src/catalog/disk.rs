@@ -15,7 +15,7 @@ use crate::files;
 const FORMAT: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct OfferFile {
     format: u32,
     setup: String,
     title: Option<String>,
@@ -44,7 +44,7 @@ struct Stored {
 /// from the server again.
 pub fn write(path: &Path, offer: &Offer, pinned: bool) -> std::io::Result<()> {
     let raws = |entries: &[ResourceEntry]| entries.iter().map(|entry| entry.raw.clone()).collect();
-    let stored = Stored {
+    let stored = OfferFile {
         format: FORMAT,
         setup: offer.setup.clone(),
         title: offer.title.clone(),
@@ -82,7 +82,7 @@ pub fn read(path: &Path) -> Result<Option<Kept>, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
-    match serde_json::from_slice::<Stored>(&bytes) {
+    match serde_json::from_slice::<OfferFile>(&bytes) {
         Ok(stored) if stored.format == FORMAT => {
             let pinned = stored.pinned;
             Ok(Some(Kept { offer: offer(stored), pinned }))
@@ -99,7 +99,7 @@ pub fn read(path: &Path) -> Result<Option<Kept>, String> {
     }
 }
 
-fn offer(stored: Stored) -> Offer {
+fn offer(stored: OfferFile) -> Offer {
     let entries = |raws: Vec<Box<Raw>>, key: &str| {
         let entry = |raw: Box<Raw>| Some(ResourceEntry { uri: RawObject::parse(&raw).ok()?.text(key)?, raw });
         raws.into_iter().filter_map(entry).collect()

@@ -64,19 +64,19 @@ impl List {
 }
 
 /// A list, or where it will be when somebody has written it.
-type Place = Arc<OnceLock<Arc<List>>>;
+type ListCell = Arc<OnceLock<Arc<List>>>;
 /// What stands for the items of one list of a server, or of all.
 type Mark = (Option<ServerName>, &'static str, u64);
 
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     /// The one asked for last first.
-    made: Mutex<VecDeque<(Asked, Place)>>,
+    made: Mutex<VecDeque<(Asked, ListCell)>>,
     marks: Mutex<Vec<Mark>>,
 }
 
 impl Lists {
-    fn place(&self, asked: &Asked) -> Place {
+    fn place(&self, asked: &Asked) -> ListCell {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let known = made.iter().position(|(known, _)| known == asked).and_then(|at| made.remove(at));
         let (asked, place) = known.unwrap_or_else(|| (asked.clone(), Arc::default()));

@@ -44,7 +44,7 @@ struct Held {
 }
 
 #[derive(Serialize, Deserialize, Default)]
-struct Stored {
+struct TokenFile {
     clients: BTreeMap<String, Vec<String>>,
 }
 
@@ -53,8 +53,8 @@ impl Tokens {
     pub fn open(data: &Path) -> (Self, Option<String>) {
         let file = data.join("clients.json");
         let read = match std::fs::read(&file) {
-            Ok(bytes) => serde_json::from_slice::<Stored>(&bytes).map_err(std::io::Error::from),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Stored::default()),
+            Ok(bytes) => serde_json::from_slice::<TokenFile>(&bytes).map_err(std::io::Error::from),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(TokenFile::default()),
             Err(error) => Err(error),
         };
         let (stored, trouble) = match read {
@@ -68,7 +68,7 @@ impl Tokens {
                 let trouble = format!(
                     "the list of clients was damaged ({error}) and {place}; connect each client again"
                 );
-                (Stored::default(), Some(trouble))
+                (TokenFile::default(), Some(trouble))
             }
         };
         let hash = |text: &String| -> Option<Hash> { URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok() };
@@ -150,7 +150,7 @@ impl Tokens {
 
     fn write(&self, kept: &BTreeMap<String, Vec<Hash>>) -> Result<(), TokenError> {
         let text = |all: &Vec<Hash>| all.iter().map(|hash| URL_SAFE_NO_PAD.encode(hash)).collect();
-        let stored = Stored { clients: kept.iter().map(|(id, all)| (id.clone(), text(all))).collect() };
+        let stored = TokenFile { clients: kept.iter().map(|(id, all)| (id.clone(), text(all))).collect() };
         serde_json::to_vec_pretty(&stored)
             .map_err(std::io::Error::from)
             .and_then(|bytes| files::replace(&self.file, &bytes))

@@ -195,7 +195,7 @@ impl Config {
         if text.trim().is_empty() {
             return Ok(Self { text: written.to_owned(), ..Self::default() });
         }
-        let reader = Reader { text };
+        let reader = ConfigReader { text };
         // Syntax first: the whole document, so that the error has the place where reading stopped.
         let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
         let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
@@ -461,14 +461,14 @@ fn changed(text: &str, way: &mut Vec<String>, old: &Value, new: &Value) -> Resul
 }
 
 /// Keeps the text at hand, to turn a place in it into line and column.
-struct Reader<'a> {
+struct ConfigReader<'a> {
     text: &'a str,
 }
 
 type Fields<'a> = Vec<(String, &'a Raw)>;
 type Servers = (BTreeMap<ServerName, ServerConfig>, BTreeMap<String, ConfigError>);
 
-impl<'a> Reader<'a> {
+impl<'a> ConfigReader<'a> {
     /// Other programs call the block otherwise; nobody wants a file in which it is overlooked.
     fn has_its_block(&self, root: &Fields<'a>) -> Result<(), ConfigError> {
         if root.iter().any(|(key, _)| key == SERVERS) {

@@ -20,7 +20,7 @@ const DEPTH: usize = 200;
 const NODES: usize = 500_000;
 
 pub(super) fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
-    let mut reader = Reader::new(text);
+    let mut reader = YamlReader::new(text);
     let mut root = None;
     loop {
         let Some(next) = reader.parser.next_event() else { return Ok(root) };
@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
     }
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     text: &'a str,
     /// Where every character begins, since the parser counts characters.
     offsets: Vec<usize>,
@@ -43,7 +43,7 @@ struct Reader<'a> {
     nodes: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> YamlReader<'a> {
     fn new(text: &'a str) -> Self {
         let offsets = text.char_indices().map(|(offset, _)| offset).chain([text.len()]).collect();
         Self { text, offsets, parser: Parser::new_from_str(text), anchors: BTreeMap::new(), nodes: 0 }
@@ -348,7 +348,7 @@ fn from_flow(node: &Node, parts: &[Range<usize>], index: usize) -> Range<usize> 
 }
 
 /// An entry of a container as it stands in the text.
-struct Entry<'a> {
+struct YamlEntry<'a> {
     name: Option<&'a str>,
     /// The key, or the value of a list item.
     start: usize,
@@ -356,7 +356,7 @@ struct Entry<'a> {
     in_list: bool,
 }
 
-impl Entry<'_> {
+impl YamlEntry<'_> {
     /// The key, or the dash of a list item.
     fn start(&self, text: &str) -> usize {
         if !self.in_list {
@@ -366,14 +366,14 @@ impl Entry<'_> {
     }
 }
 
-fn items<'a>(node: &'a Node, spot: &Spot<'_>) -> Result<Vec<Entry<'a>>, EditError> {
+fn items<'a>(node: &'a Node, spot: &Spot<'_>) -> Result<Vec<YamlEntry<'a>>, EditError> {
     if node.shared {
         return Err(shared(spot.container));
     }
     match (&node.kind, spot.list) {
         (Kind::Map(members), None) => Ok(members
             .iter()
-            .map(|member| Entry {
+            .map(|member| YamlEntry {
                 name: Some(&member.key),
                 start: member.key_range.start,
                 value: member.value.range.clone(),
@@ -382,7 +382,7 @@ fn items<'a>(node: &'a Node, spot: &Spot<'_>) -> Result<Vec<Entry<'a>>, EditErro
             .collect()),
         (Kind::List(items), Some(field)) => Ok(items
             .iter()
-            .map(|item| Entry {
+            .map(|item| YamlEntry {
                 name: item.text_of(field),
                 start: item.range.start,
                 value: item.range.clone(),

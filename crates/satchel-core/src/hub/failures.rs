@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct FailureFile {
     setup: String,
     failure: LastFailure,
 }
@@ -25,13 +25,13 @@ impl Hub {
 
     /// What went wrong in the run before. A file that cannot be read says nothing.
     pub(super) fn kept_failure(&self, name: &ServerName, setup: &str) -> Option<LastFailure> {
-        let kept: Kept = serde_json::from_slice(&std::fs::read(self.failure_file(name)).ok()?).ok()?;
+        let kept: FailureFile = serde_json::from_slice(&std::fs::read(self.failure_file(name)).ok()?).ok()?;
         (kept.setup == setup).then_some(kept.failure)
     }
 
     pub(super) async fn keep_failure(&self, name: &ServerName, setup: &str, failure: Option<LastFailure>) {
         let path = self.failure_file(name);
-        let kept = failure.map(|failure| Kept { setup: setup.to_owned(), failure });
+        let kept = failure.map(|failure| FailureFile { setup: setup.to_owned(), failure });
         let written = tokio::task::spawn_blocking(move || match kept {
             Some(kept) => files::replace(&path, &serde_json::to_vec(&kept)?),
             None => match std::fs::remove_file(&path) {

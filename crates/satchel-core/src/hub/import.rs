@@ -66,7 +66,7 @@ struct Cut {
 }
 
 #[derive(Debug, Default)]
-struct Offers {
+struct ImportOffers {
     offers: Vec<Offer>,
     skipped: Vec<Left>,
     troubles: Vec<Left>,
@@ -101,7 +101,7 @@ impl Hub {
         from: &From,
         answers: &BTreeMap<String, Value>,
         environment: &BTreeMap<String, String>,
-    ) -> Result<Offers, Refusal> {
+    ) -> Result<ImportOffers, Refusal> {
         let machine = Machine::here(environment);
         let mut offers = self.offers_on(&machine, from, answers)?;
         for offer in &mut offers.offers {
@@ -115,7 +115,7 @@ impl Hub {
         machine: &Machine,
         from: &From,
         answers: &BTreeMap<String, Value>,
-    ) -> Result<Offers, Refusal> {
+    ) -> Result<ImportOffers, Refusal> {
         match from {
             From::Everywhere { project } => {
                 let of_user = table::clients().iter().flat_map(|client| Source::of_user(client, machine));
@@ -141,9 +141,9 @@ impl Hub {
         }
     }
 
-    fn in_sources(&self, sources: Vec<Source>) -> Offers {
+    fn in_sources(&self, sources: Vec<Source>) -> ImportOffers {
         let ourselves = self.ourselves();
-        let (mut found, mut offers) = (Vec::new(), Offers::default());
+        let (mut found, mut offers) = (Vec::new(), ImportOffers::default());
         let mut read = BTreeSet::new();
         for source in sources {
             let place = format!("{}: {}", source.client.id, source.path.display());
@@ -204,7 +204,7 @@ impl Hub {
         candidates.into_iter().map(offer).collect()
     }
 
-    fn in_text(&self, text: &str, answers: &BTreeMap<String, Value>) -> Result<Offers, Refusal> {
+    fn in_text(&self, text: &str, answers: &BTreeMap<String, Value>) -> Result<ImportOffers, Refusal> {
         if let Ok(document) = serde_json::from_str::<Value>(text)
             && let Ok(document) = ServerDocument::read(&document)
         {
@@ -221,10 +221,10 @@ impl Hub {
         };
         let found = servers.into_iter().map(|server| (origin(&server), server)).collect();
         let left = |one: import::Skipped| Left { place: one.name, reason: skipped_because(&one.reason) };
-        Ok(Offers {
+        Ok(ImportOffers {
             offers: self.offered(found, answers),
             skipped: skipped.into_iter().map(left).collect(),
-            ..Offers::default()
+            ..ImportOffers::default()
         })
     }
 
@@ -233,7 +233,7 @@ impl Hub {
         path: &Path,
         answers: &BTreeMap<String, Value>,
         machine: &Machine,
-    ) -> Result<Offers, Refusal> {
+    ) -> Result<ImportOffers, Refusal> {
         let unreadable =
             |why: String| Refusal::new(Code::Unreadable, format!("{}: {why}", path.display()), "");
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -263,7 +263,7 @@ impl Hub {
         &self,
         document: &ServerDocument,
         answers: &BTreeMap<String, Value>,
-    ) -> Result<Offers, Refusal> {
+    ) -> Result<ImportOffers, Refusal> {
         let wrong = |message: String| Refusal::new(Code::BadDescription, message, "");
         let remotes = (0..document.remotes.len()).map(Choice::Remote);
         let packages = (0..document.packages.len()).map(Choice::Package);
@@ -286,7 +286,7 @@ impl Hub {
         refuse_risks(&name, &server, answers)?;
         let origin = Origin { client: "pasted".into(), path: PathBuf::new(), scope: "pasted".into(), name };
         let mut offers =
-            Offers { offers: self.offered(vec![(origin, server)], answers), ..Offers::default() };
+            ImportOffers { offers: self.offered(vec![(origin, server)], answers), ..ImportOffers::default() };
         let needs: Vec<Need> = plan
             .prompts
             .iter()
@@ -309,7 +309,7 @@ impl Hub {
         bytes: Vec<u8>,
         answers: &BTreeMap<String, Value>,
         machine: &Machine,
-    ) -> Result<Offers, Refusal> {
+    ) -> Result<ImportOffers, Refusal> {
         let refused = |error: bundle::BundleError| Refusal::new(Code::BadBundle, error.to_string(), "");
         let (manifest, signature) = bundle::look(&bytes).map_err(refused)?;
         let directory = self.bundle_directory(&manifest);
@@ -322,7 +322,7 @@ impl Hub {
             name: manifest.name.clone(),
         };
         let mut offers =
-            Offers { offers: self.offered(vec![(origin, server)], answers), ..Offers::default() };
+            ImportOffers { offers: self.offered(vec![(origin, server)], answers), ..ImportOffers::default() };
         for offer in &mut offers.offers {
             offer.needs.clone_from(&needs);
             offer.warnings.clear();

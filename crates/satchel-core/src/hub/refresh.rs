@@ -56,7 +56,7 @@ pub(super) fn follow(
     end: CancellationToken,
 ) {
     let reader =
-        Reader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup: setup.clone() };
+        ListReader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup: setup.clone() };
     let ended = end.clone();
     hub.inner.life.spawn(async move {
         let reading = kept("reading lists", || {
@@ -143,7 +143,7 @@ impl Hub {
         let Some((link, hello)) = upstream.seen().connected else { return };
         let setup = self.offers().get(name).map(|known| known.setup.clone());
         let Some(setup) = setup else { return };
-        let reader = Reader { hub: self.clone(), name: name.clone(), upstream: upstream.clone(), setup };
+        let reader = ListReader { hub: self.clone(), name: name.clone(), upstream: upstream.clone(), setup };
         upstream.dirty().mark(Dirty::bit("tools"));
         let reading = upstream.dirty().take();
         if let Err((failed, error)) = reader.read(&link, &hello, reading).await {
@@ -154,14 +154,14 @@ impl Hub {
 }
 
 #[derive(Clone)]
-struct Reader {
+struct ListReader {
     hub: Hub,
     name: ServerName,
     upstream: Upstream,
     setup: String,
 }
 
-impl Reader {
+impl ListReader {
     async fn run(self) {
         let (mut breaker, mut pace) = (Breaker::new(DISCOVERY), Pace::default());
         loop {

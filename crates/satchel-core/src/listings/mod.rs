@@ -49,7 +49,7 @@ pub struct Registry {
 #[derive(Debug)]
 pub struct Listings {
     directory: PathBuf,
-    kept: Mutex<BTreeMap<String, Kept>>,
+    kept: Mutex<BTreeMap<String, KnownRegistry>>,
     /// What was made of it last.
     shelf: Mutex<Option<Arc<Shelf>>>,
     /// Installed servers that their registry has deleted, by their name here, and why.
@@ -60,7 +60,7 @@ pub struct Listings {
 
 /// What is known of one registry, and how the last reading ended.
 #[derive(Debug, Clone, Default)]
-pub struct Kept {
+pub struct KnownRegistry {
     /// What is known.
     pub known: Arc<Known>,
     /// Why the last reading was in vain.
@@ -71,7 +71,7 @@ pub struct Kept {
     pub reading: bool,
 }
 
-impl Kept {
+impl KnownRegistry {
     /// Is it time to ask? `waits`: somebody asks for it now, and would rather try again.
     fn is_due(&self, now_ms: u64, waits: bool) -> bool {
         let since = |ms: u64| now_ms.abs_diff(ms);
@@ -97,7 +97,7 @@ impl Listings {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, KnownRegistry>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -106,12 +106,12 @@ impl Listings {
     }
 
     /// What is known of this registry. Reads its file where that was not done yet.
-    pub fn of(&self, url: &Url) -> Kept {
+    pub fn of(&self, url: &Url) -> KnownRegistry {
         if let Some(kept) = self.kept().get(key(url)) {
             return kept.clone();
         }
         let known = Arc::new(Known::load(&self.file(url), key(url)));
-        let kept = Kept { known, ..Kept::default() };
+        let kept = KnownRegistry { known, ..KnownRegistry::default() };
         self.kept().entry(key(url).to_owned()).or_insert(kept).clone()
     }
 
@@ -200,7 +200,7 @@ impl Listings {
         {
             tracing::warn!(%error, "cannot keep what a registry told");
         }
-        let kept = Kept { known: after.unwrap_or(known), trouble, tried_ms: now(), reading: false };
+        let kept = KnownRegistry { known: after.unwrap_or(known), trouble, tried_ms: now(), reading: false };
         self.kept().insert(key(&registry.url).to_owned(), kept);
         news
     }
@@ -246,15 +246,15 @@ mod tests {
         let read = |ms| Arc::new(Known { complete_ms: Some(ms), ..Known::default() });
         let minute = 60 * 1000;
         for (kept, now_ms, waits, due) in [
-            (Kept::default(), 0, false, true),
-            (Kept { known: read(0), ..Kept::default() }, 59 * minute, true, false),
-            (Kept { known: read(0), ..Kept::default() }, 61 * minute, false, true),
+            (KnownRegistry::default(), 0, false, true),
+            (KnownRegistry { known: read(0), ..KnownRegistry::default() }, 59 * minute, true, false),
+            (KnownRegistry { known: read(0), ..KnownRegistry::default() }, 61 * minute, false, true),
             // A clock that was put back does not keep a list from being read for years.
-            (Kept { known: read(600 * minute), ..Kept::default() }, 0, false, true),
-            (Kept { trouble: Some(Fault::NoList), tried_ms: 0, ..Kept::default() }, minute, false, false),
-            (Kept { trouble: Some(Fault::NoList), tried_ms: 0, ..Kept::default() }, minute, true, true),
-            (Kept { trouble: Some(Fault::NoList), tried_ms: 0, ..Kept::default() }, 6 * minute, false, true),
-            (Kept { trouble: Some(Fault::Busy(600)), tried_ms: 0, ..Kept::default() }, minute, true, false),
+            (KnownRegistry { known: read(600 * minute), ..KnownRegistry::default() }, 0, false, true),
+            (KnownRegistry { trouble: Some(Fault::NoList), tried_ms: 0, ..KnownRegistry::default() }, minute, false, false),
+            (KnownRegistry { trouble: Some(Fault::NoList), tried_ms: 0, ..KnownRegistry::default() }, minute, true, true),
+            (KnownRegistry { trouble: Some(Fault::NoList), tried_ms: 0, ..KnownRegistry::default() }, 6 * minute, false, true),
+            (KnownRegistry { trouble: Some(Fault::Busy(600)), tried_ms: 0, ..KnownRegistry::default() }, minute, true, false),
         ] {
             assert_eq!(kept.is_due(now_ms, waits), due, "{kept:?}");
         }

@@ -63,21 +63,21 @@ const SPARE: usize = 5_000;
 
 /// The vectors, and who gives them. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Meanings(Arc<Shared>);
+pub struct Meanings(Arc<Embedder>);
 
 #[derive(Debug)]
-struct Shared {
+struct Embedder {
     places: Places,
     /// For one command: nothing is computed that it does not ask for.
     passive: bool,
     config: watch::Receiver<Arc<Config>>,
     catalog: watch::Receiver<Catalog>,
     end: CancellationToken,
-    known: Mutex<Known>,
+    known: Mutex<KnownVector>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownVector {
     giver: Option<Giver>,
     vectors: Arc<Vectors>,
     queries: VecDeque<(String, Vec<Vec<f32>>)>,
@@ -92,17 +92,17 @@ enum Giver {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Origin {
+struct VectorOrigin {
     /// Empty for the built-in model.
     url: String,
     model: String,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct VectorFile {
     format: u32,
     #[serde(flatten)]
-    origin: Origin,
+    origin: VectorOrigin,
     /// The number of a text, and its vector in base64.
     vectors: Vec<(u64, String)>,
 }
@@ -120,13 +120,13 @@ impl Giver {
     }
 
     /// Where its vectors are from: others are of no use to it.
-    fn origin(&self) -> Origin {
+    fn origin(&self) -> VectorOrigin {
         match self {
             Self::Named(EmbeddingSource { url, model }, _) => {
-                Origin { url: url.clone(), model: model.clone() }
+                VectorOrigin { url: url.clone(), model: model.clone() }
             }
             Self::BuiltIn(sentences) => {
-                Origin { url: String::new(), model: format!("{} {:016x}", sentences::NAME, sentences.id) }
+                VectorOrigin { url: String::new(), model: format!("{} {:016x}", sentences::NAME, sentences.id) }
             }
         }
     }
@@ -178,15 +178,15 @@ impl Meanings {
         catalog: watch::Receiver<Catalog>,
         end: CancellationToken,
     ) -> Self {
-        Self(Arc::new(Shared { places, passive, config, catalog, end, known: Mutex::default() }))
+        Self(Arc::new(Embedder { places, passive, config, catalog, end, known: Mutex::default() }))
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownVector> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl KnownVector {
     fn failed(&mut self, error: &EmbedError) {
         tracing::debug!(%error, "searches go by words alone");
         // The built-in model may have been read meanwhile, and nobody waits for it for long.
@@ -199,7 +199,7 @@ impl Known {
         self.not_before.is_some_and(|moment| moment > Instant::now())
     }
 
-    fn origin(&self) -> Option<Origin> {
+    fn origin(&self) -> Option<VectorOrigin> {
         self.giver.as_ref().map(Giver::origin)
     }
 }
@@ -305,7 +305,7 @@ impl Meanings {
             }
             None => Vectors::default(),
         };
-        *self.known() = Known { giver, vectors: Arc::new(vectors), ..Known::default() };
+        *self.known() = KnownVector { giver, vectors: Arc::new(vectors), ..KnownVector::default() };
     }
 
     /// False where something is left to be asked for.
@@ -386,10 +386,10 @@ impl Meanings {
 }
 
 /// What was kept of this origin. What cannot be read is made anew: it is nobody's work.
-fn read(path: &Path, origin: &Origin) -> Vectors {
+fn read(path: &Path, origin: &VectorOrigin) -> Vectors {
     let mut vectors = Vectors::default();
-    let stored = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
-    let is_its = |stored: &Stored| stored.format == FORMAT && stored.origin == *origin;
+    let stored = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<VectorFile>(&bytes).ok());
+    let is_its = |stored: &VectorFile| stored.format == FORMAT && stored.origin == *origin;
     for (number, text) in stored.filter(is_its).into_iter().flat_map(|stored| stored.vectors) {
         let bytes = BASE64_STANDARD.decode(text).unwrap_or_default();
         Vector::from_bytes(&bytes).into_iter().for_each(|vector| vectors.put(number, vector));
@@ -397,11 +397,11 @@ fn read(path: &Path, origin: &Origin) -> Vectors {
     vectors
 }
 
-fn write(path: &Path, origin: Origin, vectors: &Vectors) -> std::io::Result<()> {
+fn write(path: &Path, origin: VectorOrigin, vectors: &Vectors) -> std::io::Result<()> {
     let coded = |(number, vector): (u64, &Vector)| (number, BASE64_STANDARD.encode(vector.to_bytes()));
     let mut vectors: Vec<(u64, String)> = vectors.all().map(coded).collect();
     vectors.sort_unstable();
-    files::replace(path, &serde_json::to_vec(&Stored { format: FORMAT, origin, vectors })?)
+    files::replace(path, &serde_json::to_vec(&VectorFile { format: FORMAT, origin, vectors })?)
 }
 
 #[cfg(test)]
@@ -412,7 +412,7 @@ mod tests {
     fn vectors_come_back_for_the_source_they_are_from_and_for_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("vectors.json");
-        let origin = |model: &str| Origin { url: "http://x".into(), model: model.into() };
+        let origin = |model: &str| VectorOrigin { url: "http://x".into(), model: model.into() };
         let vector = Vector::of(&[3.0, 4.0]).unwrap();
         let mut vectors = Vectors::default();
         vectors.put(7, vector.clone());

@@ -84,7 +84,7 @@ impl Searcher {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct HabitFile {
     format: u32,
     #[serde(flatten)]
     habits: Habits,
@@ -160,7 +160,7 @@ impl Learning {
         if !self.unwritten.swap(false, Ordering::AcqRel) {
             return;
         }
-        let stored = Stored { format: FORMAT, habits: Habits::clone(&self.habits()) };
+        let stored = HabitFile { format: FORMAT, habits: Habits::clone(&self.habits()) };
         let written = serde_json::to_vec(&stored)
             .map_err(Into::into)
             .and_then(|bytes| files::replace(&self.path, &bytes));
@@ -192,7 +192,7 @@ fn read(path: &Path) -> Result<Habits, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Habits::default()),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
-    match serde_json::from_slice::<Stored>(&bytes) {
+    match serde_json::from_slice::<HabitFile>(&bytes) {
         Ok(stored) if stored.format == FORMAT => Ok(stored.habits.checked()),
         // Another version's; it is learned anew.
         Ok(_) => Ok(Habits::default()),

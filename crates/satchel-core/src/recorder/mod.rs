@@ -100,7 +100,7 @@ pub struct Recorder(Arc<Shared>);
 struct Shared {
     settings: Settings,
     outbox: Outbox,
-    asked: mpsc::Sender<Asked>,
+    asked: mpsc::Sender<Order>,
     sessions: AtomicU64,
     /// Where somebody collects traces.
     spans: OnceLock<mpsc::Sender<CallSpan>>,
@@ -117,12 +117,12 @@ struct Shared {
 #[derive(Debug)]
 pub struct Mailbox {
     events: mpsc::Receiver<(Event, Weight)>,
-    asked: mpsc::Receiver<Asked>,
+    asked: mpsc::Receiver<Order>,
 }
 
 /// What the task is asked to do, with everything that came before.
 #[derive(Debug)]
-enum Asked {
+enum Order {
     /// Write and count it, then answer.
     Flush(oneshot::Sender<()>),
     /// Write it, then answer.

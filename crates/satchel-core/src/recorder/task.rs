@@ -9,7 +9,7 @@ use std::{
 
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{Asked, FLUSHING, Health, Mailbox, Recorder, calendar::Calendar};
+use super::{Order, FLUSHING, Health, Mailbox, Recorder, calendar::Calendar};
 use crate::{
     catalog::tokens,
     clock::now_ms,
@@ -36,7 +36,7 @@ const LAST_COUNTING: Duration = Duration::from_millis(1500);
 pub(super) async fn run(recorder: Recorder, mailbox: Mailbox) {
     let store = recorder.open_store().await;
     let (now, passive) = (Instant::now(), recorder.0.settings.passive);
-    Task {
+    Writer {
         recorder,
         mailbox,
         came: Came::default(),
@@ -52,13 +52,13 @@ pub(super) async fn run(recorder: Recorder, mailbox: Mailbox) {
     .await;
 }
 
-struct Task {
+struct Writer {
     recorder: Recorder,
     mailbox: Mailbox,
     /// What was taken from it, and waits for company.
     came: Came,
     /// What was asked for while texts were counted, and waits for that.
-    postponed: Vec<Asked>,
+    postponed: Vec<Order>,
     /// Gone where the ledger cannot be used; then everything is lost, and said so.
     store: Option<Store>,
     count_at: Option<Instant>,
@@ -73,7 +73,7 @@ struct Task {
 #[derive(Default)]
 struct Came {
     events: Vec<Event>,
-    asked: Vec<Asked>,
+    asked: Vec<Order>,
 }
 
 /// What woke the task.
@@ -133,7 +133,7 @@ impl Mailbox {
     }
 }
 
-impl Task {
+impl Writer {
     async fn run(mut self) {
         loop {
             match self.wait().await {
@@ -168,14 +168,14 @@ impl Task {
         let mut others = VecDeque::from(came.asked);
         while let Some(other) = others.pop_front() {
             match other {
-                Asked::Flush(answer) => {
+                Order::Flush(answer) => {
                     self.count_all().await;
                     let _ = answer.send(());
                 }
-                Asked::Write(answer) => {
+                Order::Write(answer) => {
                     let _ = answer.send(());
                 }
-                Asked::Delete(sums, answer) => {
+                Order::Delete(sums, answer) => {
                     let deleted = self.with(move |store| store.delete_history(sums)).await;
                     let _ = answer.send(deleted.unwrap_or(Ok(())));
                 }
@@ -292,10 +292,10 @@ impl Task {
         self.record(came.events).await;
         for asked in came.asked {
             match asked {
-                Asked::Write(answer) => {
+                Order::Write(answer) => {
                     let _ = answer.send(());
                 }
-                later @ (Asked::Flush(_) | Asked::Delete(..)) => self.postponed.push(later),
+                later @ (Order::Flush(_) | Order::Delete(..)) => self.postponed.push(later),
             }
         }
     }
@@ -410,7 +410,7 @@ impl Recorder {
     /// Waits until everything that was called so far is written and counted, or for long enough.
     pub async fn flush(&self) {
         let (answer, flushed) = oneshot::channel();
-        if self.0.asked.send(Asked::Flush(answer)).await.is_ok() {
+        if self.0.asked.send(Order::Flush(answer)).await.is_ok() {
             let _ = tokio::time::timeout(FLUSHING, flushed).await;
         }
     }
@@ -418,7 +418,7 @@ impl Recorder {
     /// Waits until everything that happened so far is written, or for long enough.
     pub async fn written(&self) {
         let (answer, written) = oneshot::channel();
-        if self.0.asked.send(Asked::Write(answer)).await.is_ok() {
+        if self.0.asked.send(Order::Write(answer)).await.is_ok() {
             let _ = tokio::time::timeout(FLUSHING, written).await;
         }
     }
@@ -430,7 +430,7 @@ impl Recorder {
     pub async fn delete_history(&self, sums: bool) -> Result<(), String> {
         let gone = || "the ledger is not open".to_owned();
         let (answer, deleted) = oneshot::channel();
-        self.0.asked.send(Asked::Delete(sums, answer)).await.map_err(|_| gone())?;
+        self.0.asked.send(Order::Delete(sums, answer)).await.map_err(|_| gone())?;
         deleted.await.map_err(|_| gone())?.map_err(|error| error.to_string())
     }
 

@@ -256,10 +256,10 @@ struct Asking<'a> {
 }
 
 /// A word of a command line, and whether it is a credential or has one in it.
-type Word = (String, bool);
+type CommandWord = (String, bool);
 
 impl Asking<'_> {
-    fn append(&mut self, args: &mut Vec<String>, words: Vec<Word>) {
+    fn append(&mut self, args: &mut Vec<String>, words: Vec<CommandWord>) {
         for (word, is_secret) in words {
             self.secret_args.extend(is_secret.then_some(args.len()));
             args.push(word);
@@ -267,7 +267,7 @@ impl Asking<'_> {
     }
 
     /// The words of all arguments that have a value.
-    fn words(&mut self, group: &str, arguments: &[Argument]) -> Vec<Word> {
+    fn words(&mut self, group: &str, arguments: &[Argument]) -> Vec<CommandWord> {
         let mut words = Vec::new();
         for (index, argument) in arguments.iter().enumerate() {
             let id = format!("{group}.{}", label(argument, index));

@@ -100,16 +100,16 @@ pub(super) fn may_escape(byte: u8) -> bool {
 /// All readings of the place `at`, which must be where a character begins.
 pub(super) fn readings(text: &str, at: usize, found: &mut Vec<Reading>) {
     found.clear();
-    Reader { text, from: at, found }.read(at, DEPTH);
+    EscapeReader { text, from: at, found }.read(at, DEPTH);
 }
 
-struct Reader<'a> {
+struct EscapeReader<'a> {
     text: &'a str,
     from: usize,
     found: &'a mut Vec<Reading>,
 }
 
-impl Reader<'_> {
+impl EscapeReader<'_> {
     fn read(&mut self, at: usize, depth: u8) {
         if let Some(c) = self.at(at) {
             self.push(c, at + c.len_utf8());
@@ -213,7 +213,7 @@ impl Reader<'_> {
             let mut after = Vec::new();
             for end in ends {
                 let mut inner = Vec::new();
-                Reader { text: self.text, from: end, found: &mut inner }.read(end, (depth - 1).min(1));
+                EscapeReader { text: self.text, from: end, found: &mut inner }.read(end, (depth - 1).min(1));
                 let fitting = inner.iter().filter(|reading| reading.ascii() == Some(wanted));
                 after.extend(fitting.map(|reading| reading.end));
             }
@@ -269,7 +269,7 @@ impl Reader<'_> {
                 self.decoded(c, end, depth);
                 if depth > 1 && may_escape(c as u8) && c.is_ascii() {
                     let mut inner = Vec::new();
-                    Reader { text: self.text, from: at, found: &mut inner }.read(at, depth - 1);
+                    EscapeReader { text: self.text, from: at, found: &mut inner }.read(at, depth - 1);
                     let of_one = inner.iter().filter(|reading| reading.ascii().is_some());
                     of_one.for_each(|reading| self.add(reading.bytes(), reading.end));
                 }

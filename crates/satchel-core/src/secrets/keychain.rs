@@ -135,20 +135,20 @@ fn platform_store() -> Result<Arc<CredentialStore>, Error> {
 
 /// What an error's own code says, where its system has codes. Texts differ by language; codes do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum ErrorMeaning {
     Locked,
     Absent,
 }
 
 /// Codes of Apple's Security framework and of Windows' Credential Manager.
-fn said(platform: Platform, code: i64) -> Option<Said> {
+fn said(platform: Platform, code: i64) -> Option<ErrorMeaning> {
     match (platform, code) {
         // errSecInteractionNotAllowed (nobody could be asked), errSecUserCanceled, errSecAuthFailed, errSecInteractionRequired.
-        (Platform::MacOs, -25308 | -128 | -25293 | -25315) => Some(Said::Locked),
+        (Platform::MacOs, -25308 | -128 | -25293 | -25315) => Some(ErrorMeaning::Locked),
         // errSecNotAvailable, errSecNoSuchKeychain, errSecInvalidKeychain, errSecNoDefaultKeychain.
-        (Platform::MacOs, -25291 | -25294 | -25295 | -25307) => Some(Said::Absent),
+        (Platform::MacOs, -25291 | -25294 | -25295 | -25307) => Some(ErrorMeaning::Absent),
         // ERROR_NO_SUCH_LOGON_SESSION: started by a service or over the network, without a logon of the user.
-        (Platform::Windows, 1312) => Some(Said::Absent),
+        (Platform::Windows, 1312) => Some(ErrorMeaning::Absent),
         (Platform::MacOs | Platform::Windows | Platform::Linux, _) => None,
     }
 }
@@ -179,8 +179,8 @@ fn classify(error: &Error) -> SecretError {
     let text = cause.map_or_else(|| error.to_string(), ToString::to_string);
     let code = cause.and_then(|cause| code(cause.as_ref()));
     match code.and_then(|code| said(Platform::current(), code)) {
-        Some(Said::Locked) => return SecretError::Locked(text),
-        Some(Said::Absent) => return SecretError::Absent(text),
+        Some(ErrorMeaning::Locked) => return SecretError::Locked(text),
+        Some(ErrorMeaning::Absent) => return SecretError::Absent(text),
         None => {}
     }
     let lower = text.to_lowercase();
@@ -216,14 +216,14 @@ mod tests {
         let check =
             |platform, code, expected| assert_eq!(said(platform, code), expected, "{platform:?} {code}");
         for locked in [-25308, -128, -25293, -25315] {
-            check(Platform::MacOs, locked, Some(Said::Locked));
+            check(Platform::MacOs, locked, Some(ErrorMeaning::Locked));
             check(Platform::Linux, locked, None);
         }
         for absent in [-25291, -25294, -25307] {
-            check(Platform::MacOs, absent, Some(Said::Absent));
+            check(Platform::MacOs, absent, Some(ErrorMeaning::Absent));
         }
         check(Platform::MacOs, -25299, None);
-        check(Platform::Windows, 1312, Some(Said::Absent));
+        check(Platform::Windows, 1312, Some(ErrorMeaning::Absent));
         check(Platform::Windows, 5, None);
     }
 

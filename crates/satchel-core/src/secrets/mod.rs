@@ -140,11 +140,11 @@ struct Index {
 /// The secrets of this user. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Secrets {
-    inner: Arc<Inner>,
+    inner: Arc<Store>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct Store {
     index_file: PathBuf,
     vault_file: PathBuf,
     keychain: Keychain,
@@ -157,7 +157,7 @@ impl Secrets {
     /// The secrets remembered in this data directory. Reads nothing yet, so nothing can fail or ask.
     pub fn open(data: &Path) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(Store {
                 index_file: data.join("secrets.json"),
                 vault_file: data.join("secrets.vault"),
                 keychain: Keychain::default(),
@@ -302,7 +302,7 @@ impl Secrets {
 
     async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Inner) -> Result<T, SecretError> + Send + 'static,
+        work: impl FnOnce(&Store) -> Result<T, SecretError> + Send + 'static,
     ) -> Result<T, SecretError> {
         let inner = self.inner.clone();
         // A keychain may show a dialog and wait for a person; it must not hold up the hub, nor for ever.
@@ -315,7 +315,7 @@ impl Secrets {
     }
 }
 
-impl Inner {
+impl Store {
     fn index(&self) -> Result<Index, SecretError> {
         match std::fs::read(&self.index_file) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_else(|error| self.rebuilt(&error))),

@@ -41,7 +41,7 @@ pub struct Open(Vec<(usize, usize)>);
 
 /// So much of a needle was spelled since `start`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct State {
+struct LineState {
     needle: usize,
     matched: usize,
     start: usize,
@@ -91,10 +91,10 @@ impl Redactor {
             // The end of the line may be one of the secret's own.
             let rest = &self.needles[needle].text.reveal()[matched..];
             let own = ["\r\n", "\n"].iter().find(|end| rest.starts_with(**end)).map_or(0, |end| end.len());
-            State { needle, matched: matched + own, start: 0, carried: true }
+            LineState { needle, matched: matched + own, start: 0, carried: true }
         });
-        let length = |state: &State| self.needles[state.needle].text.reveal().len();
-        let begun: Vec<State> = begun.filter(|state| state.matched < length(state)).collect();
+        let length = |state: &LineState| self.needles[state.needle].text.reveal().len();
+        let begun: Vec<LineState> = begun.filter(|state| state.matched < length(state)).collect();
         let (mut found, still) = self.find(line, begun);
         for state in still.iter().filter(|state| state.start < line.len()) {
             // Of a value that is short all the same, half says too much.
@@ -108,11 +108,11 @@ impl Redactor {
     }
 
     /// Where they are, and what is begun and not at its end.
-    fn find(&self, text: &str, begun: Vec<State>) -> (Vec<Range<usize>>, Vec<State>) {
+    fn find(&self, text: &str, begun: Vec<LineState>) -> (Vec<Range<usize>>, Vec<LineState>) {
         let mut found = Vec::new();
         // The states at each place from the current one on, in a ring.
-        let mut ahead: Vec<Vec<State>> = vec![Vec::new(); escapes::SPAN];
-        let (mut states, mut readings): (Vec<State>, Vec<Reading>) = (begun, Vec::new());
+        let mut ahead: Vec<Vec<LineState>> = vec![Vec::new(); escapes::SPAN];
+        let (mut states, mut readings): (Vec<LineState>, Vec<Reading>) = (begun, Vec::new());
         for (at, _) in text.char_indices() {
             let slot = at % escapes::SPAN;
             if at > 0 {
@@ -127,7 +127,7 @@ impl Redactor {
             states.dedup_by_key(|state| (state.needle, state.matched, state.carried));
             escapes::readings(text, at, &mut readings);
             for reading in &readings {
-                let mut go_on = |state: State, bytes: &[u8]| match self.advance(state, bytes) {
+                let mut go_on = |state: LineState, bytes: &[u8]| match self.advance(state, bytes) {
                     Some(state) if state.matched == self.needles[state.needle].text.reveal().len() => {
                         found.push(state.start..reading.end);
                     }
@@ -140,7 +140,7 @@ impl Redactor {
                 if let Some(first) = reading.bytes().first() {
                     for needle in &self.starts[usize::from(*first)] {
                         go_on(
-                            State { needle: *needle, matched: 0, start: at, carried: false },
+                            LineState { needle: *needle, matched: 0, start: at, carried: false },
                             reading.bytes(),
                         );
                     }
@@ -155,10 +155,10 @@ impl Redactor {
     }
 
     /// The state behind these bytes.
-    fn advance(&self, state: State, bytes: &[u8]) -> Option<State> {
+    fn advance(&self, state: LineState, bytes: &[u8]) -> Option<LineState> {
         let needle = &self.needles[state.needle];
         let rest = &needle.text.reveal().as_bytes()[state.matched..];
-        let next = State { matched: state.matched + bytes.len(), ..state };
+        let next = LineState { matched: state.matched + bytes.len(), ..state };
         if !needle.loose {
             return rest.starts_with(bytes).then_some(next);
         }

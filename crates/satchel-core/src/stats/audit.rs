@@ -63,12 +63,12 @@ type Hash = [u8; 32];
 
 /// A place in the audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Mark {
+struct ChainMark {
     seq: i64,
     hash: Hash,
 }
 
-impl Mark {
+impl ChainMark {
     fn words(&self) -> String {
         format!("record {} ({})", self.seq, hex(&self.hash))
     }
@@ -106,22 +106,22 @@ fn chained(before: &Hash, seq: i64, time_ms: i64, texts: [&str; 4]) -> Hash {
     hasher.finalize().into()
 }
 
-fn base(connection: &Connection) -> rusqlite::Result<Mark> {
+fn base(connection: &Connection) -> rusqlite::Result<ChainMark> {
     let base = connection.query_row("SELECT seq, hash FROM trail_base", [], mark_of).optional()?;
     // Where even that was deleted, nothing fits, and that is what is said.
-    Ok(base.unwrap_or(Mark { seq: 0, hash: [0; 32] }))
+    Ok(base.unwrap_or(ChainMark { seq: 0, hash: [0; 32] }))
 }
 
-fn last(connection: &Connection) -> rusqlite::Result<Mark> {
+fn last(connection: &Connection) -> rusqlite::Result<ChainMark> {
     let last = "SELECT seq, hash FROM trail ORDER BY seq DESC LIMIT 1";
     let last = connection.prepare_cached(last)?.query_row([], mark_of).optional()?;
     last.map_or_else(|| base(connection), Ok)
 }
 
-fn mark_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Mark> {
+fn mark_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<ChainMark> {
     let hash: Vec<u8> = row.get(1)?;
     // One of another length is no hash of ours; then nothing fits it.
-    Ok(Mark { seq: row.get(0)?, hash: hash.try_into().unwrap_or([0xff; 32]) })
+    Ok(ChainMark { seq: row.get(0)?, hash: hash.try_into().unwrap_or([0xff; 32]) })
 }
 
 /// Remembers where the audit log ends, outside of the ledger.
@@ -279,7 +279,7 @@ pub fn verify(path: &Path, noted: Option<&AuditHead>) -> Result<AuditVerdict, St
 
 /// What comes of reading the audit log from its begin.
 struct Found {
-    before: Mark,
+    before: ChainMark,
     records: u64,
     problems: Vec<String>,
     more: usize,
@@ -295,7 +295,7 @@ impl Found {
         }
     }
 
-    fn check(&mut self, row: &rusqlite::Row<'_>, base: &Mark) {
+    fn check(&mut self, row: &rusqlite::Row<'_>, base: &ChainMark) {
         // A number that is none cannot be: it is the key. Of anything else, what cannot be read is altered.
         let Ok(mark) = mark_of(row) else {
             return self.problem("a record cannot be read".to_owned());
@@ -326,7 +326,7 @@ impl Found {
         self.before = mark;
     }
 
-    fn verdict(mut self, base: &Mark) -> AuditVerdict {
+    fn verdict(mut self, base: &ChainMark) -> AuditVerdict {
         if self.more > 0 {
             self.problems.push(format!("and {} more", self.more));
         }

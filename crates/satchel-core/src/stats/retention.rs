@@ -98,7 +98,7 @@ fn redact(json: &str, depth: usize) -> String {
 
 /// What a word says of the one that follows it.
 #[derive(Clone, Copy, PartialEq)]
-enum Next {
+enum NextToken {
     Plain,
     /// It is the value of a secret, should a colon come between.
     Named,
@@ -110,7 +110,7 @@ enum Next {
 fn words(text: &str) -> String {
     let mut hidden = String::with_capacity(text.len());
     let mut after_bearer = false;
-    let mut next = Next::Plain;
+    let mut next = NextToken::Plain;
     for piece in text.split_inclusive(|c: char| c.is_whitespace() || "\"',;=()<>".contains(c)) {
         let word = piece.trim_end_matches(|c: char| c.is_whitespace() || "\"',;=()<>".contains(c));
         let known = looks_like_key(word);
@@ -119,7 +119,7 @@ fn words(text: &str) -> String {
             word.split_once("://").and_then(|(_, rest)| rest.split('/').next()?.split_once('@')).is_some();
         let scheme = ["bearer", "basic"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme));
         let bare = word.trim_matches(|c: char| "\\:[]{}".contains(c));
-        if !bare.is_empty() && (known || after_bearer || next == Next::Secret && !scheme) {
+        if !bare.is_empty() && (known || after_bearer || next == NextToken::Secret && !scheme) {
             hidden.push_str(HIDDEN);
             hidden.push_str(&piece[word.len()..]);
         } else if login
@@ -132,12 +132,12 @@ fn words(text: &str) -> String {
             hidden.push_str(piece);
         }
         next = match next {
-            Next::Named if bare.is_empty() && word.contains(':') => Next::Secret,
-            Next::Named | Next::Secret if bare.is_empty() => next,
-            _ if bare.is_empty() || !is_named_within(bare) => Next::Plain,
-            _ if word.ends_with(':') || piece.ends_with('=') => Next::Secret,
-            _ if piece.ends_with(['"', '\'']) => Next::Named,
-            _ => Next::Plain,
+            NextToken::Named if bare.is_empty() && word.contains(':') => NextToken::Secret,
+            NextToken::Named | NextToken::Secret if bare.is_empty() => next,
+            _ if bare.is_empty() || !is_named_within(bare) => NextToken::Plain,
+            _ if word.ends_with(':') || piece.ends_with('=') => NextToken::Secret,
+            _ if piece.ends_with(['"', '\'']) => NextToken::Named,
+            _ => NextToken::Plain,
         };
         if !word.is_empty() {
             after_bearer =

@@ -48,7 +48,7 @@ pub(super) struct OneCall {
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     calls: HashMap<HoursKey, Calls>,
-    tokens: HashMap<HoursKey, Tokens>,
+    tokens: HashMap<HoursKey, TokenSums>,
     sessions: HashMap<i64, Session>,
     costs: HashMap<CostKey, i64>,
 }
@@ -65,7 +65,7 @@ struct Calls {
 }
 
 #[derive(Debug, Default)]
-struct Tokens {
+struct TokenSums {
     request: i64,
     answer: i64,
     calls: i64,
@@ -216,7 +216,7 @@ fn write_calls(to: &Transaction<'_>, key: &HoursKey, sum: &Calls) -> Result<(), 
 }
 
 /// Only where there are calls: sums that were deleted do not come back.
-fn write_tokens(to: &Transaction<'_>, key: &HoursKey, sum: &Tokens) -> Result<(), StoreError> {
+fn write_tokens(to: &Transaction<'_>, key: &HoursKey, sum: &TokenSums) -> Result<(), StoreError> {
     for (table, hour) in [("hours", key.hour), ("days", day_of(key.hour))] {
         to.prepare_cached(&format!(
             "UPDATE {table} SET request_tokens = request_tokens + ?6, result_tokens = result_tokens + ?7,

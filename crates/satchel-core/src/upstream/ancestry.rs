@@ -107,7 +107,7 @@ impl Process {
 }
 
 /// What matters of a process.
-struct Seen {
+struct SeenProcess {
     parent: u32,
     /// In the system's own unit.
     started: u64,
@@ -118,7 +118,7 @@ struct Seen {
 mod system {
     use std::{fs, path::Path};
 
-    use super::Seen;
+    use super::SeenProcess;
 
     /// The fields of `/proc/PID/stat` behind the name, which stands in parentheses and may hold anything.
     fn stat(pid: u32) -> Option<Vec<String>> {
@@ -127,9 +127,9 @@ mod system {
         Some(stat.rsplit_once(") ")?.1.split_whitespace().map(ToOwned::to_owned).collect())
     }
 
-    pub(super) fn look_at(pid: u32) -> Option<Seen> {
+    pub(super) fn look_at(pid: u32) -> Option<SeenProcess> {
         let fields = stat(pid)?;
-        Some(Seen {
+        Some(SeenProcess {
             dead: matches!(fields.first()?.as_str(), "Z" | "X"),
             parent: fields.get(1)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
@@ -183,7 +183,7 @@ mod system {
 mod system {
     use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
-    use super::Seen;
+    use super::SeenProcess;
 
     fn with<T>(pid: u32, wanted: ProcessRefreshKind, look: impl FnOnce(&sysinfo::Process) -> T) -> Option<T> {
         let mut system = System::new().ok()?;
@@ -192,8 +192,8 @@ mod system {
         system.process(pid).map(look)
     }
 
-    pub(super) fn look_at(pid: u32) -> Option<Seen> {
-        with(pid, ProcessRefreshKind::nothing(), |process| Seen {
+    pub(super) fn look_at(pid: u32) -> Option<SeenProcess> {
+        with(pid, ProcessRefreshKind::nothing(), |process| SeenProcess {
             parent: process.parent().map_or(0, Pid::as_u32),
             started: process.start_time(),
             dead: matches!(process.status(), sysinfo::ProcessStatus::Zombie | sysinfo::ProcessStatus::Dead),

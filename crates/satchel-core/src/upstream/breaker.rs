@@ -25,13 +25,13 @@ pub const EXECUTION: Tolerance = Tolerance { failures: 3, pause: Duration::from_
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breaker {
     tolerance: Tolerance,
-    state: State,
+    state: BreakerState,
     /// The last incident that was counted.
     incident: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum State {
+enum BreakerState {
     Closed { failures: u32 },
     Open { until: Instant },
     HalfOpen { since: Instant },
@@ -40,25 +40,25 @@ enum State {
 impl Breaker {
     /// A closed one.
     pub fn new(tolerance: Tolerance) -> Self {
-        Self { tolerance, state: State::Closed { failures: 0 }, incident: None }
+        Self { tolerance, state: BreakerState::Closed { failures: 0 }, incident: None }
     }
 
     /// May the next try be made? Otherwise how long to wait. A yes must be followed by [`Self::record`].
     pub fn permit(&mut self, now: Instant) -> Result<(), Duration> {
         match self.state {
-            State::Closed { .. } => Ok(()),
-            State::Open { until } if now < until => Err(until - now),
-            State::Open { .. } => {
-                self.state = State::HalfOpen { since: now };
+            BreakerState::Closed { .. } => Ok(()),
+            BreakerState::Open { until } if now < until => Err(until - now),
+            BreakerState::Open { .. } => {
+                self.state = BreakerState::HalfOpen { since: now };
                 Ok(())
             }
             // A probe that never reports, because its caller went away, must not keep it half open for ever.
-            State::HalfOpen { since } => {
+            BreakerState::HalfOpen { since } => {
                 let due = since + self.tolerance.pause;
                 if now < due {
                     return Err(due - now);
                 }
-                self.state = State::HalfOpen { since: now };
+                self.state = BreakerState::HalfOpen { since: now };
                 Ok(())
             }
         }
@@ -66,29 +66,29 @@ impl Breaker {
 
     /// How a permitted try ended.
     pub fn record(&mut self, good: bool, now: Instant) {
-        let open = State::Open { until: now + self.tolerance.pause };
+        let open = BreakerState::Open { until: now + self.tolerance.pause };
         self.state = match (&self.state, good) {
-            (_, true) => State::Closed { failures: 0 },
-            (State::Closed { failures }, false) if failures + 1 < self.tolerance.failures => {
-                State::Closed { failures: failures + 1 }
+            (_, true) => BreakerState::Closed { failures: 0 },
+            (BreakerState::Closed { failures }, false) if failures + 1 < self.tolerance.failures => {
+                BreakerState::Closed { failures: failures + 1 }
             }
-            (State::Closed { .. } | State::HalfOpen { .. }, false) => open,
+            (BreakerState::Closed { .. } | BreakerState::HalfOpen { .. }, false) => open,
             // A try from before it opened, that ends now.
-            (State::Open { until }, false) => State::Open { until: *until },
+            (BreakerState::Open { until }, false) => BreakerState::Open { until: *until },
         };
     }
 
     /// Several tries failed by one incident, for example the end of the process that all of them ran in: it counts
     /// once, whatever number of tries report it.
     pub fn record_incident(&mut self, incident: u64, now: Instant) {
-        if self.incident.replace(incident) != Some(incident) || matches!(self.state, State::HalfOpen { .. }) {
+        if self.incident.replace(incident) != Some(incident) || matches!(self.state, BreakerState::HalfOpen { .. }) {
             self.record(false, now);
         }
     }
 
     /// Nothing to remember: as new.
     pub fn is_pristine(&self) -> bool {
-        self.state == State::Closed { failures: 0 }
+        self.state == BreakerState::Closed { failures: 0 }
     }
 }
 

@@ -15,13 +15,13 @@ const ENOUGH: u64 = 3;
 /// The state of one server's lists. Many changes in a short time are one.
 #[derive(Debug)]
 pub struct Dirty {
-    state: Mutex<State>,
+    state: Mutex<ListState>,
     wake: Notify,
     moved: watch::Sender<()>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ListState {
     /// Which start of the server this is about; what is reported of an older one counts for nothing.
     start: u64,
     /// To be read.
@@ -184,21 +184,21 @@ impl Dirty {
                     return Err(Unread(state.failed.1.clone()));
                 }
             }
-            waits.get_or_insert_with(|| Waiting::begin(self));
+            waits.get_or_insert_with(|| WaitingReader::begin(self));
             // The sender is our own.
             let _ = moved.changed().await;
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ListState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A caller that waits, until dropped.
-struct Waiting<'a>(&'a Dirty);
+struct WaitingReader<'a>(&'a Dirty);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitingReader<'a> {
     fn begin(dirty: &'a Dirty) -> Self {
         dirty.state().waiting += 1;
         dirty.wake.notify_one();
@@ -206,7 +206,7 @@ impl<'a> Waiting<'a> {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingReader<'_> {
     fn drop(&mut self) {
         self.0.state().waiting -= 1;
     }

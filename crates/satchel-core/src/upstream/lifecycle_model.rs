@@ -17,7 +17,7 @@ type Spoil = fn(Vec<Effect>) -> Vec<Effect>;
 
 /// One step of a history. Numbers choose among what there is at that moment, so that every part of a history is one.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum ModelStep {
     Wanted,
     Release {
         which: usize,
@@ -76,20 +76,20 @@ fn policy(which: usize) -> Policy {
     Policy { enabled: which % 12 < 8, startup, idle_timeout: Duration::from_secs(180) }
 }
 
-fn random_step(random: &mut fastrand::Rng) -> Step {
+fn random_step(random: &mut fastrand::Rng) -> ModelStep {
     match random.u32(..100) {
-        0..20 => Step::Wanted,
-        20..35 => Step::Release { which: random.usize(..), proved: random.bool() },
-        35..50 => Step::Connected,
-        50..57 => Step::Failed(random.usize(..)),
-        57..63 => Step::Ended(random.usize(..)),
-        63..72 => Step::Stopped,
-        72..78 => Step::Late(random.usize(..), random.u64(..)),
-        78..84 => Step::Policy(random.usize(..)),
-        84..88 => Step::Restart,
-        88..90 => Step::Renewed,
-        90..95 => Step::Pass(random.u64(..400_000)),
-        _ => Step::Due,
+        0..20 => ModelStep::Wanted,
+        20..35 => ModelStep::Release { which: random.usize(..), proved: random.bool() },
+        35..50 => ModelStep::Connected,
+        50..57 => ModelStep::Failed(random.usize(..)),
+        57..63 => ModelStep::Ended(random.usize(..)),
+        63..72 => ModelStep::Stopped,
+        72..78 => ModelStep::Late(random.usize(..), random.u64(..)),
+        78..84 => ModelStep::Policy(random.usize(..)),
+        84..88 => ModelStep::Restart,
+        88..90 => ModelStep::Renewed,
+        90..95 => ModelStep::Pass(random.u64(..400_000)),
+        _ => ModelStep::Due,
     }
 }
 
@@ -100,37 +100,37 @@ impl World {
         Self { lifecycle, policy, now: Instant::now(), process: None, waiters: 0, leases: vec![], spoil }
     }
 
-    fn step(&mut self, step: Step) -> Result<(), String> {
+    fn step(&mut self, step: ModelStep) -> Result<(), String> {
         let event = match (step, self.process) {
-            (Step::Wanted, _) => {
+            (ModelStep::Wanted, _) => {
                 self.waiters += 1;
                 Event::Wanted
             }
-            (Step::Release { which, proved }, _) if !self.leases.is_empty() => {
+            (ModelStep::Release { which, proved }, _) if !self.leases.is_empty() => {
                 let generation = self.leases.swap_remove(which % self.leases.len());
                 Event::Released { generation, proved }
             }
-            (Step::Connected, Some((generation, Phase::Starting))) => {
+            (ModelStep::Connected, Some((generation, Phase::Starting))) => {
                 self.process = Some((generation, Phase::Live));
                 Event::Connected(generation)
             }
-            (Step::Failed(which), Some((generation, Phase::Starting))) => {
+            (ModelStep::Failed(which), Some((generation, Phase::Starting))) => {
                 self.process = None;
                 Event::Failed(generation, failure(which))
             }
-            (Step::Ended(which), Some((generation, Phase::Live))) => {
+            (ModelStep::Ended(which), Some((generation, Phase::Live))) => {
                 self.process = None;
                 Event::Ended(generation, failure(which % 2))
             }
             // Being stopped ends the connection, and that is reported too.
-            (Step::Ended(which), Some((generation, Phase::Stopping))) => {
+            (ModelStep::Ended(which), Some((generation, Phase::Stopping))) => {
                 Event::Ended(generation, failure(which % 2))
             }
-            (Step::Stopped, Some((generation, Phase::Stopping))) => {
+            (ModelStep::Stopped, Some((generation, Phase::Stopping))) => {
                 self.process = None;
                 Event::Stopped(generation)
             }
-            (Step::Late(which, of), _) if self.lifecycle.generation() > 1 => {
+            (ModelStep::Late(which, of), _) if self.lifecycle.generation() > 1 => {
                 let generation = 1 + of % (self.lifecycle.generation() - 1);
                 match which % 5 {
                     0 => Event::Connected(generation),
@@ -140,17 +140,17 @@ impl World {
                     _ => Event::Released { generation, proved: true },
                 }
             }
-            (Step::Policy(which), _) => {
+            (ModelStep::Policy(which), _) => {
                 self.policy = policy(which);
                 Event::Policy(self.policy)
             }
-            (Step::Restart, _) => Event::Restart,
-            (Step::Renewed, _) => Event::Renewed,
-            (Step::Pass(milliseconds), _) => {
+            (ModelStep::Restart, _) => Event::Restart,
+            (ModelStep::Renewed, _) => Event::Renewed,
+            (ModelStep::Pass(milliseconds), _) => {
                 self.now += Duration::from_millis(milliseconds);
                 Event::Timer
             }
-            (Step::Due, _) => match self.lifecycle.deadline() {
+            (ModelStep::Due, _) => match self.lifecycle.deadline() {
                 Some(deadline) => {
                     self.now = self.now.max(deadline);
                     Event::Timer
@@ -238,15 +238,15 @@ impl World {
     fn settle(&mut self, random: &mut fastrand::Rng) -> Result<(), String> {
         for _ in 0..60 {
             let step = match (self.process, self.lifecycle.state()) {
-                (Some((_, Phase::Starting)), _) if random.bool() => Step::Connected,
-                (Some((_, Phase::Starting)), _) => Step::Failed(random.usize(..)),
-                (Some((_, Phase::Stopping)), _) => Step::Stopped,
-                _ if !self.leases.is_empty() => Step::Release { which: 0, proved: random.bool() },
+                (Some((_, Phase::Starting)), _) if random.bool() => ModelStep::Connected,
+                (Some((_, Phase::Starting)), _) => ModelStep::Failed(random.usize(..)),
+                (Some((_, Phase::Stopping)), _) => ModelStep::Stopped,
+                _ if !self.leases.is_empty() => ModelStep::Release { which: 0, proved: random.bool() },
                 (_, State::Off | State::Asleep | State::Broken { .. } | State::NeedsCredential { .. }) => {
                     return Ok(());
                 }
                 _ if self.lifecycle.deadline().is_none() => return Ok(()),
-                _ => Step::Due,
+                _ => ModelStep::Due,
             };
             self.step(step)?;
         }
@@ -255,7 +255,7 @@ impl World {
 }
 
 /// Plays one history and lets it settle.
-fn play(first: usize, steps: &[Step], seed: u64, spoil: Spoil) -> Result<(), String> {
+fn play(first: usize, steps: &[ModelStep], seed: u64, spoil: Spoil) -> Result<(), String> {
     let mut world = World::new(first, spoil);
     let told = |world: &World, fault: String| format!("{fault}; seen: {:?}", world.lifecycle.state());
     let wanted = world.policy;
@@ -267,7 +267,7 @@ fn play(first: usize, steps: &[Step], seed: u64, spoil: Spoil) -> Result<(), Str
 }
 
 /// The shortest part of a history that still fails.
-fn shrunk(first: usize, mut steps: Vec<Step>, seed: u64, spoil: Spoil) -> Vec<Step> {
+fn shrunk(first: usize, mut steps: Vec<ModelStep>, seed: u64, spoil: Spoil) -> Vec<ModelStep> {
     let mut at = 0;
     while at < steps.len() {
         let mut shorter = steps.clone();
@@ -286,7 +286,7 @@ fn search(histories: u64, from: u64, spoil: Spoil) -> Result<(), String> {
     for seed in from..from + histories {
         let mut random = fastrand::Rng::with_seed(seed);
         let first = random.usize(..);
-        let steps: Vec<Step> = (0..LENGTH).map(|_| random_step(&mut random)).collect();
+        let steps: Vec<ModelStep> = (0..LENGTH).map(|_| random_step(&mut random)).collect();
         if let Err(fault) = play(first, &steps, seed, spoil) {
             let shortest = shrunk(first, steps, seed, spoil);
             return Err(format!("seed {seed}: {fault}\nfrom {:?}: {shortest:#?}", policy(first)));

@@ -192,11 +192,11 @@ pub type Outbox = mpsc::Receiver<Outgoing>;
 /// One connection. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Link {
-    inner: Arc<Inner>,
+    inner: Arc<LinkInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct LinkInner {
     outbox: mpsc::Sender<Outgoing>,
     pending: Mutex<HashMap<u64, Pending>>,
     next: AtomicU64,
@@ -254,7 +254,7 @@ impl Link {
         // Bounded: a server that does not read must not fill our memory. Callers then wait, up to their timeout.
         let (outbox, queue) = mpsc::channel(64);
         let (ended, _) = watch::channel(None);
-        let inner = Inner {
+        let inner = LinkInner {
             outbox,
             pending: Mutex::default(),
             next: AtomicU64::new(first),

@@ -37,11 +37,11 @@ const LINE_ENDS: [char; 2] = ['\u{2028}', '\u{2029}'];
 /// The log of one server. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ServerLog {
-    inner: Arc<Inner>,
+    inner: Arc<LogInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct LogInner {
     path: Option<PathBuf>,
     state: Mutex<Written>,
     noise: AtomicU64,
@@ -84,7 +84,7 @@ impl ServerLog {
     }
 
     fn with(path: Option<PathBuf>) -> Self {
-        let inner = Inner { path, state: Mutex::default(), noise: AtomicU64::new(0) };
+        let inner = LogInner { path, state: Mutex::default(), noise: AtomicU64::new(0) };
         Self { inner: Arc::new(inner) }
     }
 

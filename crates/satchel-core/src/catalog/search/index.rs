@@ -109,7 +109,7 @@ pub struct Index {
     firsts: Vec<u32>,
     /// The segment of each position.
     servers: Vec<u32>,
-    terms: ByTerm<Known>,
+    terms: ByTerm<KnownWord>,
     by_tool: Vec<Posting>,
     by_server: Vec<Posting>,
     pub(super) spelling: Spelling,
@@ -117,7 +117,7 @@ pub struct Index {
 
 /// Where a term stands among all tools and servers.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownWord {
     tools: Stand,
     servers: Stand,
 }

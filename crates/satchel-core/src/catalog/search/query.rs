@@ -76,7 +76,7 @@ impl Query {
             }
             let value = values.at(word.at);
             let weight =
-                value.map_or(1.0, |value| if value.kind == Kind::Quoted { w.quoted } else { w.address });
+                value.map_or(1.0, |value| if value.kind == RequestKind::Quoted { w.quoted } else { w.address });
             let weight = if words::is_chatter(&word.written) { weight * w.chatter } else { weight };
             let (variants, actions) = if asks_how_many(text, word) {
                 (others("count", index, 1.0), thesaurus::actions("list"))
@@ -109,7 +109,7 @@ impl Query {
             }
         }
         let span = words.first().map_or(0, |word| word.at)..words.last().map_or(0, |word| word.at + 1);
-        for kind in [Kind::Url, Kind::Mail, Kind::Path] {
+        for kind in [RequestKind::Url, RequestKind::Mail, RequestKind::Path] {
             if values.has(kind, &span)
                 && let Some(word) = kind.word()
                 && !seen.contains_key(&words::stem(word))
@@ -360,18 +360,18 @@ fn follows_a_place_word(text: &str, at: usize) -> bool {
 struct Value {
     /// In bytes.
     span: Range<usize>,
-    kind: Kind,
+    kind: RequestKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RequestKind {
     Quoted,
     Url,
     Mail,
     Path,
 }
 
-impl Kind {
+impl RequestKind {
     /// What takes such a value is often called so.
     fn word(self) -> Option<&'static str> {
         match self {
@@ -411,26 +411,26 @@ impl Values {
     }
 
     /// Is an address of this kind in that part of the query?
-    fn has(&self, kind: Kind, part: &Range<usize>) -> bool {
+    fn has(&self, kind: RequestKind, part: &Range<usize>) -> bool {
         let first = self.addresses.partition_point(|value| value.span.end <= part.start);
         let mut within = self.addresses[first..].iter().take_while(|value| value.span.start < part.end);
         within.any(|value| value.kind == kind)
     }
 }
 
-fn address(part: &str) -> Option<Kind> {
+fn address(part: &str) -> Option<RequestKind> {
     /// The commonest; others are rarely written without their scheme.
     const DOMAINS: [&str; 8] = ["com", "org", "net", "io", "dev", "ai", "app", "edu"];
     let ending =
         part.rsplit_once('.').map(|(before, ending)| (before, ending.split('/').next().unwrap_or_default()));
     if part.contains("://") || part.starts_with("www.") {
-        Some(Kind::Url)
+        Some(RequestKind::Url)
     } else if part.contains('@') && ending.is_some() {
-        Some(Kind::Mail)
+        Some(RequestKind::Mail)
     } else if ending.is_some_and(|(before, ending)| !before.is_empty() && DOMAINS.contains(&ending)) {
-        Some(Kind::Url)
+        Some(RequestKind::Url)
     } else if part.starts_with(['/', '~']) && part.len() > 1 || part.matches('/').count() > 1 {
-        Some(Kind::Path)
+        Some(RequestKind::Path)
     } else {
         None
     }
@@ -456,7 +456,7 @@ fn quoted(text: &str) -> Vec<Value> {
             Some((from, close)) if c == close => {
                 let inside = text[at + c.len_utf8()..].starts_with(char::is_alphanumeric);
                 if close != '\'' || !inside {
-                    values.push(Value { span: from..at, kind: Kind::Quoted });
+                    values.push(Value { span: from..at, kind: RequestKind::Quoted });
                     open = None;
                 }
             }
@@ -493,15 +493,15 @@ mod tests {
         let text = "open https://a.com/x and \"the report\" by me@b.org, then ~/notes.txt 'x'";
         for (needle, expected) in [
             ("open", None),
-            ("a.com", Some(Kind::Url)),
+            ("a.com", Some(RequestKind::Url)),
             ("and", None),
-            ("report", Some(Kind::Quoted)),
+            ("report", Some(RequestKind::Quoted)),
             ("by", None),
-            ("b.org", Some(Kind::Mail)),
-            ("notes", Some(Kind::Path)),
+            ("b.org", Some(RequestKind::Mail)),
+            ("notes", Some(RequestKind::Path)),
         ] {
             assert!(kind(text, needle) == expected, "{needle}");
         }
-        assert!(values.has(Kind::Url, &(0..20)) && !values.has(Kind::Url, &(25..60)));
+        assert!(values.has(RequestKind::Url, &(0..20)) && !values.has(RequestKind::Url, &(25..60)));
     }
 }

@@ -8,7 +8,7 @@ use crate::clients::{
     table::{Shape, Untyped},
 };
 
-type Fields = Map<String, Value>;
+type EntryFields = Map<String, Value>;
 
 /// Reads an entry.
 ///
@@ -17,7 +17,7 @@ type Fields = Map<String, Value>;
 pub(super) fn read(
     shape: &Shape,
     name: &str,
-    fields: &Fields,
+    fields: &EntryFields,
     references: &mut References<'_>,
 ) -> Result<Found, String> {
     let entry = Entry::new(shape, fields);
@@ -55,13 +55,13 @@ pub(super) fn read(
 
 struct Entry<'a> {
     shape: &'a Shape,
-    fields: &'a Fields,
+    fields: &'a EntryFields,
     /// The transport's fields, which some clients wrap in an object of their own.
-    inner: &'a Fields,
+    inner: &'a EntryFields,
 }
 
 impl<'a> Entry<'a> {
-    fn new(shape: &'a Shape, fields: &'a Fields) -> Self {
+    fn new(shape: &'a Shape, fields: &'a EntryFields) -> Self {
         let nested = shape.nested_transport.as_deref().and_then(|field| fields.get(field));
         let inner = nested.and_then(Value::as_object).unwrap_or(fields);
         Self { shape, fields, inner }

@@ -281,7 +281,7 @@ impl Source {
 
     /// What a document holds.
     pub fn contents(&self, document: &Value, platform: Platform) -> Contents {
-        let reader = Reader {
+        let reader = FileReader {
             client: self.like,
             windows: platform == Platform::Windows,
             excluded: excluded(self.like, document),
@@ -327,7 +327,7 @@ fn beside(document: &Value, path: &[String], contents: &mut Contents) {
 /// Reads a block that was pasted, with the rules of one client.
 fn read_with(client: &Client, shape_client: &Client, inside: &Value) -> Contents {
     let windows = Platform::current() == Platform::Windows;
-    let reader = Reader { client: shape_client, windows, excluded: vec![], switches: Switches::default() };
+    let reader = FileReader { client: shape_client, windows, excluded: vec![], switches: Switches::default() };
     let mut contents = Contents::default();
     reader.all(inside, &client.key, &mut contents);
     contents
@@ -363,14 +363,14 @@ fn without_inner(inside: &Value, key: &[String], shape: &Shape, found: bool) -> 
     inside
 }
 
-struct Reader<'a> {
+struct FileReader<'a> {
     client: &'a Client,
     windows: bool,
     excluded: Vec<String>,
     switches: Switches,
 }
 
-impl Reader<'_> {
+impl FileReader<'_> {
     fn all(&self, inside: &Value, key: &[String], contents: &mut Contents) {
         match inside {
             Value::Object(map) => {

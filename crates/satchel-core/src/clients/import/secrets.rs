@@ -15,14 +15,14 @@ pub(super) fn plain(target: &Target) -> Vec<String> {
     spots(target).into_iter().map(|spot| spot.field).collect()
 }
 
-struct Spot {
+struct FieldSpot {
     field: String,
     /// What the credential belongs to, for its name.
     label: String,
-    at: Place,
+    at: FieldPath,
 }
 
-enum Place {
+enum FieldPath {
     Env(String),
     Arg(usize),
     Header(String),
@@ -31,22 +31,22 @@ enum Place {
     Address,
 }
 
-fn spots(target: &Target) -> Vec<Spot> {
+fn spots(target: &Target) -> Vec<FieldSpot> {
     match target {
         Target::Program { args, env, .. } => {
-            let variables = env.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| Spot {
+            let variables = env.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| FieldSpot {
                 field: format!("env.{name}"),
                 label: name.clone(),
-                at: Place::Env(name.clone()),
+                at: FieldPath::Env(name.clone()),
             });
             variables.chain(arguments(args)).collect()
         }
         Target::Address { url, headers } => {
             let headers =
-                headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| Spot {
+                headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| FieldSpot {
                     field: format!("headers.{name}"),
                     label: name.clone(),
-                    at: Place::Header(name.clone()),
+                    at: FieldPath::Header(name.clone()),
                 });
             headers.chain(in_address(url)).collect()
         }
@@ -85,7 +85,7 @@ fn is_variable(value: &str) -> bool {
     value.starts_with("${") && value.ends_with('}')
 }
 
-fn arguments(args: &[String]) -> Vec<Spot> {
+fn arguments(args: &[String]) -> Vec<FieldSpot> {
     let mut found = Vec::new();
     for (index, arg) in args.iter().enumerate() {
         let Some(flag) = arg.strip_prefix('-') else { continue };
@@ -100,21 +100,21 @@ fn arguments(args: &[String]) -> Vec<Spot> {
             && value.is_some_and(|value| is_plain(value) && !value.starts_with('-'))
         {
             let label = name.trim_matches('-').to_owned();
-            found.push(Spot { field: format!("args[{at}]"), label, at: Place::Arg(at) });
+            found.push(FieldSpot { field: format!("args[{at}]"), label, at: FieldPath::Arg(at) });
         }
     }
     found
 }
 
-fn in_address(url: &str) -> Vec<Spot> {
+fn in_address(url: &str) -> Vec<FieldSpot> {
     let mut found = Vec::new();
     if user_info(url).is_some_and(|(_, inside)| is_plain(inside)) {
-        found.push(Spot { field: "url.userinfo".into(), label: "userinfo".into(), at: Place::UserInfo });
+        found.push(FieldSpot { field: "url.userinfo".into(), label: "userinfo".into(), at: FieldPath::UserInfo });
     }
     for (name, value) in query(url) {
         if sounds_secret(name) && is_plain(value) {
-            let at = Place::Query(name.to_owned());
-            found.push(Spot { field: format!("url.query.{name}"), label: name.to_owned(), at });
+            let at = FieldPath::Query(name.to_owned());
+            found.push(FieldSpot { field: format!("url.query.{name}"), label: name.to_owned(), at });
         }
     }
     found
@@ -134,34 +134,34 @@ fn user_info(url: &str) -> Option<(usize, &str)> {
 }
 
 /// Those, and what somebody said is a credential although its name does not tell.
-fn all_spots(server: &Found) -> Vec<Spot> {
+fn all_spots(server: &Found) -> Vec<FieldSpot> {
     let mut all = spots(&server.target);
     for field in &server.secret_fields {
         if all.iter().any(|spot| spot.field == *field) {
             continue;
         }
         let at = if field == "url" {
-            Place::Address
+            FieldPath::Address
         } else if let Some(name) = field.strip_prefix("env.") {
-            Place::Env(name.to_owned())
+            FieldPath::Env(name.to_owned())
         } else if let Some(name) = field.strip_prefix("headers.") {
-            Place::Header(name.to_owned())
+            FieldPath::Header(name.to_owned())
         } else if let Some(Ok(index)) =
             field.strip_prefix("args[").and_then(|rest| rest.strip_suffix(']')).map(str::parse)
         {
-            Place::Arg(index)
+            FieldPath::Arg(index)
         } else {
             continue;
         };
         let label = match (&at, &server.target) {
-            (Place::Arg(at), Target::Program { args, .. }) => {
+            (FieldPath::Arg(at), Target::Program { args, .. }) => {
                 let flag =
                     at.checked_sub(1).and_then(|before| args.get(before)).filter(|arg| arg.starts_with('-'));
                 flag.map_or_else(|| format!("argument-{at}"), |flag| flag.trim_matches(['-', '=']).to_owned())
             }
             _ => field.trim_start_matches("env.").trim_start_matches("headers.").to_owned(),
         };
-        all.push(Spot { field: field.clone(), label, at });
+        all.push(FieldSpot { field: field.clone(), label, at });
     }
     all
 }
@@ -355,12 +355,12 @@ fn secret_name(server: &str, label: &str) -> String {
 }
 
 /// Puts a reference in the place of the credential and gives the credential.
-fn put_reference(target: &mut Target, at: &Place, secret: &str) -> Option<String> {
+fn put_reference(target: &mut Target, at: &FieldPath, secret: &str) -> Option<String> {
     let reference = format!("${{secret:{secret}}}");
     match (target, at) {
-        (Target::Program { env, .. }, Place::Env(name)) => swap(env.get_mut(name)?, &reference),
-        (Target::Address { headers, .. }, Place::Header(name)) => swap(headers.get_mut(name)?, &reference),
-        (Target::Program { args, .. }, Place::Arg(index)) => {
+        (Target::Program { env, .. }, FieldPath::Env(name)) => swap(env.get_mut(name)?, &reference),
+        (Target::Address { headers, .. }, FieldPath::Header(name)) => swap(headers.get_mut(name)?, &reference),
+        (Target::Program { args, .. }, FieldPath::Arg(index)) => {
             let arg = args.get_mut(*index)?;
             let (start, value) = match arg.strip_prefix('-').and_then(|flag| flag.split_once('=')) {
                 Some((name, value)) => (format!("-{name}="), value.to_owned()),
@@ -369,18 +369,18 @@ fn put_reference(target: &mut Target, at: &Place, secret: &str) -> Option<String
             *arg = format!("{start}{reference}");
             Some(value)
         }
-        (Target::Address { url, .. }, Place::Query(name)) => {
+        (Target::Address { url, .. }, FieldPath::Query(name)) => {
             let value = query(url).find(|(key, _)| key == name)?.1.to_owned();
             *url = url.replacen(&format!("{name}={value}"), &format!("{name}={reference}"), 1);
             Some(value)
         }
-        (Target::Address { url, .. }, Place::UserInfo) => {
+        (Target::Address { url, .. }, FieldPath::UserInfo) => {
             let (start, inside) = user_info(url)?;
             let (length, inside) = (inside.len(), inside.to_owned());
             url.replace_range(start..start + length, &reference);
             Some(inside)
         }
-        (Target::Address { url, .. }, Place::Address) => Some(std::mem::replace(url, reference)),
+        (Target::Address { url, .. }, FieldPath::Address) => Some(std::mem::replace(url, reference)),
         _ => None,
     }
 }

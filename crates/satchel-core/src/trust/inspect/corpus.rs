@@ -194,10 +194,10 @@ const DISGUISES: [(&str, Disguise); 14] = [
     ("comment", |text| format!("Weather. <!-- {text} -->")),
 ];
 
-type Place = fn(&str) -> Value;
+type Wrapper = fn(&str) -> Value;
 
 /// Where else than in its description a tool can say something.
-const PLACES: [Place; 12] = [
+const PLACES: [Wrapper; 12] = [
     |text| json!({ "name": "x", "title": text }),
     |text| json!({ "name": "x", "annotations": { "title": text } }),
     |text| json!({ "name": "x", "_meta": { "com.example/note": text } }),

@@ -107,13 +107,13 @@ static ADDRESSES: LazyLock<Regex> = LazyLock::new(|| {
 const ADDRESS: u32 = 2;
 
 /// All words as one pattern, and whose they are.
-struct Signs {
+struct Evidence {
     any: Regex,
     /// Which sign a word is of, and whether it has to begin one.
     of: HashMap<String, (usize, bool)>,
 }
 
-static ALL: LazyLock<Signs> = LazyLock::new(|| {
+static ALL: LazyLock<Evidence> = LazyLock::new(|| {
     let mut of = HashMap::new();
     for (at, sign) in SIGNS.iter().enumerate() {
         for word in sign.words {
@@ -129,7 +129,7 @@ static ALL: LazyLock<Signs> = LazyLock::new(|| {
     // Of two that begin alike the longer one is meant.
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     let any = Regex::new(&words.join("|")).expect("escaped words are a pattern");
-    Signs { any, of }
+    Evidence { any, of }
 });
 
 /// Where in a folded text enough signs stand close together, and whether one of them alone would be enough.

@@ -39,7 +39,7 @@ pub struct Around<'a> {
 
 /// Something odd in a text, by bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Spot {
+struct Passage {
     about: Odd,
     range: Range<usize>,
     /// Is it an attack as far as anybody can tell? What is only unusual is marked.
@@ -48,7 +48,7 @@ struct Spot {
     more: Option<u16>,
 }
 
-impl Spot {
+impl Passage {
     fn of(about: Odd, range: Range<usize>) -> Self {
         Self { about, range, plain: about.hides(), more: None }
     }
@@ -76,14 +76,14 @@ pub fn findings(tree: &Tree, around: &Around<'_>) -> Vec<Finding> {
         }
         let mut spots = scan::spots(text);
         spots.retain(|spot| spot.more.is_none_or(|more| more >= wanted));
-        let about_own = |spot: &Spot| {
+        let about_own = |spot: &Passage| {
             let end = text[spot.range.end..].find(['.', '\n']).map_or(text.len(), |end| spot.range.end + end);
             spot.about == Odd::OtherTools && names_own(&text[spot.range.start..end], around.own)
         };
         findings.extend(spots.iter().filter(|spot| !about_own(spot)).map(|spot| finding(spot, place, text)));
     });
     for (place, name, range) in arguments::secrets(tree) {
-        let spot = Spot::of(Odd::AsksForSecrets, range);
+        let spot = Passage::of(Odd::AsksForSecrets, range);
         findings.push(finding(&spot, &place, &name));
     }
     if let Some(other) = look_alike(tree, around) {
@@ -128,7 +128,7 @@ pub fn risky(text: &str) -> Vec<Range<usize>> {
     apart
 }
 
-fn finding(spot: &Spot, place: &str, text: &str) -> Finding {
+fn finding(spot: &Passage, place: &str, text: &str) -> Finding {
     let chars = |end: usize| text[..end].chars().count();
     let words: String = clean::visible(&text[spot.range.clone()]).chars().take(WORDS).collect();
     Finding {
@@ -157,7 +157,7 @@ fn look_alike(tree: &Tree, around: &Around<'_>) -> Option<Finding> {
             .iter()
             .find(|other| **other != around.server && *other != name && skeleton(other) == skeleton(name));
         if other.is_some() {
-            let spot = Spot::of(Odd::LookAlike, 0..name.len());
+            let spot = Passage::of(Odd::LookAlike, 0..name.len());
             return Some(finding(&spot, &format!("serverInfo.{key}"), name));
         }
     }

@@ -9,7 +9,7 @@ use base64::{
 };
 
 use super::{
-    Spot, evidence,
+    Passage, evidence,
     fold::Folded,
     learned::{self, Clause, Said},
     patterns,
@@ -45,7 +45,7 @@ const LEFT_OVER: usize = 8;
 const DEPTH: usize = 2;
 
 /// Everything odd in a text, in order.
-pub(super) fn spots(text: &str) -> Vec<Spot> {
+pub(super) fn spots(text: &str) -> Vec<Passage> {
     let mut end = text.len().min(BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -70,8 +70,8 @@ pub(super) fn spots(text: &str) -> Vec<Spot> {
 }
 
 /// What several patterns find at one place is told once.
-fn apart(spots: Vec<Spot>) -> Vec<Spot> {
-    let mut apart: Vec<Spot> = Vec::new();
+fn apart(spots: Vec<Passage>) -> Vec<Passage> {
+    let mut apart: Vec<Passage> = Vec::new();
     for spot in spots {
         match apart
             .iter_mut()
@@ -88,7 +88,7 @@ fn apart(spots: Vec<Spot>) -> Vec<Spot> {
     apart
 }
 
-fn hidden(text: &str, spots: &mut Vec<Spot>) {
+fn hidden(text: &str, spots: &mut Vec<Passage>) {
     let ranges = clean::hidden(text);
     // Copied from a web page, a text has some spaces without a width between its words. So few carry nothing, and no client
     // gets them. Inside a word they are there to divide it.
@@ -102,7 +102,7 @@ fn hidden(text: &str, spots: &mut Vec<Spot>) {
     for range in ranges {
         let controls = text[range.clone()].chars().all(char::is_control);
         let about = if controls { Odd::ControlCharacters } else { Odd::HiddenText };
-        spots.push(Spot { plain: !few, ..Spot::of(about, range) });
+        spots.push(Passage { plain: !few, ..Passage::of(about, range) });
     }
 }
 
@@ -112,7 +112,7 @@ fn is_widthless(c: char) -> bool {
 }
 
 /// What the words say.
-fn words(text: &str, spots: &mut Vec<Spot>) {
+fn words(text: &str, spots: &mut Vec<Passage>) {
     let folded = Folded::of(text);
     let before = spots.len();
     match_all(&folded, spots);
@@ -125,11 +125,11 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
         // Long descriptions have several weak signs by accident, but seldom a strong one.
         if alone || resembles || clause >= Clause::Likely {
             let plain = alone || clause == Clause::Plain;
-            spots.push(Spot { about: Odd::Instruction, range, plain, more: None });
+            spots.push(Passage { about: Odd::Instruction, range, plain, more: None });
         }
     }
     // A pattern may fit words which nobody misleads with.
-    let of_clause = |spot: &Spot| learned::of_clause(&Folded::of(clause(text, &spot.range)));
+    let of_clause = |spot: &Passage| learned::of_clause(&Folded::of(clause(text, &spot.range)));
     spots.retain_mut(|spot| {
         if !spot.about.is_by_words() {
             return true;
@@ -141,7 +141,7 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     if let Said::Resembles(range, more) = said
         && !spots[before..].iter().any(|spot| touch(&spot.range, &range))
     {
-        spots.push(Spot { more: Some(more), ..Spot::of(Odd::Resembles, range) });
+        spots.push(Passage { more: Some(more), ..Passage::of(Odd::Resembles, range) });
     }
     if spots.len() > before {
         return;
@@ -151,7 +151,7 @@ fn words(text: &str, spots: &mut Vec<Spot>) {
     }
     // Nobody writes whole sentences with letters apart.
     if folded.joined().is_some_and(|joined| COMPACT.iter().any(|words| joined.text.contains(words))) {
-        spots.push(Spot::of(Odd::Encoded, 0..text.len()));
+        spots.push(Passage::of(Odd::Encoded, 0..text.len()));
     }
 }
 
@@ -167,7 +167,7 @@ fn touch(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-fn match_all(folded: &Folded, spots: &mut Vec<Spot>) {
+fn match_all(folded: &Folded, spots: &mut Vec<Passage>) {
     for pattern in patterns::for_text(&folded.text) {
         for found in pattern.regex().find_iter(&folded.text) {
             if found.len() > LONGEST {
@@ -177,7 +177,7 @@ fn match_all(folded: &Folded, spots: &mut Vec<Spot>) {
                 continue;
             }
             let range = folded.original(found.range());
-            spots.push(Spot { about: pattern.about, range, plain: pattern.plain, more: None });
+            spots.push(Passage { about: pattern.about, range, plain: pattern.plain, more: None });
         }
     }
 }
@@ -369,7 +369,7 @@ fn says_order(text: &str) -> bool {
 }
 
 /// Letters that are not what they look like.
-fn letters(text: &str, spots: &mut Vec<Spot>) {
+fn letters(text: &str, spots: &mut Vec<Passage>) {
     if text.is_ascii() {
         return;
     }
@@ -394,7 +394,7 @@ fn letters(text: &str, spots: &mut Vec<Spot>) {
             && !is_greek_name(&text[word.clone()]);
         let costume = dressed >= 4 || (wide >= 4 && latin > own);
         if mixed || posing || costume {
-            spots.push(Spot::of(Odd::LookAlike, word));
+            spots.push(Passage::of(Odd::LookAlike, word));
         }
     }
 }
@@ -431,7 +431,7 @@ fn words_of(text: &str) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// A part that is pushed out of sight.
-fn layout(text: &str, spots: &mut Vec<Spot>) {
+fn layout(text: &str, spots: &mut Vec<Passage>) {
     let (mut begin, mut lines, mut blanks) = (None, 0, 0);
     for (at, c) in text.char_indices().chain([(text.len(), '\0')]) {
         if c.is_whitespace() || c == '\u{2800}' {
@@ -448,26 +448,26 @@ fn layout(text: &str, spots: &mut Vec<Spot>) {
             && begin > 0
             && at < text.len()
         {
-            spots.push(Spot::of(Odd::Layout, begin..at));
+            spots.push(Passage::of(Odd::Layout, begin..at));
         }
         (lines, blanks) = (0, 0);
     }
 }
 
 /// Texts inside the text that have to be decoded to be read.
-fn encoded(text: &str, depth: usize, spots: &mut Vec<Spot>) {
+fn encoded(text: &str, depth: usize, spots: &mut Vec<Passage>) {
     for (range, decoded) in decodings(text) {
         let mut inner = Vec::new();
         if depth < DEPTH {
             encoded(&decoded, depth + 1, &mut inner);
         }
         if says_something(&decoded) || !inner.is_empty() || !clean::hidden(&decoded).is_empty() {
-            spots.push(Spot::of(Odd::Encoded, range));
+            spots.push(Passage::of(Odd::Encoded, range));
         }
     }
     for (words, turn) in [(TURNED, turned as fn(&str) -> String), (SHIFTED, shifted)] {
         if words.iter().any(|word| text.contains(word)) && says_order(&turn(text)) && !says_order(text) {
-            spots.push(Spot::of(Odd::Encoded, 0..text.len()));
+            spots.push(Passage::of(Odd::Encoded, 0..text.len()));
         }
     }
 }

@@ -387,7 +387,7 @@ impl Http {
     /// Reads the stream of an answer, and takes it up again where it breaks off before the answer
     /// (`2025-11-25/basic/transports.mdx#resumability-and-redelivery`).
     async fn answer_stream(&self, id: u64, response: Response) -> Result<(), String> {
-        let mut place = Place::default();
+        let mut place = ReadSoFar::default();
         let mut broken = self.stream(Some(id), response, &mut place).await;
         let mut tries = 0;
         while !self.link.is_modern() && self.link.waits_for(id) && tries < RESUMES {
@@ -419,7 +419,7 @@ impl Http {
         &self,
         call: Option<u64>,
         mut response: Response,
-        place: &mut Place,
+        place: &mut ReadSoFar,
     ) -> Result<(), String> {
         let (mut reader, mut events) = (sse::Reader::default(), Vec::new());
         loop {
@@ -504,7 +504,7 @@ impl Http {
 
     /// Keeps a GET stream open, where the server has one, so that changes of its lists are heard.
     async fn listen(&self, asked: CancellationToken) {
-        let mut place = Place::default();
+        let mut place = ReadSoFar::default();
         loop {
             let get = || {
                 let get = self.client.get(self.url.clone()).header("accept", "text/event-stream");
@@ -694,7 +694,7 @@ fn wanted_by(outgoing: &Outgoing) -> String {
 
 /// How far a stream was read.
 #[derive(Debug, Default)]
-struct Place {
+struct ReadSoFar {
     /// The id of its last event, where the server numbers them.
     last: Option<String>,
     /// How long the server wants us to wait before we take it up again.

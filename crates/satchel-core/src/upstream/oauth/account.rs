@@ -331,7 +331,7 @@ impl Credential {
         let now = self.account.shared.clock.now_ms();
         match current {
             Some(bearer) => match bearer.times {
-                Some((_, ends)) if now >= ends => self.with_lock(Wanted::Renewed(Some(bearer))).await,
+                Some((_, ends)) if now >= ends => self.with_lock(TokenWish::Renewed(Some(bearer))).await,
                 Some((due, _)) if now >= due => {
                     self.renew_meanwhile(bearer.clone());
                     Ok(Some(bearer))
@@ -339,7 +339,7 @@ impl Credential {
                 _ => Ok(Some(bearer)),
             },
             None if self.account.shared.is_signed_in(&self.account.server) => {
-                self.with_lock(Wanted::Current).await
+                self.with_lock(TokenWish::Current).await
             }
             None => Ok(None),
         }
@@ -351,7 +351,7 @@ impl Credential {
     /// What is missing.
     pub async fn refused(&self, used: Option<Bearer>, challenge: Option<Challenge>) -> Result<Bearer, Need> {
         self.account.note(challenge);
-        match self.with_lock(Wanted::Renewed(used)).await? {
+        match self.with_lock(TokenWish::Renewed(used)).await? {
             Some(bearer) => Ok(bearer),
             None => Err(self.needs()),
         }
@@ -416,7 +416,7 @@ impl Credential {
     }
 
     /// In a task of its own, which goes on when nobody waits for it any more.
-    async fn with_lock(&self, wanted: Wanted) -> Result<Option<Bearer>, Need> {
+    async fn with_lock(&self, wanted: TokenWish) -> Result<Option<Bearer>, Need> {
         let credential = self.clone();
         let work = async move { credential.carry_out(wanted).await };
         match self.account.shared.tracker.spawn(work).await {
@@ -434,12 +434,12 @@ impl Credential {
         let credential = self.clone();
         self.account.shared.tracker.spawn(async move {
             // Whoever needs it will be told.
-            let _ = credential.carry_out(Wanted::Renewed(Some(due))).await;
+            let _ = credential.carry_out(TokenWish::Renewed(Some(due))).await;
             credential.account.renewing.store(false, Ordering::Release);
         });
     }
 
-    async fn carry_out(&self, wanted: Wanted) -> Result<Option<Bearer>, Need> {
+    async fn carry_out(&self, wanted: TokenWish) -> Result<Option<Bearer>, Need> {
         let account = &self.account;
         let mut state = account.state.lock().await;
         // Where nobody ever signed in, a keychain that is not there keeps nothing from anybody.
@@ -454,14 +454,14 @@ impl Credential {
         let current = account.bearer.borrow().clone();
         let now = account.shared.clock.now_ms();
         match wanted {
-            Wanted::Current => {
+            TokenWish::Current => {
                 let is_over = |bearer: &Bearer| bearer.times.is_some_and(|(_, ends)| now >= ends);
                 match &current {
                     Some(bearer) if !is_over(bearer) => return Ok(current),
                     _ => {}
                 }
             }
-            Wanted::Renewed(used) => {
+            TokenWish::Renewed(used) => {
                 // Somebody else renewed it meanwhile.
                 if let Some(bearer) = &current
                     && used.as_ref().is_none_or(|used| !used.is(bearer))
@@ -644,7 +644,7 @@ impl Credential {
 
 /// What is wanted of whoever holds the lock.
 #[derive(Debug)]
-enum Wanted {
+enum TokenWish {
     /// The token there is, or a new one where it is over.
     Current,
     /// Another one than this.

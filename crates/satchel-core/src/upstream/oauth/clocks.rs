@@ -152,7 +152,7 @@ async fn a_clock_set_back_while_the_provider_was_gone_delays_nothing() {
 async fn a_locked_keychain_is_told_as_that_and_nobody_is_signed_out() {
     let mut laptop = Laptop::with_a_sign_in().await;
     laptop.world.secrets = Secrets::open(laptop._dir.path());
-    laptop.world.restart();
+    laptop.world.restart().await;
     let need = laptop.world.credential("one").bearer().await.unwrap_err();
     assert_eq!(need.code, Code::VaultLocked, "{need:?}");
     assert!(matches!(laptop.state(), SignInState::SignedIn { .. }), "{:?}", laptop.state());

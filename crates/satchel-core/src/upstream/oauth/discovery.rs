@@ -86,7 +86,7 @@ fn united(one: &[String], other: &[String]) -> Vec<String> {
 
 /// Where a discovery stands.
 #[derive(Debug)]
-enum Stage {
+enum DiscoveryStage {
     Resource {
         places: VecDeque<Url>,
     },
@@ -110,7 +110,7 @@ pub struct Discovery<'a> {
     allowed: Allowed,
     challenged: Vec<String>,
     resource: Option<ProtectedResource>,
-    stage: Stage,
+    stage: DiscoveryStage,
 }
 
 impl<'a> Discovery<'a> {
@@ -124,7 +124,7 @@ impl<'a> Discovery<'a> {
         let named = challenge.and_then(|challenge| challenge.resource_metadata.as_deref());
         let places = resource_places(server, named).into();
         let challenged = challenge.map(|challenge| challenge.scopes.clone()).unwrap_or_default();
-        Self { server, settings, allowed, challenged, resource: None, stage: Stage::Resource { places } }
+        Self { server, settings, allowed, challenged, resource: None, stage: DiscoveryStage::Resource { places } }
     }
 
     /// What is to be read first.
@@ -144,7 +144,7 @@ impl<'a> Discovery<'a> {
 
     fn next(&self) -> Next {
         let place = match &self.stage {
-            Stage::Resource { places } | Stage::Server { places, .. } | Stage::Origin { places } => {
+            DiscoveryStage::Resource { places } | DiscoveryStage::Server { places, .. } | DiscoveryStage::Origin { places } => {
                 places.front()
             }
         };
@@ -159,7 +159,7 @@ impl<'a> Discovery<'a> {
 
     fn take(&mut self, text: &str) -> Next {
         match &self.stage {
-            Stage::Resource { .. } => match ProtectedResource::read(text) {
+            DiscoveryStage::Resource { .. } => match ProtectedResource::read(text) {
                 None => self.pass_over(),
                 Some(document) if !document.is_of(self.server) => Next::Ended(Trouble::Refused(format!(
                     "its metadata is of another resource: {}",
@@ -182,7 +182,7 @@ impl<'a> Discovery<'a> {
                     }
                 }
             },
-            Stage::Server { issuer, .. } => {
+            DiscoveryStage::Server { issuer, .. } => {
                 let Some(metadata) = ServerMetadata::read(text) else { return self.pass_over() };
                 let issuer = issuer.clone();
                 match metadata.checked(
@@ -194,7 +194,7 @@ impl<'a> Discovery<'a> {
                     Err(why) => self.give_up(format!("{} cannot be used to sign in: {why}", shown(&issuer))),
                 }
             }
-            Stage::Origin { .. } => {
+            DiscoveryStage::Origin { .. } => {
                 let Some(metadata) = ServerMetadata::read(text) else { return self.pass_over() };
                 let origin = self.server.origin().ascii_serialization();
                 match metadata.checked(&origin, self.allowed, self.settings.allow_no_pkce_announcement) {
@@ -214,11 +214,11 @@ impl<'a> Discovery<'a> {
     /// Nothing usable was where it was looked.
     fn pass_over(&mut self) -> Next {
         match &mut self.stage {
-            Stage::Resource { places } => {
+            DiscoveryStage::Resource { places } => {
                 places.pop_front();
                 if places.is_empty() { self.at_own_origin() } else { self.next() }
             }
-            Stage::Server { issuer, places, .. } => {
+            DiscoveryStage::Server { issuer, places, .. } => {
                 places.pop_front();
                 if !places.is_empty() {
                     return self.next();
@@ -226,7 +226,7 @@ impl<'a> Discovery<'a> {
                 let why = format!("{} publishes no metadata", shown(issuer));
                 self.give_up(why)
             }
-            Stage::Origin { places } => {
+            DiscoveryStage::Origin { places } => {
                 places.pop_front();
                 if !places.is_empty() {
                     return self.next();
@@ -238,7 +238,7 @@ impl<'a> Discovery<'a> {
 
     /// This authorization server cannot be used; perhaps another one can.
     fn give_up(&mut self, why: String) -> Next {
-        let Stage::Server { others, reason, .. } = &mut self.stage else {
+        let DiscoveryStage::Server { others, reason, .. } = &mut self.stage else {
             return Next::Ended(Trouble::Refused(why));
         };
         let first = reason.take().unwrap_or(why);
@@ -255,7 +255,7 @@ impl<'a> Discovery<'a> {
         match place.and_then(|url| self.allowed.check(&url).map(|()| url)) {
             Ok(url) => {
                 let places = metadata_places(&url).into();
-                self.stage = Stage::Server { issuer, places, others: servers, reason };
+                self.stage = DiscoveryStage::Server { issuer, places, others: servers, reason };
                 self.next()
             }
             Err(why) => {
@@ -267,7 +267,7 @@ impl<'a> Discovery<'a> {
 
     fn at_own_origin(&mut self) -> Next {
         let places = metadata_places(&at_origin(self.server, "/")).into_iter().take(1).collect();
-        self.stage = Stage::Origin { places };
+        self.stage = DiscoveryStage::Origin { places };
         self.next()
     }
 

@@ -130,8 +130,9 @@ async fn converse(mut stream: TcpStream, authority: Arc<Mutex<Authority>>) {
     }
 }
 
-fn opened(data: &Path, secrets: &Secrets, clock: &Clock) -> Accounts {
-    Accounts::open_at(data, secrets.clone(), TaskTracker::new(), clock.clone()).0
+fn opened(data: &Path, secrets: &Secrets, clock: &Clock) -> (Accounts, TaskTracker) {
+    let tracker = TaskTracker::new();
+    (Accounts::open_at(data, secrets.clone(), tracker.clone(), clock.clone()).0, tracker)
 }
 
 /// One computer with three entries for the same server.
@@ -139,6 +140,7 @@ pub(super) struct World {
     data: tempfile::TempDir,
     pub(super) secrets: Secrets,
     accounts: Accounts,
+    tracker: TaskTracker,
     clock: Clock,
     server: Url,
     /// Who is signed in under which name, as the person knows it.
@@ -149,9 +151,9 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(secrets: &Secrets, server: &Url, clock: Clock) -> Self {
         let data = tempfile::tempdir().unwrap();
-        let accounts = opened(data.path(), secrets, &clock);
+        let (accounts, tracker) = opened(data.path(), secrets, &clock);
         let (secrets, server) = (secrets.clone(), server.clone());
-        Self { data, secrets, accounts, clock, server, signed_in: HashMap::new(), people: 0 }
+        Self { data, secrets, accounts, tracker, clock, server, signed_in: HashMap::new(), people: 0 }
     }
 
     pub(super) fn credential(&self, name: &str) -> Credential {
@@ -164,8 +166,10 @@ impl World {
     }
 
     /// The hub was ended and started again.
-    pub(super) fn restart(&mut self) {
-        self.accounts = opened(self.data.path(), &self.secrets, &self.clock);
+    pub(super) async fn restart(&mut self) {
+        self.tracker.close();
+        self.tracker.wait().await;
+        (self.accounts, self.tracker) = opened(self.data.path(), &self.secrets, &self.clock);
     }
 
     pub(super) async fn sign_in(&mut self, name: &'static str) {
@@ -227,7 +231,7 @@ async fn history(seed: u64, secrets: &Secrets, server: &Url, authority: &Mutex<A
         match dice.roll(8) {
             0 | 1 => world.sign_in(name).await,
             2 => world.sign_out(name).await,
-            3 => world.restart(),
+            3 => world.restart().await,
             4 => {
                 lock(authority).lose_next = world.signed_in.contains_key(name);
                 world.calls(name, true, 1).await;

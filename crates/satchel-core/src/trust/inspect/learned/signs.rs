@@ -136,7 +136,7 @@ fn is_wide(c: char) -> bool {
 }
 
 /// A word of a sentence.
-struct Word {
+struct WordSign {
     text: String,
     classes: Vec<usize>,
 }
@@ -144,7 +144,7 @@ struct Word {
 /// The stretches of a folded text, each a sentence further on.
 pub(super) fn stretches(text: &str) -> Vec<Stretch> {
     let sentences = sentences(text);
-    let words: Vec<Vec<Word>> = sentences.iter().map(|range| words(&text[range.clone()])).collect();
+    let words: Vec<Vec<WordSign>> = sentences.iter().map(|range| words(&text[range.clone()])).collect();
     if words.iter().map(Vec::len).sum::<usize>() < FEWEST {
         return Vec::new();
     }
@@ -164,7 +164,7 @@ pub(super) fn count(text: &str) -> usize {
     sentences(text).len().saturating_sub(TOGETHER - 1).max(1)
 }
 
-fn about(words: &[Word]) -> Vec<usize> {
+fn about(words: &[WordSign]) -> Vec<usize> {
     words.iter().flat_map(|word| word.classes.iter().copied()).take(ABOUT).collect()
 }
 
@@ -197,7 +197,7 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
     sentences
 }
 
-fn words(sentence: &str) -> Vec<Word> {
+fn words(sentence: &str) -> Vec<WordSign> {
     let mut words = Vec::new();
     let classes = &*CLASSES;
     for chunk in sentence.split([' ', '\n', '(', ')', ',', ';']) {
@@ -232,10 +232,10 @@ fn words(sentence: &str) -> Vec<Word> {
             None
         };
         if quoted {
-            words.push(Word { text: "<quoted>".to_owned(), classes: Vec::new() });
+            words.push(WordSign { text: "<quoted>".to_owned(), classes: Vec::new() });
         }
         if let Some(special) = special {
-            words.push(Word { text: special.to_owned(), classes: Vec::new() });
+            words.push(WordSign { text: special.to_owned(), classes: Vec::new() });
             if special == "<url>" || special == "<mail>" {
                 continue;
             }
@@ -255,22 +255,22 @@ fn words(sentence: &str) -> Vec<Word> {
             if found.is_empty() {
                 classes.of(&text, &mut found);
             }
-            words.push(Word { text, classes: found });
+            words.push(WordSign { text, classes: found });
         }
     }
     words
 }
 
 /// Two characters at a time, and what is known among them.
-fn wide(part: &str, words: &mut Vec<Word>) {
+fn wide(part: &str, words: &mut Vec<WordSign>) {
     for (word, class) in &CLASSES.inside {
         if part.contains(word.as_str()) {
-            words.push(Word { text: word.clone(), classes: vec![*class] });
+            words.push(WordSign { text: word.clone(), classes: vec![*class] });
         }
     }
     let chars: Vec<char> = part.chars().collect();
     for pair in chars.windows(2) {
-        words.push(Word { text: pair.iter().collect(), classes: Vec::new() });
+        words.push(WordSign { text: pair.iter().collect(), classes: Vec::new() });
     }
 }
 
@@ -291,7 +291,7 @@ fn stem(word: &str) -> String {
 }
 
 /// The signs of a sentence. `known` is what the first one is about, unless this is the first.
-fn signs(words: &[Word], known: Option<&BTreeSet<usize>>) -> Vec<(u32, u8)> {
+fn signs(words: &[WordSign], known: Option<&BTreeSet<usize>>) -> Vec<(u32, u8)> {
     let mut signs = Vec::new();
     for (place, word) in words.iter().enumerate() {
         signs.push((hash(0, &[word.text.as_bytes()]), 0));
