@@ -4,14 +4,14 @@
 mod rust;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
 
 use satchel_tests::repository;
 
-use rust::{Place, Room, paths};
+use rust::{Place, Room, paths, types};
 
 /// What may be used from higher floors. Rooms on one floor are blind to each other.
 const FLOORS: &[(&str, u8)] = &[
@@ -434,6 +434,23 @@ fn the_root_does_not_grow() {
     let text = |path: &PathBuf| fs::read_to_string(path).expect("a source file is text");
     let files = files.iter().filter(|path| text(path).contains("\nimpl Hub {"));
     assert_eq!(files.count(), FILES, "if there are fewer, write that number here");
+}
+
+/// One name is one thing. What several rooms call alike is counted here, and may only become less.
+#[test]
+fn few_types_have_a_name_that_several_rooms_use() {
+    const NAMES: usize = 34;
+    /// Names that a reader may meet in so many rooms.
+    const ROOMS: usize = 2;
+    let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in rust_files(&["crates", "src-tauri"]) {
+        let Some(place) = Place::of(&source.path) else { continue };
+        for name in types(&source.text) {
+            rooms.entry(name).or_default().insert(place.room.0.clone());
+        }
+    }
+    rooms.retain(|_, rooms| rooms.len() > ROOMS);
+    assert_eq!(rooms.len(), NAMES, "if there are fewer, write that number here: {rooms:#?}");
 }
 
 /// The map names every room with its floor, but for those that stand for another.

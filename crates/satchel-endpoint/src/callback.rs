@@ -90,7 +90,11 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
     }
 }
 
-async fn callback(State(door): State<CallbackDoor>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
+async fn callback(
+    State(door): State<CallbackDoor>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Response {
     let words = PageWords::of(&headers);
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let ours = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{}", door.port));

@@ -46,7 +46,9 @@ impl Standing {
 
     /// It has answered. Is it to be asked again at once?
     fn answered(&self) -> bool {
-        self.turn(|asked| if asked == RootsRequest::Stale { RootsRequest::Open } else { RootsRequest::Answered })
+        self.turn(
+            |asked| if asked == RootsRequest::Stale { RootsRequest::Open } else { RootsRequest::Answered },
+        )
     }
 
     /// Is a question open from now on that was not before?

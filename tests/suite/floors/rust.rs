@@ -56,6 +56,14 @@ fn room_of(module: &[String]) -> Room {
     Room(module.iter().take(depth).map(String::as_str).collect::<Vec<_>>().join("::"))
 }
 
+/// The structs, enums, traits and unions that a file defines, without those of its tests.
+pub(super) fn types(text: &str) -> Vec<String> {
+    let tokens = without_tests(tokens(text));
+    let defines = |token: &Token| ["struct", "enum", "trait", "union"].contains(&token.text.as_str());
+    let named = tokens.windows(2).filter(|pair| defines(&pair[0]) && is_word(&pair[1].text));
+    named.map(|pair| pair[1].text.clone()).collect()
+}
+
 /// Every path of two or more steps, and everything a `use` names, with its line.
 pub(super) fn paths(text: &str) -> Vec<(usize, Vec<String>)> {
     let tokens = without_tests(tokens(text));

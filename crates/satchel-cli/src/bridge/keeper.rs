@@ -230,8 +230,8 @@ impl Keeping {
         let (out, mut state) = (self.out.clone(), self.publish.subscribe());
         self.tracker.spawn(async move {
             let generation = link.generation;
-            let gone =
-                state.wait_for(|state| !matches!(state, LinkState::Up(link) if link.generation == generation));
+            let gone = state
+                .wait_for(|state| !matches!(state, LinkState::Up(link) if link.generation == generation));
             tokio::select! {
                 _ = hear(&link, &out) => {}
                 _ = gone => {}

@@ -251,10 +251,30 @@ mod tests {
             (KnownRegistry { known: read(0), ..KnownRegistry::default() }, 61 * minute, false, true),
             // A clock that was put back does not keep a list from being read for years.
             (KnownRegistry { known: read(600 * minute), ..KnownRegistry::default() }, 0, false, true),
-            (KnownRegistry { trouble: Some(Fault::NoList), tried_ms: 0, ..KnownRegistry::default() }, minute, false, false),
-            (KnownRegistry { trouble: Some(Fault::NoList), tried_ms: 0, ..KnownRegistry::default() }, minute, true, true),
-            (KnownRegistry { trouble: Some(Fault::NoList), tried_ms: 0, ..KnownRegistry::default() }, 6 * minute, false, true),
-            (KnownRegistry { trouble: Some(Fault::Busy(600)), tried_ms: 0, ..KnownRegistry::default() }, minute, true, false),
+            (
+                KnownRegistry { trouble: Some(Fault::NoList), tried_ms: 0, ..KnownRegistry::default() },
+                minute,
+                false,
+                false,
+            ),
+            (
+                KnownRegistry { trouble: Some(Fault::NoList), tried_ms: 0, ..KnownRegistry::default() },
+                minute,
+                true,
+                true,
+            ),
+            (
+                KnownRegistry { trouble: Some(Fault::NoList), tried_ms: 0, ..KnownRegistry::default() },
+                6 * minute,
+                false,
+                true,
+            ),
+            (
+                KnownRegistry { trouble: Some(Fault::Busy(600)), tried_ms: 0, ..KnownRegistry::default() },
+                minute,
+                true,
+                false,
+            ),
         ] {
             assert_eq!(kept.is_due(now_ms, waits), due, "{kept:?}");
         }

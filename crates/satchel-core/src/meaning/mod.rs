@@ -125,9 +125,10 @@ impl Giver {
             Self::Named(EmbeddingSource { url, model }, _) => {
                 VectorOrigin { url: url.clone(), model: model.clone() }
             }
-            Self::BuiltIn(sentences) => {
-                VectorOrigin { url: String::new(), model: format!("{} {:016x}", sentences::NAME, sentences.id) }
-            }
+            Self::BuiltIn(sentences) => VectorOrigin {
+                url: String::new(),
+                model: format!("{} {:016x}", sentences::NAME, sentences.id),
+            },
         }
     }
 

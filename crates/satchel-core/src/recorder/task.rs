@@ -9,7 +9,7 @@ use std::{
 
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{Order, FLUSHING, Health, Mailbox, Recorder, calendar::Calendar};
+use super::{FLUSHING, Health, Mailbox, Order, Recorder, calendar::Calendar};
 use crate::{
     catalog::tokens,
     clock::now_ms,

@@ -81,7 +81,9 @@ impl Breaker {
     /// Several tries failed by one incident, for example the end of the process that all of them ran in: it counts
     /// once, whatever number of tries report it.
     pub fn record_incident(&mut self, incident: u64, now: Instant) {
-        if self.incident.replace(incident) != Some(incident) || matches!(self.state, BreakerState::HalfOpen { .. }) {
+        if self.incident.replace(incident) != Some(incident)
+            || matches!(self.state, BreakerState::HalfOpen { .. })
+        {
             self.record(false, now);
         }
     }

@@ -75,8 +75,8 @@ impl Query {
                 continue;
             }
             let value = values.at(word.at);
-            let weight =
-                value.map_or(1.0, |value| if value.kind == RequestKind::Quoted { w.quoted } else { w.address });
+            let weight = value
+                .map_or(1.0, |value| if value.kind == RequestKind::Quoted { w.quoted } else { w.address });
             let weight = if words::is_chatter(&word.written) { weight * w.chatter } else { weight };
             let (variants, actions) = if asks_how_many(text, word) {
                 (others("count", index, 1.0), thesaurus::actions("list"))

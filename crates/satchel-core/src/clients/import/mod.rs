@@ -327,7 +327,8 @@ fn beside(document: &Value, path: &[String], contents: &mut Contents) {
 /// Reads a block that was pasted, with the rules of one client.
 fn read_with(client: &Client, shape_client: &Client, inside: &Value) -> Contents {
     let windows = Platform::current() == Platform::Windows;
-    let reader = FileReader { client: shape_client, windows, excluded: vec![], switches: Switches::default() };
+    let reader =
+        FileReader { client: shape_client, windows, excluded: vec![], switches: Switches::default() };
     let mut contents = Contents::default();
     reader.all(inside, &client.key, &mut contents);
     contents

@@ -34,11 +34,12 @@ enum FieldPath {
 fn spots(target: &Target) -> Vec<FieldSpot> {
     match target {
         Target::Program { args, env, .. } => {
-            let variables = env.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| FieldSpot {
-                field: format!("env.{name}"),
-                label: name.clone(),
-                at: FieldPath::Env(name.clone()),
-            });
+            let variables =
+                env.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| FieldSpot {
+                    field: format!("env.{name}"),
+                    label: name.clone(),
+                    at: FieldPath::Env(name.clone()),
+                });
             variables.chain(arguments(args)).collect()
         }
         Target::Address { url, headers } => {
@@ -109,7 +110,11 @@ fn arguments(args: &[String]) -> Vec<FieldSpot> {
 fn in_address(url: &str) -> Vec<FieldSpot> {
     let mut found = Vec::new();
     if user_info(url).is_some_and(|(_, inside)| is_plain(inside)) {
-        found.push(FieldSpot { field: "url.userinfo".into(), label: "userinfo".into(), at: FieldPath::UserInfo });
+        found.push(FieldSpot {
+            field: "url.userinfo".into(),
+            label: "userinfo".into(),
+            at: FieldPath::UserInfo,
+        });
     }
     for (name, value) in query(url) {
         if sounds_secret(name) && is_plain(value) {
@@ -359,7 +364,9 @@ fn put_reference(target: &mut Target, at: &FieldPath, secret: &str) -> Option<St
     let reference = format!("${{secret:{secret}}}");
     match (target, at) {
         (Target::Program { env, .. }, FieldPath::Env(name)) => swap(env.get_mut(name)?, &reference),
-        (Target::Address { headers, .. }, FieldPath::Header(name)) => swap(headers.get_mut(name)?, &reference),
+        (Target::Address { headers, .. }, FieldPath::Header(name)) => {
+            swap(headers.get_mut(name)?, &reference)
+        }
         (Target::Program { args, .. }, FieldPath::Arg(index)) => {
             let arg = args.get_mut(*index)?;
             let (start, value) = match arg.strip_prefix('-').and_then(|flag| flag.split_once('=')) {

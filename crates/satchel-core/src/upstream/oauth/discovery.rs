@@ -124,7 +124,14 @@ impl<'a> Discovery<'a> {
         let named = challenge.and_then(|challenge| challenge.resource_metadata.as_deref());
         let places = resource_places(server, named).into();
         let challenged = challenge.map(|challenge| challenge.scopes.clone()).unwrap_or_default();
-        Self { server, settings, allowed, challenged, resource: None, stage: DiscoveryStage::Resource { places } }
+        Self {
+            server,
+            settings,
+            allowed,
+            challenged,
+            resource: None,
+            stage: DiscoveryStage::Resource { places },
+        }
     }
 
     /// What is to be read first.
@@ -144,9 +151,9 @@ impl<'a> Discovery<'a> {
 
     fn next(&self) -> Next {
         let place = match &self.stage {
-            DiscoveryStage::Resource { places } | DiscoveryStage::Server { places, .. } | DiscoveryStage::Origin { places } => {
-                places.front()
-            }
+            DiscoveryStage::Resource { places }
+            | DiscoveryStage::Server { places, .. }
+            | DiscoveryStage::Origin { places } => places.front(),
         };
         match place {
             None => Next::Ended(Trouble::Refused("it could not be found out where to sign in".to_owned())),
