@@ -17,7 +17,7 @@ TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests
 # The same where the libraries of a desktop are installed; without them, only what needs none.
 HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),$(TESTED),-p satchel-cli -p satchel-reaper -p satchel-tests)
 
-.PHONY: run build bundle archive native workflows model test audit windows check-macos clients strangers chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
+.PHONY: run build bundle archive native workflows ways-in model test audit windows check-macos clients strangers chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
 # Nobody waits for it: searches go by words until it is there. What goes wrong stands in model/log.
@@ -67,6 +67,10 @@ workflows:
 	@scripts/version.sh
 	@scripts/workflows.sh
 
+# The install scripts and the packages of other managers, generated for a release that is pretended, checked and tried.
+ways-in:
+	@node --test scripts/ways-in/test.mjs
+
 # The sentence model, fetched and written with eight bits a weight, in a file below the target directory.
 model:
 	@scripts/model.sh
@@ -79,7 +83,7 @@ test: ui/dist/index.html
 	@scripts/setup.sh tests
 	@scripts/real-servers.sh
 	@scripts/conformance.sh
-	$(MAKE) --no-print-directory workflows ui-tests lint
+	$(MAKE) --no-print-directory workflows ways-in ui-tests lint
 	cargo build $(TESTED)
 	cargo test $(TESTED) --test conformance
 	SATCHEL_FUZZ_SECONDS=$(FUZZED) cargo test $(TESTED) --no-fail-fast

@@ -12,20 +12,29 @@ triple=${TRIPLE:-$host}
 version=$(scripts/version.sh)
 name=satchel-$version-$triple
 
+# Prints the directory that the programs are in. For this system it is the one that `make bundle` builds in, too.
 build() {
-    cargo build --release -p satchel-cli -p satchel-reaper --target "$1"
+    to=$target
+    if [ "$1" != "$host" ]; then
+        to=$target/$1
+        set -- --target "$1"
+    else
+        set --
+    fi
+    cargo build --release "$@" -p satchel-cli -p satchel-reaper >&2
+    printf %s "$to/release"
 }
 ending=
 case $triple in
     universal-apple-darwin)
-        build aarch64-apple-darwin
-        build x86_64-apple-darwin
+        arm=$(build aarch64-apple-darwin)
+        intel=$(build x86_64-apple-darwin)
         ;;
     *windows*)
         ending=.exe
-        build "$triple"
+        from=$(build "$triple")
         ;;
-    *) build "$triple" ;;
+    *) from=$(build "$triple") ;;
 esac
 
 packed=$target/archive/$name
@@ -36,9 +45,9 @@ program=$packed/satchel$ending
 case $triple in *windows*) programs=satchel ;; *) programs="satchel satchel-reaper" ;; esac
 for one in $programs; do
     if [ "$triple" = universal-apple-darwin ]; then
-        lipo -create -output "$packed/$one" "$target/aarch64-apple-darwin/release/$one" "$target/x86_64-apple-darwin/release/$one"
+        lipo -create -output "$packed/$one" "$arm/$one" "$intel/$one"
     else
-        cp "$target/$triple/release/$one$ending" "$packed/$one$ending"
+        cp "$from/$one$ending" "$packed/$one$ending"
     fi
 done
 cp LICENSE-APACHE LICENSE-MIT README.md "$packed/"

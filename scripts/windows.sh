@@ -7,7 +7,7 @@ set -eu
 
 cd "$(dirname "$0")/.."
 triple=x86_64-pc-windows-gnu
-packages="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine wine64"
+packages="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix nsis wine wine64"
 # rustup's own library for Windows where it is installed; otherwise Debian's compiler, which comes with its source.
 web_packages="rustc-web cargo-web rust-web-src"
 

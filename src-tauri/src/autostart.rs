@@ -19,7 +19,38 @@ pub(crate) fn set(app: &AppHandle, on: bool) -> Result<bool, Refusal> {
     }
     let entry = app.autolaunch();
     if on { entry.enable() } else { entry.disable() }.map_err(refusal)?;
+    #[cfg(windows)]
+    if on {
+        registry::quote().map_err(|error| refused(&error))?;
+    }
     is_on(app)
+}
+
+/// The command of the entry on Windows. In quotes: without them a path with a space is tried at the space first, and whoever
+/// can put a program there has it started.
+#[cfg(any(windows, test))]
+fn command(program: &std::path::Path) -> String {
+    format!("\"{}\" --hidden", program.display())
+}
+
+/// The plugin writes the command without quotes, and for everybody where it may.
+#[cfg(windows)]
+mod registry {
+    use windows_registry::{CURRENT_USER, LOCAL_MACHINE, Result};
+
+    const KEY: &str = r"SOFTWARE\Microsoft\Windows\CurrentVersion\Run";
+    const NAME: &str = "Satchel";
+
+    /// Writes the entry of this user, and takes away what the plugin wrote for all.
+    pub(super) fn quote() -> Result<()> {
+        let own = std::env::current_exe().unwrap_or_default();
+        CURRENT_USER.create(KEY)?.set_string(NAME, super::command(&own))?;
+        if let Ok(everybody) = LOCAL_MACHINE.options().write().open(KEY) {
+            // Absent where the plugin could not write there.
+            let _ = everybody.remove_value(NAME);
+        }
+        Ok(())
+    }
 }
 
 /// The entry names the path of this program, or for an AppImage the file that it came in.
@@ -35,5 +66,20 @@ fn will_last() -> Result<(), Refusal> {
 }
 
 fn refusal(error: tauri_plugin_autostart::Error) -> Refusal {
+    refused(&error)
+}
+
+fn refused(error: &dyn std::fmt::Display) -> Refusal {
     Refusal::new(Code::Autostart, format!("cannot change what starts at login: {error}"), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_of_windows_cannot_be_read_as_another_program() {
+        let entry = command(std::path::Path::new(r"C:\Users\Jane Doe\Satchel\satchel-app.exe"));
+        assert_eq!(entry, r#""C:\Users\Jane Doe\Satchel\satchel-app.exe" --hidden"#);
+    }
 }

@@ -9,6 +9,7 @@ mod autostart;
 mod choices;
 mod clipboard;
 mod commands;
+mod dock;
 mod events;
 mod links;
 mod logging;
@@ -195,7 +196,9 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
         let code = if served.await.is_ok() { 0 } else { 1 };
         handle.exit(code);
     });
-    if !args.hidden {
+    if args.hidden {
+        dock::follows(app.handle(), false);
+    } else {
         window::show(app.handle(), None);
     }
     Ok(app.run_return(|_, event| {

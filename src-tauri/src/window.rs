@@ -16,6 +16,7 @@ use tauri::{
 
 use crate::{
     choices::{Chosen, Closing},
+    dock,
     serving::Serving,
     tasks::Tasks,
 };
@@ -77,6 +78,7 @@ pub(crate) fn show(app: &AppHandle, place: Option<&str>) {
 }
 
 fn raise(window: &WebviewWindow) -> tauri::Result<()> {
+    dock::follows(window.app_handle(), true);
     window.show()?;
     window.unminimize()?;
     window.set_focus()
@@ -148,6 +150,7 @@ fn hide(window: &WebviewWindow) {
     if let Err(error) = window.hide() {
         tracing::error!("cannot hide the window: {error}");
     }
+    dock::follows(window.app_handle(), false);
     window.state::<Tasks>().spawn(give_back(window.clone()));
 }
 

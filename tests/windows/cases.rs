@@ -40,11 +40,13 @@ fn starts_again(home: &Home) {
     home.has_no("satchel.exe");
     let hub = home.serve(&[]);
     called();
+    let pipe = home.pipe();
     hub.kill();
     home.has_no("satchel.exe serve");
     home.has_no("satchel.exe toolbox");
     let hub = home.serve(&[]);
     called();
+    assert_ne!(home.pipe(), pipe, "nobody can know the name beforehand");
     hub.quit(home);
 }
 

@@ -218,6 +218,14 @@ impl Home {
         (child, stdout)
     }
 
+    /// The name of the running hub's pipe.
+    pub(crate) fn pipe(&self) -> String {
+        let file = self.dir.join("däta here/data/hub.json");
+        let address: Value =
+            serde_json::from_slice(&fs::read(file).expect("a hub runs")).expect("it is JSON");
+        address["socket"].as_str().expect("it is text").to_owned()
+    }
+
     /// The processes of this home whose command line has this word in it.
     pub(crate) fn processes(&self, word: &str) -> Vec<u32> {
         let own = self.dir.file_name().and_then(|name| name.to_str()).expect("it is UTF-8");

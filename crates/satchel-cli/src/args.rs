@@ -197,6 +197,12 @@ pub(crate) enum Command {
     },
     /// Write the manual's pages into a directory
     Man { directory: std::path::PathBuf },
+    /// Put the directory of this program on the search path, or take it off; for the installer of Windows
+    #[command(hide = true)]
+    SearchPath {
+        #[arg(value_enum)]
+        act: SearchPathAct,
+    },
     /// Speak MCP on standard input and output, for clients that know nothing else
     Bridge {
         /// Who connects, as shown in `satchel status`
@@ -497,6 +503,15 @@ impl From<When> for Startup {
     }
 }
 
+/// What happens to the search path.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SearchPathAct {
+    /// Put our directory at its end
+    Add,
+    /// Take our directory off
+    Remove,
+}
+
 /// [`Engine`](satchel_core::export::Engine) as it is written on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ExportTo {
@@ -504,6 +519,8 @@ pub(crate) enum ExportTo {
     Agentgateway,
     /// The operator of ToolHive: resources of Kubernetes for images and addresses
     Toolhive,
+    /// Docker Compose: one file that runs Docker's MCP gateway for images and addresses
+    Compose,
 }
 
 impl From<ExportTo> for satchel_core::export::Engine {
@@ -511,6 +528,7 @@ impl From<ExportTo> for satchel_core::export::Engine {
         match to {
             ExportTo::Agentgateway => Self::AgentGateway,
             ExportTo::Toolhive => Self::ToolHive,
+            ExportTo::Compose => Self::Compose,
         }
     }
 }

@@ -51,7 +51,9 @@ impl Control {
     /// # Errors
     /// [`ControlError::Failed`] when a hub is there but does not answer.
     pub(crate) async fn find(places: &Places) -> Result<Option<Self>, ControlError> {
-        let Some(address) = RunningHub::read(places) else { return Ok(None) };
+        let Some(address) = RunningHub::read(places).filter(|hub| !hub.is_deserted(places)) else {
+            return Ok(None);
+        };
         let control = Self::at(address)?;
         match control.send(&GetStatus {}, HELLO_TIME, false).await {
             Ok(_) | Err(ControlError::Refused(_)) => Ok(Some(control)),
@@ -269,7 +271,15 @@ mod tests {
             "url": "http://127.0.0.1:1/mcp",
             "socket": home.path().join("gone.sock"),
         });
-        for text in [None, Some("{".to_owned()), Some("{}".to_owned()), Some(stale.to_string())] {
+        let pipe =
+            serde_json::json!({ "pid": 1, "url": "http://127.0.0.1:1/mcp", "socket": r"\\.\pipe\satchel-0" });
+        for text in [
+            None,
+            Some("{".to_owned()),
+            Some("{}".to_owned()),
+            Some(stale.to_string()),
+            Some(pipe.to_string()),
+        ] {
             if let Some(text) = text {
                 fs::write(places.address_file(), text).unwrap();
             }

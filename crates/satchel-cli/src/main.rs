@@ -48,6 +48,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
     match &args.command {
         Command::Completions { shell } => return commands::manual::completions(*shell),
         Command::Man { directory } => return commands::manual::man(directory),
+        Command::SearchPath { act } => return commands::search_path::run(*act),
         _ => {}
     }
     let places = Places::from_environment()?;
@@ -117,6 +118,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Import(import) => commands::import::run(&places, import, json).await,
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Man { directory } => commands::manual::man(&directory),
+        Command::SearchPath { act } => commands::search_path::run(act),
         Command::Doctor => commands::doctor::run(&places, json).await,
     }
 }

@@ -374,33 +374,19 @@ impl Spot {
 
     /// Like [`Self::put`], where there is nothing. Says whether it was so.
     fn put_new(&self, name: &str) -> io::Result<bool> {
-        #[cfg(target_env = "gnu")]
-        match self.rename(name, nix::fcntl::RenameFlags::RENAME_NOREPLACE) {
-            Ok(()) => return Ok(true),
-            Err(nix::Error::EEXIST) => return Ok(false),
-            Err(nix::Error::EINVAL | nix::Error::ENOSYS) => {}
-            Err(error) => return Err(error.into()),
+        match renaming::renamed(&self.dir, name, &self.name, renaming::How::IfFree)? {
+            renaming::Renamed::Done => return Ok(true),
+            renaming::Renamed::Taken => return Ok(false),
+            renaming::Renamed::Unable => {}
         }
         let free = self.open(&self.name).map(Some).or_else(absent)?.is_none();
         if free { self.put(name).map(|()| true) } else { Ok(false) }
     }
 
     /// Exchanges the two at once; `false` where this file system cannot.
-    #[cfg_attr(not(target_env = "gnu"), expect(clippy::unused_self, clippy::unnecessary_wraps))]
     fn exchange(&self, name: &str) -> io::Result<bool> {
-        #[cfg(target_env = "gnu")]
-        match self.rename(name, nix::fcntl::RenameFlags::RENAME_EXCHANGE) {
-            Ok(()) => return Ok(true),
-            Err(nix::Error::EINVAL | nix::Error::ENOSYS) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let _ = name;
-        Ok(false)
-    }
-
-    #[cfg(target_env = "gnu")]
-    fn rename(&self, name: &str, flags: nix::fcntl::RenameFlags) -> nix::Result<()> {
-        nix::fcntl::renameat2(&self.dir, name, &self.dir, self.name.as_os_str(), flags)
+        let exchanged = renaming::renamed(&self.dir, name, &self.name, renaming::How::Exchange)?;
+        Ok(exchanged == renaming::Renamed::Done)
     }
 
     /// Whether a program that we may look into has it open to write to it.
@@ -479,11 +465,33 @@ impl Spot {
         rename(&self.dir.join(&self.name), &self.dir.join(name))
     }
 
+    #[cfg(target_os = "macos")]
     fn put_new(&self, name: &str) -> io::Result<bool> {
+        match renaming::renamed(&File::open(&self.dir)?, name, &self.name, renaming::How::IfFree)? {
+            renaming::Renamed::Done => Ok(true),
+            renaming::Renamed::Taken => Ok(false),
+            renaming::Renamed::Unable => self.put_where_free(name),
+        }
+    }
+
+    #[cfg(not(target_os = "macos"))]
+    fn put_new(&self, name: &str) -> io::Result<bool> {
+        self.put_where_free(name)
+    }
+
+    fn put_where_free(&self, name: &str) -> io::Result<bool> {
         let free = self.open(&self.name).map(Some).or_else(absent)?.is_none();
         if free { self.put(name).map(|()| true) } else { Ok(false) }
     }
 
+    #[cfg(target_os = "macos")]
+    fn exchange(&self, name: &str) -> io::Result<bool> {
+        let exchanged =
+            renaming::renamed(&File::open(&self.dir)?, name, &self.name, renaming::How::Exchange)?;
+        Ok(exchanged == renaming::Renamed::Done)
+    }
+
+    #[cfg(not(target_os = "macos"))]
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Linux")]
     fn exchange(&self, _name: &str) -> io::Result<bool> {
         Ok(false)
@@ -501,6 +509,47 @@ impl Spot {
     fn settle(&self) {
         #[cfg(unix)]
         let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
+    }
+}
+
+/// Renaming with a condition, in one step of the system: on Linux with any of its libraries, and on macOS.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod renaming {
+    use std::{ffi::OsStr, io, os::fd::AsFd};
+
+    use rustix::{
+        fs::{RenameFlags, renameat_with},
+        io::Errno,
+    };
+
+    #[derive(Clone, Copy)]
+    pub(super) enum How {
+        /// Only where nothing has the new name.
+        IfFree,
+        /// Each gets the other's name.
+        Exchange,
+    }
+
+    #[derive(Debug, PartialEq, Eq)]
+    pub(super) enum Renamed {
+        Done,
+        /// Something has the new name.
+        Taken,
+        /// This file system has no such step.
+        Unable,
+    }
+
+    pub(super) fn renamed(dir: impl AsFd, from: &str, to: &OsStr, how: How) -> io::Result<Renamed> {
+        let flags = match how {
+            How::IfFree => RenameFlags::NOREPLACE,
+            How::Exchange => RenameFlags::EXCHANGE,
+        };
+        match renameat_with(&dir, from, &dir, to, flags) {
+            Ok(()) => Ok(Renamed::Done),
+            Err(Errno::EXIST) => Ok(Renamed::Taken),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(Renamed::Unable),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -857,6 +906,24 @@ mod tests {
         );
         drop(reader);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    #[test]
+    fn a_renaming_with_a_condition_is_one_step() {
+        use renaming::{How, Renamed, renamed};
+        let home = tempfile::tempdir().unwrap();
+        let dir = File::open(home.path()).unwrap();
+        let text = |name: &str| fs::read_to_string(home.path().join(name)).unwrap_or_default();
+        fs::write(home.path().join("a"), "a").unwrap();
+        fs::write(home.path().join("b"), "b").unwrap();
+        assert_eq!(renamed(&dir, "a", OsStr::new("b"), How::IfFree).unwrap(), Renamed::Taken);
+        assert_eq!((text("a"), text("b")), ("a".into(), "b".into()));
+        assert_eq!(renamed(&dir, "a", OsStr::new("b"), How::Exchange).unwrap(), Renamed::Done);
+        assert_eq!((text("a"), text("b")), ("b".into(), "a".into()));
+        assert_eq!(renamed(&dir, "a", OsStr::new("c"), How::IfFree).unwrap(), Renamed::Done);
+        assert_eq!((text("a"), text("c")), (String::new(), "b".into()));
+        assert!(renamed(&dir, "a", OsStr::new("b"), How::Exchange).is_err(), "there is nothing to exchange");
     }
 
     #[test]

@@ -23,6 +23,8 @@ use axum::{
     serve::IncomingStream,
 };
 use futures_util::stream;
+#[cfg(any(windows, test))]
+use satchel_core::hub::PIPES;
 use satchel_core::{
     ancestry::Caller,
     hub::Hub,
@@ -35,8 +37,6 @@ use satchel_core::{
 };
 use satchel_mcp::sse;
 use serde_json::Value;
-#[cfg(windows)]
-use sha2::{Digest, Sha256};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{ServeError, api, reply};
@@ -216,6 +216,16 @@ fn remove_socket(socket: &Path, data: &Path) {
     }
 }
 
+/// A name of a pipe that nobody else can know before this run: all accounts of a computer share one space of names, and
+/// whoever makes a name first has it. The address file, which only this user can read, says which it is.
+#[cfg(any(windows, test))]
+fn pipe_name() -> io::Result<String> {
+    let mut random = [0u8; 16];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{PIPES}satchel-{name}"))
+}
+
 /// Opens the channel and says where it is. A named pipe without a security descriptor of its own can be opened by
 /// its creator and administrators only, for writing.
 #[cfg(windows)]
@@ -224,12 +234,7 @@ pub(crate) fn open(
     stop: &CancellationToken,
     tracker: &TaskTracker,
 ) -> Result<PathBuf, ServeError> {
-    let name: String = Sha256::digest(hub.places().data.to_string_lossy().as_bytes())
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let path = format!(r"\\.\pipe\satchel-{name}");
+    let path = pipe_name().map_err(|error| control_error(Path::new(PIPES), error))?;
     let pipes = pipe::Pipes::new(&path).map_err(|error| control_error(Path::new(&path), error))?;
     let (router, stopped) = (router(hub, stop), stop.clone());
     tracker.spawn(async move {
@@ -282,5 +287,17 @@ mod pipe {
         fn local_addr(&self) -> io::Result<Self::Addr> {
             Ok(self.name.clone())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_runs_share_the_name_of_a_pipe() {
+        let (one, other) = (pipe_name().unwrap(), pipe_name().unwrap());
+        assert_ne!(one, other);
+        assert!(one.strip_prefix(r"\\.\pipe\satchel-").is_some_and(|random| random.len() == 32), "{one}");
     }
 }

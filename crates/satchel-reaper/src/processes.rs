@@ -25,13 +25,35 @@ pub fn signal_group(group: u32, signal: impl Into<Option<nix::sys::signal::Signa
 pub fn kill_group(_group: u32) {}
 
 /// One process, as far as it matters here.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 #[derive(Debug, Clone, Copy)]
 struct Process {
     pid: i32,
     parent: i32,
     group: i32,
     dead: bool,
+}
+
+/// macOS shows a user the processes of that user, their environments too.
+#[cfg(target_os = "macos")]
+fn looked_at(what: sysinfo::ProcessRefreshKind) -> sysinfo::System {
+    let mut system = sysinfo::System::new();
+    system.refresh_processes_specifics(sysinfo::ProcessesToUpdate::All, true, what);
+    system
+}
+
+#[cfg(target_os = "macos")]
+fn everyone() -> Vec<Process> {
+    let system = looked_at(sysinfo::ProcessRefreshKind::nothing());
+    let number = |pid: sysinfo::Pid| i32::try_from(pid.as_u32()).ok();
+    let look_at = |process: &sysinfo::Process| {
+        let pid = number(process.pid())?;
+        let group = nix::unistd::getpgid(Some(nix::unistd::Pid::from_raw(pid))).ok()?.as_raw();
+        let parent = process.parent().and_then(number)?;
+        let dead = matches!(process.status(), sysinfo::ProcessStatus::Zombie | sysinfo::ProcessStatus::Dead);
+        Some(Process { pid, parent, group, dead })
+    };
+    system.processes().values().filter_map(look_at).collect()
 }
 
 #[cfg(target_os = "linux")]
@@ -48,7 +70,7 @@ fn everyone() -> Vec<Process> {
 }
 
 /// Everything below these processes that lives; not they themselves.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn below(roots: &[i32]) -> Vec<Process> {
     let everyone = everyone();
     let mut found: Vec<Process> = Vec::new();
@@ -66,8 +88,8 @@ fn below(roots: &[i32]) -> Vec<Process> {
 }
 
 /// Ends every process below `root` but those of the group `spared`. Repeats until none is left, so that one which is
-/// just being forked does not slip through. `root` itself goes on, and adopts what loses its parent meanwhile.
-#[cfg(target_os = "linux")]
+/// just being forked does not slip through. `root` itself goes on; on Linux it adopts what loses its parent meanwhile.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub fn kill_below(root: u32, spared: Option<u32>) {
     use nix::{
         sys::signal::{Signal, kill},
@@ -87,12 +109,13 @@ pub fn kill_below(root: u32, spared: Option<u32>) {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+/// Elsewhere what belongs together is ended together by other means.
 pub fn kill_below(_root: u32, _spared: Option<u32>) {}
 
-/// Ends every process whose mark begins with `prefix` with everything below it, and says how many there were. Repeats until none is left, so
-/// that one which is just being forked does not slip through.
-#[cfg(target_os = "linux")]
+/// Ends every process whose mark begins with `prefix` with everything below it, and says how many there were. Repeats until none
+/// is left, so that one which is just being forked does not slip through.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub fn kill_marked(prefix: &str) -> usize {
     use nix::{
         sys::signal::{Signal, kill},
@@ -113,26 +136,18 @@ pub fn kill_marked(prefix: &str) -> usize {
     killed
 }
 
-/// Only Linux shows other processes' environments; elsewhere the groups must do.
-#[cfg(not(target_os = "linux"))]
+/// Windows has jobs, which end by themselves with what is in them.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub fn kill_marked(_prefix: &str) -> usize {
     0
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn marked(prefix: &str) -> Vec<i32> {
-    let wanted = format!("{MARK}={prefix}");
     let ourselves = i32::try_from(std::process::id()).ok();
-    let Ok(processes) = std::fs::read_dir("/proc") else { return vec![] };
-    let mut found: Vec<i32> = processes
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+    let mut found: Vec<i32> = with_variable(&format!("{MARK}={prefix}"))
+        .into_iter()
         .filter(|pid| Some(*pid) != ourselves)
-        .filter(|pid| {
-            std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|bytes| {
-                bytes.split(|byte| *byte == 0).any(|variable| variable.starts_with(wanted.as_bytes()))
-            })
-        })
         .collect();
     // What emptied its environment, and has not left its parent or its subreaper.
     let others: Vec<i32> = below(&found).iter().map(|process| process.pid).collect();
@@ -142,7 +157,34 @@ fn marked(prefix: &str) -> Vec<i32> {
     found
 }
 
-#[cfg(all(test, target_os = "linux"))]
+/// The processes with a variable in their environment that begins so, its name included.
+#[cfg(target_os = "linux")]
+fn with_variable(wanted: &str) -> Vec<i32> {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return vec![] };
+    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let has = |pid: &i32| {
+        std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|bytes| {
+            bytes.split(|byte| *byte == 0).any(|variable| variable.starts_with(wanted.as_bytes()))
+        })
+    };
+    pids.filter(has).collect()
+}
+
+#[cfg(target_os = "macos")]
+fn with_variable(wanted: &str) -> Vec<i32> {
+    let environments = sysinfo::ProcessRefreshKind::nothing().with_environ(sysinfo::UpdateKind::Always);
+    let system = looked_at(environments);
+    let has = |process: &&sysinfo::Process| {
+        let starts =
+            |variable: &std::ffi::OsString| variable.as_encoded_bytes().starts_with(wanted.as_bytes());
+        process.environ().iter().any(starts)
+    };
+    let alive = system.processes().values().filter(has);
+    let alive = alive.filter(|process| process.status() != sysinfo::ProcessStatus::Zombie);
+    alive.filter_map(|process| i32::try_from(process.pid().as_u32()).ok()).collect()
+}
+
+#[cfg(all(test, any(target_os = "linux", target_os = "macos")))]
 mod tests {
     use std::process::{Command, Stdio};
 
@@ -162,6 +204,20 @@ mod tests {
         assert!(below(&[root]).is_empty());
         let _ = shell.kill();
         shell.wait().unwrap();
+    }
+
+    #[test]
+    fn what_carries_the_mark_is_found_and_ended_where_it_left_its_parent() {
+        let run = format!("test-{}", std::process::id());
+        let mut shell = Command::new("sh");
+        let started =
+            shell.args(["-c", "sleep 60 >/dev/null 2>&1 & echo $!"]).env(MARK, format!("{run}.1.1")).output();
+        let pid: i32 = String::from_utf8(started.unwrap().stdout).unwrap().trim().parse().unwrap();
+        assert_eq!(marked(&format!("{run}.")), [pid]);
+        assert!(marked(&format!("{run}.2.")).is_empty());
+        // What is just ending may be counted again.
+        assert!(kill_marked(&format!("{run}.")) >= 1);
+        assert!((0..10_000).any(|_| marked(&format!("{run}.")).is_empty()));
     }
 
     #[test]

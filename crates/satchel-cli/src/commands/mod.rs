@@ -21,6 +21,7 @@ pub(crate) mod pin;
 pub(crate) mod profiles;
 pub(crate) mod questions;
 pub(crate) mod quit;
+pub(crate) mod search_path;
 pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod servers;

@@ -4,6 +4,8 @@
 //! written: a reference becomes a name that the engine fills in. What a server offers, approvals and sign-ins are not part of it.
 
 mod agentgateway;
+mod compose;
+mod container;
 mod reference;
 mod toolhive;
 mod yaml;
@@ -21,6 +23,8 @@ pub enum Engine {
     AgentGateway,
     /// The operator of ToolHive: resources of Kubernetes, images and addresses. `toolhive.stacklok.dev/v1beta1`
     ToolHive,
+    /// Docker Compose with Docker's MCP gateway: images and addresses. <https://github.com/docker/mcp-gateway>
+    Compose,
 }
 
 /// What was written.
@@ -43,6 +47,7 @@ pub fn export(config: &Config, engine: Engine) -> Exported {
     let body = match engine {
         Engine::AgentGateway => agentgateway::write(config, &servers, &mut references, &mut left),
         Engine::ToolHive => toolhive::write(config, &servers, &mut references, &mut left),
+        Engine::Compose => compose::write(config, &servers, &mut references, &mut left),
     };
     let needs = references.needs();
     let mut text = String::from("# Written by `satchel export`. Nothing secret stands in it.\n");
@@ -218,8 +223,33 @@ mod tests {
     }
 
     #[test]
+    fn compose_gets_a_gateway_with_its_catalog_and_secrets_by_name() {
+        let written = exported(Engine::Compose);
+        let file = crate::edit::Format::Yaml.read(&written.text).unwrap();
+        let gateway = &file["services"]["gateway"];
+        assert_eq!(gateway["command"][3], "--servers=image,io-github-u-gh", "{}", written.text);
+        assert_eq!(gateway["ports"][0], "127.0.0.1:8811:8811", "nobody else reaches it");
+        assert_eq!(file["secrets"]["satchel"]["file"], "./satchel.env");
+        let catalog = file["configs"]["catalog"]["content"].as_str().unwrap();
+        assert!(!catalog.replace("$$", "").contains('$'), "Compose fills in what has one sign: {catalog}");
+        let catalog = crate::edit::Format::Yaml.read(&catalog.replace("$$", "$")).unwrap();
+        let image = &catalog["registry"]["image"];
+        assert_eq!(
+            (image["type"].as_str(), image["image"].as_str()),
+            (Some("server"), Some("mcp/fetch@sha256:00"))
+        );
+        assert_eq!(image["command"], serde_json::json!(["--fast"]));
+        assert_eq!(image["env"], serde_json::json!([{ "name": "MODE", "value": "quick" }]));
+        assert_eq!(image["secrets"], serde_json::json!([{ "name": "IMAGE_TOKEN", "env": "TOKEN" }]));
+        let remote = &catalog["registry"]["io-github-u-gh"];
+        assert_eq!(remote["remote"]["headers"]["Authorization"], "Bearer ${GH}");
+        assert_eq!(remote["secrets"], serde_json::json!([{ "name": "GH", "env": "GH" }]));
+        assert!(catalog["registry"]["files"].is_null(), "it is a program of this computer");
+    }
+
+    #[test]
     fn what_has_no_counterpart_is_named_and_nothing_secret_is_written() {
-        for engine in [Engine::AgentGateway, Engine::ToolHive] {
+        for engine in [Engine::AgentGateway, Engine::ToolHive, Engine::Compose] {
             let written = exported(engine);
             let places: Vec<&str> = written.left.iter().map(|left| left.place.as_str()).collect();
             for place in ["toolbox", "off", "files", "toolRules"] {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
+    container::{Container, container},
     labels, left_out,
     reference::{Part, References},
     yaml,
@@ -14,7 +15,6 @@ use super::{
 use crate::{
     config::Config,
     model::{ServerConfig, ServerName, TransportConfig, clients::Left},
-    registry::pinning,
 };
 
 const VERSION: &str = "toolhive.stacklok.dev/v1beta1";
@@ -61,22 +61,8 @@ fn image(
     references: &mut References,
     left: &mut Vec<Left>,
 ) -> Option<Value> {
-    let TransportConfig::Stdio { command, args, env, .. } = transport else { return None };
-    let packages = pinning::packages(transport);
-    let runs_image = args.first().is_some_and(|word| word == "run");
-    let Some(image) = packages.first().filter(|_| runs_image) else {
-        let way = match packages.first() {
-            Some(package) => format!("a cluster runs images; `thv build` makes one of {package}"),
-            None => format!("a cluster runs images, and \"{command}\" is a program of this computer"),
-        };
-        left.push(left_out(name.as_str(), &way));
-        return None;
-    };
-    let at = args.iter().position(|arg| arg == image).unwrap_or(args.len());
-    let (options, rest) = (&args[..at], args.get(at + 1..).unwrap_or_default());
-    for option in options.iter().filter(|word| is_left_out(word)) {
-        left.push(left_out(name.as_str(), &format!("the option {option} of its container")));
-    }
+    let TransportConfig::Stdio { env, .. } = transport else { return None };
+    let Container { image, args: rest } = container(name, transport, "a cluster", left)?;
     let mut spec = json!({ "image": image, "transport": "stdio", "proxyMode": "streamable-http", "groupRef": { "name": GROUP } });
     if !rest.is_empty() {
         let arguments: Option<Vec<String>> =
@@ -109,12 +95,6 @@ fn image(
         spec["secrets"] = secret.into();
     }
     Some(spec)
-}
-
-/// What a container is told beyond its variables, and beyond that it speaks over its standard streams and leaves nothing.
-fn is_left_out(word: &str) -> bool {
-    word.starts_with('-')
-        && !matches!(word, "-i" | "-t" | "-it" | "--rm" | "--init" | "-e" | "--env" | "--interactive")
 }
 
 fn address(

@@ -23,6 +23,9 @@ const COMMAND_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a hub that is to stay waits for such commands: on a busy computer several may come first.
 const HUB_PATIENCE: Duration = Duration::from_secs(30);
 
+/// So often the lock of a hub that has an address is found held before it counts.
+const LOOKS: u32 = 3;
+
 /// Why a hub could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -59,10 +62,25 @@ pub struct RunningHub {
     pub socket: PathBuf,
 }
 
+/// Where Windows keeps the names of pipes, for all accounts of the computer together.
+pub const PIPES: &str = r"\\.\pipe\";
+
 impl RunningHub {
     /// Reads the address file. It may be of a hub that is gone.
     pub fn read(places: &Places) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(places.address_file()).ok()?).ok()
+    }
+
+    /// Could somebody else be behind its control channel? Another account can take the name of a pipe as soon as its hub is
+    /// gone, and would be told secrets. It cannot lock a file of ours: while that is locked, a hub of ours has the pipe. A
+    /// socket lies in a directory that only this user can enter.
+    pub fn is_deserted(&self, places: &Places) -> bool {
+        if !self.socket.to_string_lossy().starts_with(PIPES) {
+            return false;
+        }
+        let Ok(file) = File::open(places.lock_file()) else { return true };
+        // Shared, so that two who look at once do not take each other for a hub.
+        !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
 }
 
@@ -79,7 +97,9 @@ async fn lock_within(places: &Places, patience: Duration) -> Result<File, OpenEr
     std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
     let file = open.open(&path).map_err(OpenError::Files)?;
     let deadline = tokio::time::Instant::now() + patience;
+    let mut looks = 0;
     loop {
+        looks += 1;
         match file.try_lock() {
             Ok(()) => {
                 // An address of a hub that was killed would send clients of the control channel astray, and let whoever
@@ -91,8 +111,9 @@ async fn lock_within(places: &Places, patience: Duration) -> Result<File, OpenEr
             Err(TryLockError::WouldBlock) => {}
         }
         let running = RunningHub::read(places);
-        // Whoever holds the lock without an address is a command that ends soon, or a hub that is just starting.
-        if running.is_some() || tokio::time::Instant::now() >= deadline {
+        // Whoever holds the lock without an address is a command that ends soon, or a hub that is just starting. Whoever holds
+        // it for one look may only be asking whether anybody does.
+        if (running.is_some() && looks >= LOOKS) || tokio::time::Instant::now() >= deadline {
             let (pid, url) = running.map(|running| (running.pid, running.url)).unzip();
             return Err(OpenError::HeldBy { pid, url, data: places.data.clone() });
         }
@@ -192,8 +213,38 @@ mod tests {
         let before = tokio::time::Instant::now();
         let refused = lock_within(&places, HUB_PATIENCE).await.unwrap_err();
         assert!(matches!(refused, OpenError::HeldBy { pid: Some(7), .. }), "{refused}");
-        assert_eq!(before, tokio::time::Instant::now(), "a hub that serves is not waited for");
+        assert!(before.elapsed() < COMMAND_PATIENCE, "a hub that serves is not waited for");
         drop(hub);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pipe_is_trusted_only_while_a_hub_of_ours_runs() {
+        let (_dir, places) = home();
+        let at = |socket: &str| RunningHub { pid: 7, url: String::new(), socket: PathBuf::from(socket) };
+        let (pipe, socket) = (at(r"\\.\pipe\satchel-00"), at("/home/u/hub.sock"));
+        assert!(pipe.is_deserted(&places), "no hub ever ran here");
+        let hub = lock_within(&places, HUB_PATIENCE).await.unwrap();
+        assert!(!pipe.is_deserted(&places));
+        drop(hub);
+        assert!(pipe.is_deserted(&places), "the hub is gone, and its name is anybody's");
+        assert!(!socket.is_deserted(&places), "nobody else can enter its directory");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_asks_whether_a_hub_runs_keeps_none_from_starting() {
+        let (_dir, places) = home();
+        let stale = RunningHub { pid: 7, url: String::new(), socket: PathBuf::from(r"\\.\pipe\satchel-00") };
+        drop(lock_within(&places, HUB_PATIENCE).await.unwrap());
+        files::replace(&places.address_file(), &serde_json::to_vec(&stale).unwrap()).unwrap();
+        let asking = File::open(places.lock_file()).unwrap();
+        asking.try_lock_shared().unwrap();
+        assert!(stale.is_deserted(&places), "two may ask at once");
+        let asked = async move {
+            tokio::time::sleep(Duration::from_millis(60)).await;
+            drop(asking);
+        };
+        let (hub, ()) = tokio::join!(lock_within(&places, HUB_PATIENCE), asked);
+        hub.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

@@ -86,7 +86,7 @@ pub use authorize::origin_here;
 pub use call::{CallFailure, Failed, Running, Step};
 use configured::Configured;
 use connected::Clients;
-pub use data_dir::{OpenError, RunningHub};
+pub use data_dir::{OpenError, PIPES, RunningHub};
 use faces::Faces;
 use lifetime::Lifetime;
 use registry::Registered;

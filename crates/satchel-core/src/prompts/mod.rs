@@ -47,6 +47,10 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Whoever reads a question has at least so long from then on, up to a limit in all.
 const READING: Duration = Duration::from_secs(30);
 const READING_AT_MOST: Duration = Duration::from_secs(10 * 60);
+/// A wait for a person is cut into pieces of this length. One that took longer than its length and this much was interrupted:
+/// the computer slept. Windows counts that time, and silence of a person who was not there would be a no.
+const PIECE: Duration = Duration::from_secs(5);
+const NAP: Duration = Duration::from_secs(30);
 /// Questions of one server to people within [`MINUTE`]; more are answered with an error without being asked.
 const QUESTIONS_OF_SERVER: usize = 120;
 /// Of those, at our own faces.
@@ -159,6 +163,14 @@ impl State {
         }
     }
 
+    /// Gives so much more time for an answer.
+    fn extend(&mut self, id: u64, more: Duration) {
+        if let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.ask.id == id) {
+            waiting.until += more;
+            waiting.ask.until_ms += millis(more);
+        }
+    }
+
     /// What waits under this number and can be seen; a yes must not come before anybody could have read it.
     fn offered(&mut self, id: u64, yes: bool) -> Result<&Waiting, Refusal> {
         self.last_look = Some(Instant::now());
@@ -243,20 +255,37 @@ impl Ticket {
     /// The same about whatever was asked.
     pub async fn said(&mut self) -> Result<Said, &'static str> {
         let looked = self.since + GRACE;
-        tokio::select! {
-            answer = &mut self.answer => return answer.map_err(|_| SILENT),
-            () = tokio::time::sleep_until(looked) => {}
+        while Instant::now() < looked {
+            if let Some(said) = self.piece(looked).await {
+                return said;
+            }
         }
         if !self.prompts.is_attended() {
             return Err(NOBODY);
         }
         loop {
+            // Whoever reads it has more time.
             let until = self.until();
-            match tokio::time::timeout_at(until, &mut self.answer).await {
-                Ok(answer) => return answer.map_err(|_| SILENT),
-                // Whoever reads it has more time.
-                Err(_) if self.until() > until => {}
-                Err(_) => return Err(SILENT),
+            if Instant::now() >= until {
+                return Err(SILENT);
+            }
+            if let Some(said) = self.piece(until).await {
+                return said;
+            }
+        }
+    }
+
+    /// Waits for a while, at most until then. What the computer slept through does not count.
+    async fn piece(&mut self, until: Instant) -> Option<Result<Said, &'static str>> {
+        let end = until.min(Instant::now() + PIECE);
+        match tokio::time::timeout_at(end, &mut self.answer).await {
+            Ok(answer) => Some(answer.map_err(|_| SILENT)),
+            Err(_) => {
+                let slept = end.elapsed();
+                if slept > NAP {
+                    self.prompts.lock().extend(self.id, slept);
+                }
+                None
             }
         }
     }
@@ -657,6 +686,27 @@ mod tests {
         room.set_attended(false);
         tokio::time::advance(ATTENTION).await;
         assert!(!room.is_attended());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_the_computer_slept_through_is_no_silence() {
+        let room = room();
+        room.set_attended(true);
+        for awake in [GUARD, GRACE + GUARD] {
+            let (began, mut ticket) = (Instant::now(), asked(&room, "a", None).await);
+            let lid = async {
+                tokio::time::sleep(awake).await;
+                // As Windows counts it: all at once.
+                tokio::time::advance(SESSION).await;
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                said = ticket.word() => assert_eq!(said, Err(SILENT)),
+                () = lid => {}
+            }
+            let waited = began.elapsed().saturating_sub(SESSION);
+            assert!(waited > PATIENCE - PIECE && waited <= PATIENCE + PIECE, "{waited:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

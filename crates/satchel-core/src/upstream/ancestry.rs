@@ -7,6 +7,7 @@
 //! A process is named by its id and the time of its start: an id is given to another process later.
 
 use super::watchdog::MARK;
+use crate::platform::Platform;
 
 /// One process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,20 +71,7 @@ impl Process {
 
     /// It and its ancestors, nearest first.
     fn lineage(&self) -> Option<Vec<u32>> {
-        let mut lineage = vec![self.pid];
-        while lineage.len() < DEEPEST {
-            let child = *lineage.last()?;
-            match system::look_at(child).map(|seen| seen.parent) {
-                None if lineage.len() == 1 => return None,
-                // It ended while we looked: its child has another parent now.
-                None => drop(lineage.pop()),
-                Some(0) => return Some(lineage),
-                Some(parent) if lineage.contains(&parent) => return Some(lineage),
-                Some(parent) => lineage.push(parent),
-            }
-        }
-        // Nobody has so many, unless we were led in circles.
-        None
+        lineage(self.pid, Platform::current(), system::look_at)
     }
 
     /// The file name of its program; empty where the system does not tell. Blocks.
@@ -106,7 +94,44 @@ impl Process {
     }
 }
 
+/// A process and its ancestors, nearest first, as far as they can be seen; `None` where it is gone itself.
+fn lineage(pid: u32, platform: Platform, look_at: impl Fn(u32) -> Option<SeenProcess>) -> Option<Vec<u32>> {
+    let mut lineage = vec![pid];
+    let mut born = vec![];
+    let mut gone = None;
+    while lineage.len() < DEEPEST {
+        let child = *lineage.last()?;
+        let Some(seen) = look_at(child) else {
+            if lineage.len() == 1 {
+                return None;
+            }
+            // It ended while we looked. Its child has another parent now, where systems give it one.
+            gone = lineage.pop();
+            born.pop();
+            continue;
+        };
+        // Windows gives it none, and may have given the id of its parent to a process that began later.
+        let is_another =
+            platform == Platform::Windows && born.last().is_some_and(|child| seen.started > *child);
+        if is_another {
+            lineage.pop();
+            return Some(lineage);
+        }
+        let parent = seen.parent;
+        if parent == 0 || gone == Some(parent) || lineage.contains(&parent) {
+            return Some(lineage);
+        }
+        // What was taken off before is looked at again.
+        born.truncate(lineage.len() - 1);
+        born.push(seen.started);
+        lineage.push(parent);
+    }
+    // Nobody has so many.
+    None
+}
+
 /// What matters of a process.
+#[derive(Clone, Copy)]
 struct SeenProcess {
     parent: u32,
     /// In the system's own unit.
@@ -256,6 +281,48 @@ mod tests {
         let (child, unmarked) = start(Command::new("sleep").arg("60").env(other, "1.2.3").env_remove(MARK));
         assert_eq!(unmarked.is_of_a_server(None, nobody), Some(false), "another variable");
         end(child);
+    }
+
+    #[test]
+    fn ancestors_are_followed_to_where_they_can_be_seen_and_no_longer() {
+        let seen = |parent: u32, started: u64| SeenProcess { parent, started, dead: false };
+        let check = |platform, processes: &[(u32, SeenProcess)], expected: Option<&[u32]>| {
+            let looks = std::cell::Cell::new(0);
+            let look_at = |pid: u32| {
+                looks.set(looks.get() + 1);
+                assert!(looks.get() < 100, "it goes round in circles");
+                processes.iter().find(|(id, _)| *id == pid).map(|(_, seen)| *seen)
+            };
+            assert_eq!(lineage(9, platform, look_at).as_deref(), expected, "{platform:?}");
+        };
+        for platform in [Platform::Linux, Platform::MacOs, Platform::Windows] {
+            check(platform, &[(9, seen(5, 30)), (5, seen(1, 20)), (1, seen(0, 10))], Some(&[9, 5, 1]));
+            // The parent of Windows' desktop has always ended, and other users' processes may be hidden.
+            check(platform, &[(9, seen(5, 30)), (5, seen(4, 20))], Some(&[9, 5]));
+            check(platform, &[(9, seen(5, 30))], Some(&[9]));
+            check(platform, &[(9, seen(5, 30)), (5, seen(9, 20))], Some(&[9, 5]));
+            check(platform, &[], None);
+        }
+        // The id of a parent that ended, which a younger process has got.
+        let reused = [(9, seen(5, 30)), (5, seen(7, 40)), (7, seen(0, 1))];
+        check(Platform::Windows, &reused, Some(&[9]));
+        check(Platform::Linux, &reused, Some(&[9, 5, 7]));
+    }
+
+    #[test]
+    fn a_child_that_lost_its_parent_meanwhile_is_followed_to_the_next() {
+        let looks = std::cell::Cell::new(0);
+        let look_at = |pid: u32| {
+            looks.set(looks.get() + 1);
+            let parent = match (pid, looks.get()) {
+                (9, 1) => 5,
+                (9, _) => 1,
+                (1, _) => 0,
+                _ => return None,
+            };
+            Some(SeenProcess { parent, started: 0, dead: false })
+        };
+        assert_eq!(lineage(9, Platform::Linux, look_at), Some(vec![9, 1]));
     }
 
     #[test]

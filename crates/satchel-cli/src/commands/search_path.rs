@@ -1,0 +1,113 @@
+//! `search-path`: puts the directory of this program on the user's search path, or takes it off; the installer for Windows
+//! calls it. Elsewhere packages put programs where they are found. Touches nothing but that one variable.
+
+use std::process::ExitCode;
+
+use crate::{args::SearchPathAct, output::say};
+
+/// Longer than this Windows takes none.
+const LONGEST: usize = 32_000;
+
+/// The search path with a directory at its end; `None` where it is there already.
+fn with(path: &str, directory: &str) -> Option<String> {
+    if path.split(';').any(|part| is_same(part, directory)) {
+        return None;
+    }
+    let before = path.trim_end_matches(';');
+    Some(if before.is_empty() { directory.to_owned() } else { format!("{before};{directory}") })
+}
+
+/// The search path without a directory; `None` where it is not there.
+fn without(path: &str, directory: &str) -> Option<String> {
+    let parts: Vec<&str> = path.split(';').collect();
+    let kept: Vec<&str> = parts.iter().copied().filter(|part| !is_same(part, directory)).collect();
+    (kept.len() < parts.len()).then(|| kept.join(";"))
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    let plain = |text: &str| text.trim().trim_matches('"').trim_end_matches('\\').to_lowercase();
+    plain(one) == plain(other)
+}
+
+/// What is written, where anything has to be.
+fn changed(path: &str, directory: &str, act: SearchPathAct) -> anyhow::Result<Option<String>> {
+    let changed = match act {
+        SearchPathAct::Add => with(path, directory),
+        SearchPathAct::Remove => without(path, directory),
+    };
+    match changed {
+        Some(path) if path.len() > LONGEST => {
+            anyhow::bail!(
+                "the search path has no room for {directory}; remove what is not needed from it and try again"
+            )
+        }
+        changed => Ok(changed),
+    }
+}
+
+#[cfg(windows)]
+pub(crate) fn run(act: SearchPathAct) -> anyhow::Result<ExitCode> {
+    use anyhow::Context;
+    use windows_registry::{CURRENT_USER, Type};
+    const NAME: &str = "Path";
+    let own = std::env::current_exe().context("cannot find our own program")?;
+    let directory = own.parent().context("our own program lies in no directory")?.display().to_string();
+    let variables = CURRENT_USER.create("Environment").context("cannot open the variables of this user")?;
+    // Absent where the user has none of their own.
+    let path = variables.get_string(NAME).unwrap_or_default();
+    let Some(path) = changed(&path, &directory, act)? else {
+        say("The search path is as it should be.");
+        return Ok(ExitCode::SUCCESS);
+    };
+    // Names such as %USERPROFILE% in it are filled in only where it has the type for that, which it has by default.
+    match variables.get_type(NAME) {
+        Ok(Type::String) => variables.set_string(NAME, &path),
+        Ok(_) | Err(_) => variables.set_expand_string(NAME, &path),
+    }
+    .context("cannot write the search path of this user")?;
+    say("Changed the search path. Terminals that are open do not see it yet.");
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(not(windows))]
+pub(crate) fn run(act: SearchPathAct) -> anyhow::Result<ExitCode> {
+    let own = std::env::current_exe()?;
+    let directory = own.parent().map(|dir| dir.display().to_string()).unwrap_or_default();
+    let path = std::env::var("PATH").unwrap_or_default().replace(':', ";");
+    match changed(&path, &directory, act)? {
+        None => say("The search path is as it should be."),
+        Some(_) => anyhow::bail!(
+            "on this system packages do that; for this program by itself, change PATH in your shell's own file: {directory}"
+        ),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_added_once_and_taken_off_again() {
+        let own = r"C:\Users\Jane Doe\Satchel";
+        for (before, after) in [
+            ("", Some(own.to_owned())),
+            (r"C:\a;%USERPROFILE%\b", Some(format!(r"C:\a;%USERPROFILE%\b;{own}"))),
+            (r"C:\a;", Some(format!(r"C:\a;{own}"))),
+            (r"C:\a;c:\users\jane doe\SATCHEL\;C:\b", None),
+            (r#""C:\Users\Jane Doe\Satchel";C:\b"#, None),
+        ] {
+            assert_eq!(with(before, own), after, "{before}");
+        }
+        assert_eq!(without(&format!(r"C:\a;{own}\;C:\b"), own).as_deref(), Some(r"C:\a;C:\b"));
+        assert_eq!(without(own, own).as_deref(), Some(""));
+        assert_eq!(without(r"C:\a;C:\b", own), None);
+    }
+
+    #[test]
+    fn a_path_without_room_is_left_as_it_is() {
+        let full = "C:\\a;".repeat(LONGEST / 5);
+        assert!(changed(&full, "C:\\satchel", SearchPathAct::Add).is_err());
+        assert_eq!(changed(&full, "C:\\satchel", SearchPathAct::Remove).unwrap(), None);
+    }
+}

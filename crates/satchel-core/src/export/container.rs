@@ -1,0 +1,47 @@
+//! Which image an entry runs, where it runs one, for engines that know only images and addresses.
+
+use super::left_out;
+use crate::{
+    model::{ServerName, TransportConfig, clients::Left},
+    registry::pinning,
+};
+
+/// What a container is made of.
+pub(super) struct Container<'a> {
+    pub(super) image: String,
+    /// What follows the image.
+    pub(super) args: &'a [String],
+}
+
+/// The container that an entry runs; `None` where it runs something else, which is then left out with the way to make an
+/// image. What a container is told beyond its variables is left out too.
+pub(super) fn container<'a>(
+    name: &ServerName,
+    transport: &'a TransportConfig,
+    engine: &str,
+    left: &mut Vec<Left>,
+) -> Option<Container<'a>> {
+    let TransportConfig::Stdio { command, args, .. } = transport else { return None };
+    let packages = pinning::packages(transport);
+    let runs_image = args.first().is_some_and(|word| word == "run");
+    let Some(image) = packages.first().filter(|_| runs_image) else {
+        let way = match packages.first() {
+            Some(package) => format!("{engine} runs images; `thv build` makes one of {package}"),
+            None => format!("{engine} runs images, and \"{command}\" is a program of this computer"),
+        };
+        left.push(left_out(name.as_str(), &way));
+        return None;
+    };
+    let at = args.iter().position(|arg| arg == image).unwrap_or(args.len());
+    let (options, args) = (&args[..at], args.get(at + 1..).unwrap_or_default());
+    for option in options.iter().filter(|word| is_left_out(word)) {
+        left.push(left_out(name.as_str(), &format!("the option {option} of its container")));
+    }
+    Some(Container { image: (*image).to_owned(), args })
+}
+
+/// Beyond what every such container is told: that it speaks over its standard streams and leaves nothing, and its variables.
+fn is_left_out(word: &str) -> bool {
+    word.starts_with('-')
+        && !matches!(word, "-i" | "-t" | "-it" | "--rm" | "--init" | "-e" | "--env" | "--interactive")
+}
