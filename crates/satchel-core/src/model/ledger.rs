@@ -273,6 +273,10 @@ pub enum CallKind {
     Describe,
     /// A list of resources.
     Resources,
+    /// A script; its calls are recorded by themselves.
+    Script,
+    /// A server's tool, called by a script: its result went to the script, and to no context.
+    Inside,
 }
 
 impl CallKind {
@@ -284,6 +288,8 @@ impl CallKind {
             CallKind::Find => "find",
             CallKind::Describe => "describe",
             CallKind::Resources => "resources",
+            CallKind::Script => "script",
+            CallKind::Inside => "inside",
         }
     }
 }

@@ -147,7 +147,7 @@ fn minutes(connection: &Connection, now_ms: u64) -> Result<Vec<Minute>, StoreErr
     let first = (now_ms / 60_000).saturating_sub(59);
     let mut minutes = vec![Minute::default(); 60];
     let text = "SELECT time_ms / 60000, count(*), sum(outcome <> 'ok') FROM calls
-                WHERE time_ms >= ?1 AND kind IN ('call', 'read') GROUP BY 1";
+                WHERE time_ms >= ?1 AND kind IN ('call', 'read', 'inside') GROUP BY 1";
     let mut rows = connection.prepare(text)?;
     let rows = rows.query_map([sql(first * 60_000)], |row| {
         let (minute, calls, failures): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -173,7 +173,7 @@ pub fn last_day(path: &Path, now_ms: u64) -> Result<LastDay, StoreError> {
     let first = (now_ms / PART_MS).saturating_sub(DAY_PARTS as u64 - 1);
     let mut day = LastDay::default();
     let text = "SELECT server, time_ms / ?2, count(*) FROM calls
-                WHERE time_ms >= ?1 AND kind IN ('call', 'read') AND server <> '' GROUP BY 1, 2";
+                WHERE time_ms >= ?1 AND kind IN ('call', 'read', 'inside') AND server <> '' GROUP BY 1, 2";
     let mut rows = connection.prepare(text)?;
     let rows = rows.query_map([sql(first * PART_MS), sql(PART_MS)], |row| {
         let (server, part, calls): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -236,9 +236,9 @@ fn detail_of(row: &Row<'_>) -> rusqlite::Result<CallDetail> {
 /// Searches and descriptions in the call's session since the call before it.
 fn route(connection: &Connection, line: &CallLine) -> Result<Vec<CallLine>, StoreError> {
     let text = format!(
-        "SELECT {LINE} FROM calls WHERE session = ?1 AND id < ?2 AND kind NOT IN ('call', 'read')
+        "SELECT {LINE} FROM calls WHERE session = ?1 AND id < ?2 AND kind NOT IN ('call', 'read', 'inside')
            AND id > (SELECT coalesce(max(id), 0) FROM calls
-                     WHERE session = ?1 AND id < ?2 AND kind IN ('call', 'read'))
+                     WHERE session = ?1 AND id < ?2 AND kind IN ('call', 'read', 'inside'))
          ORDER BY id DESC LIMIT {STEPS}"
     );
     let mut rows = connection.prepare(&text)?;

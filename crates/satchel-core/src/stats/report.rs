@@ -198,7 +198,8 @@ fn calls_by(
     let sums = COLUMNS.iter().map(ToString::to_string).chain(steps).map(|column| format!("sum({column})"));
     let sums = sums.collect::<Vec<_>>().join(", ");
     let text = format!(
-        "SELECT CAST({by} AS TEXT), kind IN ('call', 'read'), {sums} FROM {} WHERE hour >= ?1 GROUP BY 1, 2",
+        "SELECT CAST({by} AS TEXT), kind IN ('call', 'read', 'inside'), {sums} FROM {}
+         WHERE hour >= ?1 AND kind <> 'script' GROUP BY 1, 2",
         span.calls
     );
     let mut rows = connection.prepare(&text)?;

@@ -589,6 +589,11 @@ impl Running {
         }
     }
 
+    /// Does it wait for a word of people, and not for the server?
+    pub(super) fn waits_for_people(&self) -> bool {
+        matches!(self.stage, Stage::Permission(_) | Stage::SignIn(_)) || self.conversation.is_waiting()
+    }
+
     /// Answers a [`Step::Question`]. An answer to anything else is dropped.
     pub fn answer(&mut self, key: &str, outcome: Result<Box<Raw>, ErrorObject>) {
         let is_all = match &mut self.stage {
