@@ -155,7 +155,7 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
     let observer = observe::own(hub, &asker.visit, &name, &params, &arguments);
     let hub = &hub.observed(&observer);
     let reply = match name.as_str() {
-        meta::DISCOVER => Reply::Result(meta::discover(hub, &asker.visit, &arguments).await),
+        meta::DISCOVER => Reply::Result(meta::discover(hub, &asker.visit, &arguments, runs).await),
         meta::RUN_SCRIPT => match meta::script_arguments(&arguments) {
             Ok(wanted) => match hub.run_script(&asker.caller, &asker.visit, wanted) {
                 Ok(script) => Reply::Running(Underway::Script(Box::new(script)), Kind::Tool),
