@@ -144,6 +144,13 @@ impl Observer {
         cause
     }
 
+    /// The trace of the script that makes it, where one does.
+    pub fn script(&self) -> Option<String> {
+        let draft = self.draft()?;
+        let called = draft.called.as_ref().filter(|called| called.kind == CallKind::Inside)?;
+        called.trace.clone()
+    }
+
     /// It was a script, and this is its result; `fault` says why it came to none.
     pub fn ran(&self, result: &Raw, fault: Option<String>) {
         let Some(mut draft) = self.draft() else { return };

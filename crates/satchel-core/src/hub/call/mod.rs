@@ -312,7 +312,7 @@ impl Running {
         };
         self.hub.observer.decided(&rule, Some(waited));
         let path = self.attempt.tool_called().map(|path| path.to_string()).unwrap_or_default();
-        self.hub.did(AuditKind::Consent, &self.caller.client, &path, &rule);
+        self.hub.did(AuditKind::Consent, &self.caller.client, &path, self.hub.with_cause(&rule));
         self.hub.recorder().written().await;
         self.attempt.deadline += waited;
         self.stage = Stage::Begin;
