@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -27,6 +27,7 @@ use crate::{
 const TICK: Duration = Duration::from_secs(1);
 /// What is to be told and not heard yet: questions wait, notes are dropped.
 const STEPS: usize = 32;
+const PROGRESS: &str = "notifications/progress";
 /// Words to one call that it has not taken in yet.
 const WORDS: usize = 32;
 
@@ -118,6 +119,7 @@ impl Script {
             words: HashMap::new(),
             blocks: Arc::default(),
             asking: Arc::default(),
+            count: Arc::default(),
         };
         Ok(Self { hub: hub.clone(), client: caller.client.clone(), run, hands, steps, over: false })
     }
@@ -175,6 +177,8 @@ struct Hands {
     blocks: Arc<Mutex<Blocks>>,
     /// How many calls wait for people.
     asking: Arc<AtomicUsize>,
+    /// How much progress was told.
+    count: Arc<AtomicU64>,
 }
 
 /// What is told to a call of a script.
@@ -190,24 +194,20 @@ impl Hands {
             let _ = call.try_send(word());
         }
     }
-
-    /// Who waits for the run hears how far it is.
-    fn tell_progress(&self, call: &Call) {
-        let progress = json!({ "progressToken": 0, "progress": call.id, "message": call.path });
-        let params = to_raw_value(&progress).ok();
-        let _ = self.told.try_send(Step::Note { method: "notifications/progress".to_owned(), params });
-    }
 }
 
 impl Carry for Hands {
     fn carry(&mut self, call: Call) -> Pending {
-        self.tell_progress(&call);
+        let progress =
+            Progress { told: self.told.clone(), count: self.count.clone(), path: call.path.clone() };
+        progress.tell(None);
         let (word, words) = mpsc::channel(WORDS);
         self.words.retain(|_, call| !call.is_closed());
         self.words.insert(call.id, word);
         let one = One {
             id: call.id,
             told: self.told.clone(),
+            progress,
             words,
             asking: Asking { count: self.asking.clone(), now: false },
             blocks: self.blocks.clone(),
@@ -220,6 +220,10 @@ impl Carry for Hands {
             hub.client_seen(&caller.client, Some(&call.path));
             let mut params = RawObject::new();
             params.set("arguments", call.arguments);
+            let mut meta = RawObject::new();
+            // Numbers always serialize.
+            let _ = meta.put("progressToken", &0);
+            params.set("_meta", meta.to_raw());
             match hub.execute_whole(&caller, &call.path, params).await {
                 Ok(running) => one.drive(running).await,
                 Err(failure) => Settlement::Failure(words_of(&failure)),
@@ -236,6 +240,7 @@ impl Carry for Hands {
 struct One {
     id: u32,
     told: mpsc::Sender<Step>,
+    progress: Progress,
     words: mpsc::Receiver<Word>,
     asking: Asking,
     blocks: Arc<Mutex<Blocks>>,
@@ -259,7 +264,12 @@ impl One {
                 }
             };
             match step {
-                Step::Note { .. } => {}
+                Step::Note { method, params } => {
+                    if method == PROGRESS {
+                        let said = params.and_then(|params| RawObject::parse(&params).ok()?.text("message"));
+                        self.progress.tell(said.as_deref());
+                    }
+                }
                 Step::Question(question) => {
                     self.asking.set(true);
                     let question = Question { key: format!("{}.{}", self.id, question.key), ..question };
@@ -273,6 +283,26 @@ impl One {
                 Step::End(Err(Failed::Hub(failure))) => return Settlement::Failure(words_of(&failure)),
             }
         }
+    }
+}
+
+/// How far a script is, for whoever waits for it: one more with each call that begins or gets on.
+#[derive(Debug)]
+struct Progress {
+    told: mpsc::Sender<Step>,
+    count: Arc<AtomicU64>,
+    path: String,
+}
+
+impl Progress {
+    fn tell(&self, said: Option<&str>) {
+        let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        let message = said.map_or_else(|| self.path.clone(), |said| format!("{}: {said}", self.path));
+        let progress = json!({ "progressToken": 0, "progress": count, "message": message });
+        // Where nobody listens so fast, a later one says as much.
+        let _ = self
+            .told
+            .try_send(Step::Note { method: PROGRESS.to_owned(), params: to_raw_value(&progress).ok() });
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Process {
 pub(super) enum Heard {
     /// A word.
     Word(FromScript),
+    /// Nothing; but all that was to be said is said.
+    Said,
     /// Nothing more.
     Ended(Option<ExitStatus>),
     /// Something that it would not say by itself.
@@ -108,6 +110,7 @@ impl Process {
                         if self.said == self.to_say.len() {
                             self.to_say.clear();
                             self.said = 0;
+                            return Heard::Said;
                         }
                     }
                 },

@@ -121,6 +121,7 @@ impl Run {
                     Heard::Word(word) => if let Some(finished) = self.take(word) {
                         return finished;
                     },
+                    Heard::Said => {}
                     Heard::Ended(status) => return self.finished(Err(self.broken(status))),
                     Heard::Nonsense => return self.finished(Err(Wrong::Thrown("the script's process broke".to_owned()))),
                 },

@@ -123,17 +123,18 @@ fn as_value(text: &str) -> Box<Raw> {
 
 /// A script's end as the result of the tool that ran it. Texts are cut at `cap` bytes together; 0 is no cap.
 pub fn answer(finished: &Finished, blocks: &Blocks, cap: usize) -> Box<Raw> {
-    let calls = match finished.calls {
-        1 => "1 call was made".to_owned(),
-        calls => format!("{calls} calls were made"),
+    let made = match finished.calls {
+        0 => "No call was made.".to_owned(),
+        1 => "1 call was made before that; what it did is done.".to_owned(),
+        calls => format!("{calls} calls were made before that; what they did is done."),
     };
     let (text, failed) = match &finished.outcome {
         Ok(Some(value)) => {
             let own = serde_json::from_str::<String>(value.get()).ok();
             (own.unwrap_or_else(|| value.get().to_owned()), false)
         }
-        Ok(None) => (format!("The script returned nothing; end it with `return value`. {calls}."), false),
-        Err(wrong) => (format!("{wrong}. {calls} before that; what they did is done."), true),
+        Ok(None) => ("The script returned nothing; end it with `return value`.".to_owned(), false),
+        Err(wrong) => (format!("{}. {made}", wrong.to_string().trim_end_matches('.')), true),
     };
     let mut content = vec![json!({ "type": "text", "text": cut(text, cap) })];
     if let Some(logged) = logged(&finished.logs) {
