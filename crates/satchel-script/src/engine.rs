@@ -225,6 +225,11 @@ fn told(shared: &Shared, error: &CaughtError<'_>) -> Wrong {
             }
             (format!("{name}: {message}"), exception.stack())
         }
+        // All that is left of an exception for which there is no memory.
+        CaughtError::Value(value) if value.is_null() => {
+            let most = shared.bounds.memory / (1024 * 1024);
+            (format!("the script used more than {most} MiB of memory, or threw null"), None)
+        }
         CaughtError::Value(value) => (format!("the script threw {}", brief(value)), None),
         CaughtError::Error(error) => (error.to_string(), None),
     };
