@@ -10,6 +10,7 @@ fn main() -> ExitCode {
         Some("sandboxed") => satchel_core::sandbox::main(),
         Some("watchdog") => satchel_core::watchdog::main(),
         Some("tokens") => satchel_core::tokens::main(),
+        Some(satchel_core::scripts::process::ROLE) => satchel_core::scripts::main(),
         _ => satchel_app::main(),
     }
 }

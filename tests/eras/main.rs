@@ -15,6 +15,7 @@ mod hosted;
 mod permissions;
 mod profiles;
 mod questions;
+mod scripts;
 mod sse;
 mod surfaces;
 mod tasks;

@@ -38,7 +38,8 @@ pub(crate) fn report(directory: &Path, queries: &[Query]) -> Result<()> {
         [("answer, 10 tools", false, 10), ("answer, 5 tools", false, 5), ("full, 3 tools", true, 3)]
     {
         let answer = |query: &Query| {
-            let asked = Asked { query: &query.text, server: None, limit, full, aids: Aids::default() };
+            let asked =
+                Asked { query: &query.text, server: None, limit, full, types: false, aids: Aids::default() };
             serde_json::to_string(&catalog.answer(&asked)).unwrap_or_default()
         };
         let texts: Vec<String> = queries.iter().map(answer).collect();

@@ -18,6 +18,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_mcp", 0),
     ("satchel_embed", 0),
     ("satchel_reaper", 0),
+    ("satchel_script", 0),
     ("satchel_core::platform", 0),
     ("satchel_toolbox", 1),
     ("satchel_core::model", 1),
@@ -38,6 +39,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::watchdog", 3),
     ("satchel_core::subreaper", 3),
     ("satchel_core::sandbox", 3),
+    ("satchel_core::sealed", 3),
     // Who asks, for programs and for whoever listens to them.
     ("satchel_core::ancestry", 3),
     ("satchel_core::catalog", 4),
@@ -48,6 +50,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::review", 5),
     ("satchel_core::recorder", 5),
     ("satchel_core::calls", 5),
+    ("satchel_core::scripts", 5),
     ("satchel_core::meaning", 5),
     ("satchel_core::hub", 6),
     // The crate's root is its tour of the rooms: for whoever looks at the crate from outside.
@@ -87,8 +90,10 @@ const DOORS: &[(&str, &[&str])] = &[
             "crates/satchel-core/src/upstream/connect/stdio.rs",
             "crates/satchel-core/src/upstream/reaper.rs",
             "crates/satchel-core/src/upstream/sandbox.rs",
+            "crates/satchel-core/src/upstream/sealed.rs",
             "crates/satchel-core/src/upstream/watchdog.rs",
             "crates/satchel-reaper/",
+            "crates/satchel-script/src/clock.rs",
         ],
     ),
     ("opentelemetry*", &["crates/satchel-endpoint/src/otlp.rs"]),
@@ -98,10 +103,11 @@ const DOORS: &[(&str, &[&str])] = &[
     ("open", &["crates/satchel-cli/src/commands/login.rs", "src-tauri/src/links.rs"]),
     ("notify", &["crates/satchel-core/src/config/watch.rs"]),
     ("process_wrap", &["crates/satchel-core/src/upstream/connect/stdio.rs"]),
-    ("landlock", &["crates/satchel-core/src/upstream/sandbox.rs"]),
-    ("seccompiler", &["crates/satchel-core/src/upstream/sandbox.rs"]),
+    ("landlock", SANDBOXES),
+    ("seccompiler", SANDBOXES),
     ("security_framework", &[CORE_KEYCHAIN]),
     ("regex", &["crates/satchel-core/src/trust/inspect/"]),
+    ("rquickjs", &["crates/satchel-script/src/engine.rs"]),
     ("reqwest", HTTP_CLIENTS),
     ("rustix", &["crates/satchel-core/src/files.rs"]),
     ("rpassword", &["crates/satchel-cli/src/commands/secrets.rs"]),
@@ -157,6 +163,8 @@ const DOORS: &[(&str, &[&str])] = &[
     ("zip", &["crates/satchel-core/src/registry/bundle.rs"]),
     ("zeroize", &["crates/satchel-core/src/secrets/"]),
 ];
+const SANDBOXES: &[&str] =
+    &["crates/satchel-core/src/upstream/sandbox.rs", "crates/satchel-core/src/upstream/sealed.rs"];
 const CORE_KEYCHAIN: &str = "crates/satchel-core/src/secrets/keychain.rs";
 const CORE_VAULT: &str = "crates/satchel-core/src/secrets/vault.rs";
 const HTTP_CLIENTS: &[&str] = &[

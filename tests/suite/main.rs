@@ -26,6 +26,7 @@ mod pinned;
 mod questions;
 mod resources;
 mod results;
+mod scripts;
 mod secrets;
 mod sleeping;
 mod toggling;

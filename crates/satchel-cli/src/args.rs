@@ -542,6 +542,8 @@ pub(crate) enum Seen {
     Router,
     /// Every tool of every server
     Direct,
+    /// One tool that runs scripts, which call all others, and one that finds them
+    Script,
 }
 
 impl From<Seen> for satchel_core::model::clients::Surface {
@@ -550,6 +552,7 @@ impl From<Seen> for satchel_core::model::clients::Surface {
             Seen::Auto => Self::Auto,
             Seen::Router => Self::Router,
             Seen::Direct => Self::Direct,
+            Seen::Script => Self::Script,
         }
     }
 }

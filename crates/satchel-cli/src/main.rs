@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Some("sandboxed") => return satchel_core::sandbox::main(),
         Some("watchdog") => return satchel_core::watchdog::main(),
         Some("tokens") => return satchel_core::tokens::main(),
+        Some(satchel_core::scripts::process::ROLE) => return satchel_core::scripts::main(),
         _ => {}
     }
     satchel_core::files::keep_new_files_private();

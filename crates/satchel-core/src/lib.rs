@@ -8,7 +8,7 @@
 //! 2 [`upstream`] (one live server), [`trust`] (what the user approved) and [`export`] (the configuration of other engines);
 //! 3 [`catalog`] (what servers offer) and [`bridge`] (between the two families of revisions);
 //! 4 [`review`] (what is held back, and what a person says about it), [`prompts`] (what people are asked), [`recorder`]
-//!   (what happened), [`calls`] (what calls in flight share) and [`meaning`] (texts as vectors);
+//!   (what happened), [`calls`] (what calls in flight share), [`scripts`] (scripts that models write) and [`meaning`] (texts as vectors);
 //! 5 [`hub`] (many servers, one spine).
 #![warn(missing_docs)]
 
@@ -30,6 +30,7 @@ pub mod prompts;
 pub mod recorder;
 pub mod registry;
 pub mod review;
+pub mod scripts;
 pub mod secrets;
 pub mod stats;
 pub mod tasks;
@@ -37,4 +38,4 @@ pub mod trust;
 pub mod upstream;
 
 pub use catalog::tokens;
-pub use upstream::{ancestry, sandbox, subreaper, watchdog};
+pub use upstream::{ancestry, sandbox, sealed, subreaper, watchdog};

@@ -11,7 +11,7 @@ use satchel_core::{
         flat::Flat,
         lists::{Asked, List},
     },
-    hub::{CallFailure, Failed, Hub, Running},
+    hub::{CallFailure, Failed, Hub, Running, Underway},
     model::{ServerName, ToolPath},
     recorder::Observer,
     stats::event::Visit,
@@ -55,7 +55,7 @@ pub(crate) enum Reply {
     /// An error that is there at once.
     Error(ErrorObject),
     /// A call that is under way.
-    Running(Box<Running>, Kind),
+    Running(Underway, Kind),
 }
 
 /// What the end of a call is to its client.
@@ -76,6 +76,7 @@ pub(crate) enum Kind {
 pub(crate) async fn hello(hub: &Hub, surface: &Surface, modern: bool) -> Result<Hello, CallFailure> {
     match surface {
         Surface::Router => Ok(Hello::router()),
+        Surface::Script => Ok(Hello::script()),
         Surface::Direct => Ok(Hello::direct()),
         Surface::Server(server) => Ok(Hello::server(&*hub.offer(server).await?, modern)),
     }
@@ -104,7 +105,7 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
     };
     let hub = &hub.observed(&observer);
     let reply = match &asker.surface {
-        Surface::Router => router(hub, asker, method, params).await,
+        Surface::Router | Surface::Script => router(hub, asker, method, params).await,
         Surface::Direct => direct(hub, asker, method, params).await,
         Surface::Server(server) => server_itself(hub, asker, server, method, params).await,
     };
@@ -121,7 +122,11 @@ async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject) -> Re
         "tools/list" => {
             let now = || meta::menu::servers(hub);
             let servers = asker.servers.clone().unwrap_or_else(now);
-            let list = raw(&json!({ "tools": meta::definitions(&servers) }));
+            let definitions = match asker.surface {
+                Surface::Script => meta::script_definitions(&servers),
+                Surface::Router | Surface::Direct | Surface::Server(_) => meta::definitions(&servers),
+            };
+            let list = raw(&json!({ "tools": definitions }));
             Reply::List(Arc::new(List::new(finished(hub, asker, list))))
         }
         "tools/call" => meta_tool(hub, asker, params).await,
@@ -131,6 +136,10 @@ async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject) -> Re
 
 async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
     let Some(name) = params.text("name") else { return bad("tools/call needs a name".to_owned()) };
+    let runs = asker.surface == Surface::Script;
+    if runs != (name == meta::RUN_SCRIPT) && name != meta::DISCOVER {
+        return bad(format!("Unknown tool: {name}"));
+    }
     let arguments = match params.get("arguments").map(|raw| (raw.get(), RawObject::parse(raw))) {
         None | Some(("null", _)) => RawObject::new(),
         Some((_, Ok(arguments))) => arguments,
@@ -146,7 +155,14 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
     let observer = observe::own(hub, &asker.visit, &name, &params, &arguments);
     let hub = &hub.observed(&observer);
     let reply = match name.as_str() {
-        meta::DISCOVER => Reply::Result(meta::discover(hub, &asker.visit, &arguments).await),
+        meta::DISCOVER => Reply::Result(meta::discover(hub, &asker.visit, &arguments, runs).await),
+        meta::RUN_SCRIPT => match meta::script_arguments(&arguments) {
+            Ok(wanted) => match hub.run_script(&asker.caller, &asker.visit, wanted) {
+                Ok(script) => Reply::Running(Underway::Script(Box::new(script)), Kind::Tool),
+                Err(failure) => Reply::Result(meta::failure(&failure)),
+            },
+            Err(fault) => Reply::Result(meta::fault(&fault)),
+        },
         meta::LIST_RESOURCES => Reply::Result(meta::list_resources(hub)),
         meta::EXECUTE => match meta::execute_arguments(&arguments) {
             Ok((path, arguments)) => {
@@ -422,7 +438,7 @@ fn without_tasks(params: &mut RawObject) {
 /// Whose a resource is, and what it is called there.
 pub(crate) fn owner(hub: &Hub, surface: &Surface, uri: &str) -> Option<(ServerName, String)> {
     match surface {
-        Surface::Router => None,
+        Surface::Router | Surface::Script => None,
         Surface::Direct => hub.catalog().flat().resource(uri),
         Surface::Server(server) => Some((server.clone(), uri.to_owned())),
     }
@@ -436,7 +452,7 @@ fn refused(hub: &Hub, failure: &CallFailure) -> Reply {
 
 fn started(started: Result<Running, CallFailure>, kind: Kind) -> Reply {
     match (started, kind) {
-        (Ok(running), kind) => Reply::Running(Box::new(running), kind),
+        (Ok(running), kind) => Reply::Running(Underway::Call(Box::new(running)), kind),
         // To the client this is a tool that failed, not a fault of the protocol: its model should read it.
         (Err(failure), Kind::Tool | Kind::ResourceByTool) => Reply::Result(meta::failure(&failure)),
         (Err(failure), Kind::Plain) => Reply::Error(refusal(&failure)),
@@ -446,7 +462,7 @@ fn started(started: Result<Running, CallFailure>, kind: Kind) -> Reply {
 /// The end of a call as its client gets it.
 pub(crate) fn end(
     kind: Kind,
-    running: &Running,
+    running: &Underway,
     end: Result<Box<Raw>, Failed>,
 ) -> Result<Box<Raw>, ErrorObject> {
     let ours = |result: Box<Raw>| {
@@ -458,8 +474,12 @@ pub(crate) fn end(
             Ok(meta::resource_content(&result))
         }
         (Ok(result), _) => Ok(result),
-        (Err(Failed::Upstream(error)), Kind::ResourceByTool) if error.code != errors::MISSING_CAPABILITY => {
-            ours(meta::unreadable(running.server(), &error))
+        (Err(Failed::Upstream(error)), Kind::ResourceByTool)
+            if error.code != errors::MISSING_CAPABILITY
+                && let Underway::Call(call) = running =>
+        {
+            let server = call.server();
+            ours(meta::unreadable(server, &error))
         }
         (Err(Failed::Upstream(error)), _) => Err(error),
         (Err(Failed::Hub(failure)), Kind::Tool | Kind::ResourceByTool) => ours(meta::failure(&failure)),

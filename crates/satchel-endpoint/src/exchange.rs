@@ -8,7 +8,7 @@ use futures_util::{StreamExt, stream::FuturesUnordered};
 use satchel_core::{
     bridge::Question,
     catalog::lists::List,
-    hub::{Hub, Running, Step},
+    hub::{Hub, Step, Underway},
 };
 use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors};
 use serde_json::json;
@@ -75,7 +75,7 @@ impl Request<'_> {
                     Reply::Error(error) => Err(error),
                     Reply::Running(running, kind) => {
                         let call = Call {
-                            running: *running,
+                            running,
                             kind,
                             id: self.id,
                             token: downstream::token(self.params),
@@ -106,7 +106,7 @@ async fn own(
         return Some(nothing());
     }
     let surface = session.surface();
-    if surface == Surface::Router {
+    if surface.is_ours() {
         return None;
     }
     match method {
@@ -161,7 +161,7 @@ pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Optio
 
 /// A call under way. Dropping it cancels it.
 struct Call {
-    running: Running,
+    running: Underway,
     kind: Kind,
     id: Id,
     token: Option<Box<Raw>>,

@@ -13,7 +13,7 @@ use axum::{
 use futures_util::{StreamExt, stream};
 use satchel_core::{
     bridge::{Caller, Question, caller},
-    hub::{Hub, Running, Step, Watched},
+    hub::{Hub, Running, Step, Underway, Watched},
 };
 use satchel_mcp::{
     ErrorObject, Id, Message, Raw, RawObject, era, errors, headers,
@@ -136,7 +136,7 @@ pub(crate) async fn answer(
                         Reply::Result(result) => return finish(id, Ok(result), &server, None),
                         Reply::List(list) => return reply::list(&id, &list),
                         Reply::Error(error) => return finish(id, Err(error), &server, None),
-                        Reply::Running(running, kind) => (*running, kind, vec![]),
+                        Reply::Running(running, kind) => (running, kind, vec![]),
                     }
                 }
             };
@@ -164,7 +164,7 @@ pub(crate) async fn answer(
 /// (`2026-07-28/basic/patterns/cancellation.mdx`).
 struct Call {
     app: Arc<App>,
-    running: Option<Running>,
+    running: Option<Underway>,
     kind: Kind,
     questions: Vec<Question>,
     /// When the questions so far are asked, and when at the latest.
@@ -273,7 +273,7 @@ fn caller_of(client: &str, surface: &Surface, params: Option<&Raw>) -> Caller {
         info: meta.get(metadata::CLIENT).map(|raw| Arc::from(raw.to_owned())),
         capabilities: Arc::new(capabilities.unwrap_or_default()),
         modern: true,
-        log_from: level.filter(|_| *surface != Surface::Router),
+        log_from: level.filter(|_| !surface.is_ours()),
         asks_logs: true,
     }
 }
@@ -353,7 +353,7 @@ fn is_method(surface: &Surface, method: &str) -> bool {
     match surface {
         _ if listed(&REMOVED) => false,
         _ if listed(&["server/discover", "tools/list", "tools/call", "subscriptions/listen"]) => true,
-        Surface::Router => false,
+        Surface::Router | Surface::Script => false,
         Surface::Direct => listed(&[
             "prompts/list",
             "prompts/get",
@@ -377,7 +377,7 @@ fn arguments_agree(
     let name = fields.text("name").unwrap_or_default();
     let catalog = hub.catalog();
     let path = match surface {
-        Surface::Router => None,
+        Surface::Router | Surface::Script => None,
         Surface::Direct => catalog.flat().tool(&name).cloned(),
         Surface::Server(server) => Some(satchel_core::model::ToolPath { server: server.clone(), tool: name }),
     };
@@ -456,7 +456,7 @@ impl Listening {
         let mut tasks: Vec<String> = vec![];
         // The meta-tools stay as they are until a person chooses something else for the client.
         let of_surface =
-            if *surface == Surface::Router { &notifications::LISTS[..1] } else { &notifications::LISTS[..] };
+            if surface.is_ours() { &notifications::LISTS[..1] } else { &notifications::LISTS[..] };
         for list in of_surface.iter().copied() {
             let key = format!("{list}ListChanged");
             if filter.read(&key) == Some(true) {
@@ -464,7 +464,7 @@ impl Listening {
                 let _ = honoured.put(&key, &true);
             }
         }
-        if *surface != Surface::Router {
+        if !surface.is_ours() {
             let uris: Vec<String> = filter.read("resourceSubscriptions").unwrap_or_default();
             let mut heard = vec![];
             for uri in uris.into_iter().take(WATCHED) {

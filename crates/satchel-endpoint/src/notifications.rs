@@ -131,7 +131,7 @@ impl Follower {
     fn compare(&mut self) -> Vec<&'static str> {
         let now = lists(&self.surface, &self.hub.catalog());
         let turned = std::mem::replace(&mut self.lens, self.hub.lens()) != self.lens;
-        let names_others = |list: &str| turned && list == "tools" && self.surface == Surface::Router;
+        let names_others = |list: &str| turned && list == "tools" && self.surface.is_ours();
         let differs = |list: &&'static str| now.get(list) != self.seen.get(list) || names_others(list);
         let changed = LISTS.into_iter().filter(differs).collect();
         self.seen = now;
@@ -172,7 +172,7 @@ impl Follower {
 
     fn is_here(&self, server: &ServerName) -> bool {
         match &self.surface {
-            Surface::Router => false,
+            Surface::Router | Surface::Script => false,
             Surface::Direct => self.hub.shows(server.as_str()),
             Surface::Server(own) => own == server && self.hub.shows(server.as_str()),
         }
@@ -188,7 +188,7 @@ fn changed_list(notification: &ServerNotification) -> Option<&'static str> {
 /// What stands for each list, to see whether it changed. The lists themselves would be held by each session.
 fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, [u64; 2]> {
     let of = |method: &str, key: &'static str| match surface {
-        Surface::Router => 0,
+        Surface::Router | Surface::Script => 0,
         Surface::Direct => catalog.mark(None, key, || catalog.flat().items(method)),
         Surface::Server(server) => {
             let offer = catalog.offer(server.as_str());
@@ -264,7 +264,7 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_root
                 Ok(()) => {
                     follower.turn_to(hub, session.surface());
                     // Whoever was not told of other lists at the beginning does not ask for them.
-                    let lists = if opened_as == Surface::Router { &LISTS[..1] } else { &LISTS[..] };
+                    let lists = if opened_as.is_ours() { &LISTS[..1] } else { &LISTS[..] };
                     lists.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
                     continue;
                 }

@@ -21,7 +21,7 @@ pub(crate) fn visit(hub: &Hub, caller: &Caller, surface: &Surface, revision: &st
     let program = Program { name: &name, version: &version };
     let only = match surface {
         Surface::Server(server) => Some(server),
-        Surface::Router | Surface::Direct => None,
+        Surface::Router | Surface::Script | Surface::Direct => None,
     };
     hub.visit(&caller.client, program, revision, only, !caller.modern)
 }
@@ -65,12 +65,15 @@ pub(crate) fn own(
         meta::EXECUTE => CallKind::Call,
         meta::LIST_RESOURCES => CallKind::Resources,
         meta::READ_RESOURCE => CallKind::Read,
+        meta::RUN_SCRIPT => CallKind::Script,
         _ => return Observer::default(),
     };
     let asked = match kind {
         CallKind::Call => meta::wanted_tool(arguments),
         CallKind::Read => arguments.text("uri"),
-        CallKind::Find | CallKind::Describe | CallKind::Resources => None,
+        CallKind::Find | CallKind::Describe | CallKind::Resources | CallKind::Script | CallKind::Inside => {
+            None
+        }
     };
     let observer = hub.observe(visit, kind, asked.as_deref().unwrap_or(name), &request(params));
     with_trace(observer, params)

@@ -11,7 +11,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use satchel_core::{bridge::Question, hub::Running};
+use satchel_core::{bridge::Question, hub::Underway};
 use satchel_mcp::{Raw, RawObject};
 use serde_json::json;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -28,7 +28,7 @@ const PER_CLIENT: usize = 32;
 
 /// A call and what its server wants to know.
 pub(crate) struct Parked {
-    pub(crate) running: Running,
+    pub(crate) running: Underway,
     pub(crate) kind: Kind,
     pub(crate) questions: Vec<Question>,
     pub(crate) belongs: Belongs,

@@ -150,7 +150,7 @@ impl Session {
     /// On whose behalf its calls are made.
     pub(crate) fn caller(&self) -> Caller {
         // A server's own log reaches a client that sees the server; meta-tools have none.
-        let hears = self.surface() != Surface::Router;
+        let hears = !self.surface().is_ours();
         Caller {
             client: self.client.as_str().into(),
             info: self.info.clone(),

@@ -1,4 +1,4 @@
-//! Surfaces: four meta-tools, all tools under flat names, or one server as it is.
+//! Surfaces: four meta-tools, two tools for scripts, all tools under flat names, or one server as it is.
 
 use percent_encoding::percent_decode_str;
 use satchel_core::{
@@ -22,6 +22,8 @@ pub(crate) const FRESH: Ttl = Ttl(60_000);
 pub(crate) enum Surface {
     /// Four meta-tools that stand for everything.
     Router,
+    /// The search of the router, and one tool that runs scripts.
+    Script,
     /// All tools, resources and prompts of all servers.
     Direct,
     /// One server, with its own names.
@@ -33,8 +35,14 @@ impl Surface {
     pub(crate) fn usual(hub: &Hub, client: &str) -> Self {
         match hub.surface_of(client).0 {
             clients::Surface::Direct => Surface::Direct,
+            clients::Surface::Script => Surface::Script,
             clients::Surface::Router | clients::Surface::Auto => Surface::Router,
         }
+    }
+
+    /// Is it made of our own tools? They stay the same whatever is behind them.
+    pub(crate) fn is_ours(&self) -> bool {
+        matches!(self, Surface::Router | Surface::Script)
     }
 
     /// May a session of this surface be used at the address of the other? What a client sees at `/mcp` may be changed
@@ -76,7 +84,7 @@ pub(crate) fn own_info() -> Box<Raw> {
 /// Who speaks: one server's own name on its surface, as far as it is known without asking it.
 pub(crate) fn info_of(hub: &Hub, surface: &Surface) -> Box<Raw> {
     match surface {
-        Surface::Router | Surface::Direct => own_info(),
+        Surface::Router | Surface::Script | Surface::Direct => own_info(),
         Surface::Server(server) => {
             let catalog = hub.catalog();
             let offer = catalog.offer(server.as_str());
@@ -99,6 +107,10 @@ impl Hello {
             capabilities: raw(&json!({ "tools": { "listChanged": true } })),
             instructions: Some(meta::INSTRUCTIONS.to_owned()),
         }
+    }
+
+    pub(crate) fn script() -> Self {
+        Self { instructions: Some(meta::SCRIPT_INSTRUCTIONS.to_owned()), ..Self::router() }
     }
 
     pub(crate) fn direct() -> Self {

@@ -27,7 +27,7 @@ export function lines(calls: CallLine[], sessions: ReadonlyMap<number, SessionLi
     drawn.push({ kind: "session", id, client: first.client, session: sessions.get(id), calls: group.length, last: first.time_ms });
     for (const call of group) {
       const before = drawn.at(-1);
-      const same = before?.kind === "call" && worked(call) && worked(before.call) && call.kind === before.call.kind;
+      const same = before?.kind === "call" && call.kind !== "script" && worked(call) && worked(before.call) && call.kind === before.call.kind;
       if (same && before.call.tool === call.tool && before.call.server === call.server && before.call.argument === call.argument) before.times++;
       else drawn.push({ kind: "call", call, times: 1 });
     }

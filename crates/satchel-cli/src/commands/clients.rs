@@ -78,6 +78,7 @@ pub(crate) async fn see(
 ) -> anyhow::Result<ExitCode> {
     let sentence = match surface {
         Surface::Direct => format!("{client} sees every tool of every server."),
+        Surface::Script => format!("{client} runs scripts that find and use all tools."),
         Surface::Router => format!("{client} sees four tools that find and use all others."),
         Surface::Auto => format!("{client} sees what suits it; `satchel clients` says what that is."),
     };
@@ -109,6 +110,7 @@ impl Words for KnownClient {
     fn effective_word(&self) -> &'static str {
         match self.effective {
             Surface::Direct => "all tools",
+            Surface::Script => "scripts",
             Surface::Router | Surface::Auto => "router",
         }
     }

@@ -165,7 +165,20 @@ fn detail(call: &CallDetail, now_ms: u64) -> String {
     for step in &call.route {
         lines.push(format!("before     {} · {} tokens", step.tool, number(step.tokens)));
     }
+    for inside in &call.inside {
+        let tokens = number(inside.tokens);
+        lines.push(format!(
+            "called     {} · {} · {:.1} ms · {tokens} tokens",
+            what(inside),
+            inside.outcome,
+            inside.took_ms
+        ));
+    }
+    if let Some(script) = call.script {
+        lines.push(format!("script     call {script}"));
+    }
     match (&call.arguments, &call.result) {
+        (None, None) if line.kind == "script" => lines.push("Scripts are not kept.".to_owned()),
         (None, None) => lines.push("Arguments and results of this server are not kept.".to_owned()),
         (arguments, result) => {
             lines.push(format!("arguments  {}", arguments.as_deref().unwrap_or("–")));

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use satchel_core::{
     files::Places,
-    model::ledger::{Report, ReportLine, Savings, Sharing},
+    model::ledger::{Report, ReportLine, Savings, Scripted, Sharing},
 };
 
 use super::status::megabytes;
@@ -40,6 +40,7 @@ fn in_words(report: &Report, how: bool) -> String {
         totals.took.p95_ms
     )];
     parts.push(subtraction(&report.savings));
+    parts.extend(scripted(&report.scripts));
     parts.extend(sharing(&report.sharing));
     if !report.lines.is_empty() {
         let heading = match report.by {
@@ -92,6 +93,25 @@ fn subtraction(savings: &Savings) -> String {
     text
 }
 
+/// `None` where no script was run.
+fn scripted(scripts: &Scripted) -> Option<String> {
+    (scripts.runs > 0).then(|| {
+        let verdict = match scripts.net {
+            net @ ..0 => {
+                format!("Scripts cost {} tokens more than they kept out of contexts", net.unsigned_abs())
+            }
+            net => format!("Scripts kept {net} more tokens out of contexts"),
+        };
+        format!(
+            "{verdict}: {} with {}, {} tokens inside, {} for scripts and what they returned.",
+            counted(scripts.runs, "script", "scripts"),
+            counted(scripts.calls, "call", "calls"),
+            scripts.inside,
+            scripts.spent
+        )
+    })
+}
+
 /// `None` where no server was shared.
 fn sharing(sharing: &Sharing) -> Option<String> {
     (sharing.most_processes > 0).then(|| {
@@ -124,6 +144,17 @@ fn row(line: &ReportLine) -> [String; 8] {
 mod tests {
     use super::*;
     use satchel_core::model::ledger::{Spent, Took, Totals};
+
+    #[test]
+    fn scripts_are_told_apart_whether_they_saved_or_cost() {
+        let told = |inside: i64, spent: i64| {
+            scripted(&Scripted { runs: 2, calls: 9, inside, spent, net: inside - spent }).unwrap()
+        };
+        let saved = "Scripts kept 700 more tokens out of contexts: 2 scripts with 9 calls, 1000 tokens inside, 300 for scripts and what they returned.";
+        assert_eq!(told(1000, 300), saved);
+        assert!(told(10, 300).starts_with("Scripts cost 290 tokens more than they kept out of contexts: "));
+        assert_eq!(scripted(&Scripted::default()), None);
+    }
 
     #[test]
     fn the_subtraction_is_written_out() {

@@ -45,6 +45,8 @@ pub struct Asked<'a> {
     pub limit: usize,
     /// With everything the server says of them.
     pub full: bool,
+    /// For a program that uses what comes back: with the types of it.
+    pub types: bool,
     /// What else is known and is to matter.
     pub aids: Aids<'a>,
 }
@@ -81,8 +83,8 @@ impl Catalog {
             // The others are at least named, so that a long first one does not hide them.
             let room = budget.saturating_sub(spent + NAMED * (wanted - number - 1));
             let versions = [
-                if asked.full { full(server, tool) } else { brief(server, tool, number) },
-                brief(server, tool, usize::MAX),
+                if asked.full { full(server, tool) } else { brief(server, tool, number, asked.types) },
+                brief(server, tool, usize::MAX, asked.types),
                 named(server, tool),
             ];
             let fits = |entry: &Value| tokens::estimate(&entry.to_string()) <= room || number == 0;
@@ -123,10 +125,14 @@ fn read_as((wrong, right): (String, String)) -> String {
 }
 
 /// Path, signature and a few words.
-fn brief(server: &ServerName, tool: &ToolEntry, number: usize) -> Value {
+fn brief(server: &ServerName, tool: &ToolEntry, number: usize, types: bool) -> Value {
     let step = STEPS.iter().find(|step| number < step.tools).unwrap_or(&STEPS[STEPS.len() - 1]);
     let mut entry = identified(server, tool);
-    entry.insert("signature".into(), json!(tool.shorter_signature(step.signature).line));
+    let signature = match types {
+        true => tool.typed_signature(step.signature),
+        false => tool.shorter_signature(step.signature),
+    };
+    entry.insert("signature".into(), json!(signature.line));
     let description = tool.summary(step.description);
     if step.description > 0 && !description.is_empty() {
         entry.insert("description".into(), json!(description));
@@ -215,7 +221,7 @@ mod tests {
     }
 
     fn ask(query: &str, limit: usize, full: bool) -> Asked<'_> {
-        Asked { query, server: None, limit, full, aids: Aids::default() }
+        Asked { query, server: None, limit, full, types: false, aids: Aids::default() }
     }
 
     #[test]

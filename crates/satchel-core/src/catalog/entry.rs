@@ -201,6 +201,11 @@ impl ToolEntry {
         signature::shorter(&self.name, &self.raw, bytes)
     }
 
+    /// The same for a program: with the types of what comes back, where they are known.
+    pub fn typed_signature(&self, bytes: usize) -> Signature {
+        signature::typed(&self.name, &self.raw, bytes)
+    }
+
     fn whole_signature(&self) -> &Signature {
         self.signature.get_or_init(|| signature::of(&self.name, &self.raw))
     }

@@ -14,6 +14,8 @@ const NESTING: usize = 3;
 const VALUES: usize = 12;
 /// From here on, in bytes, what need not be given is left out.
 const LONG: usize = 900;
+/// Longer types of an output are left out for its names.
+const OUTPUT: usize = 400;
 /// A longer pattern says nothing at a glance.
 const PATTERN: usize = 32;
 /// Schemas within schemas, and schemas altogether: one that contains itself has no end.
@@ -39,6 +41,24 @@ pub fn of(name: &str, definition: &Raw) -> Signature {
 /// The same with fewer optional parameters: of about so many bytes, and without what comes back.
 pub fn shorter(name: &str, definition: &Raw, bytes: usize) -> Signature {
     written_in(name, definition, bytes, false)
+}
+
+/// The same for a program that uses what comes back: of about so many bytes, with the types of the output where its
+/// schema says them.
+pub fn typed(name: &str, definition: &Raw, bytes: usize) -> Signature {
+    let mut signature = written_in(name, definition, bytes, false);
+    let fields = RawObject::parse(definition).unwrap_or_default();
+    let schema = fields.get("outputSchema").and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+    if let Some(schema) = schema {
+        let writer = Writer::new(&schema);
+        let types = writer.kind(&schema, 1);
+        let shape = if types.len() <= OUTPUT { types } else { writer.shape() };
+        if shape.len() <= LONG {
+            signature.line.push_str(" -> ");
+            signature.line.push_str(&shape);
+        }
+    }
+    signature
 }
 
 fn written_in(name: &str, definition: &Raw, most: usize, output: bool) -> Signature {
@@ -367,6 +387,23 @@ mod tests {
 
     fn input(properties: Value, required: Value) -> Value {
         json!({"inputSchema": {"type": "object", "properties": properties, "required": required}})
+    }
+
+    #[test]
+    fn a_program_is_told_the_types_of_what_comes_back() {
+        let told = |output: Value| {
+            let definition = json!({ "inputSchema": { "type": "object" }, "outputSchema": output });
+            typed("t", &serde_json::value::to_raw_value(&definition).unwrap(), 100).line
+        };
+        let issue = json!({ "type": "object", "properties": { "id": { "type": "integer" }, "by": { "type": "string" } }, "required": ["id"] });
+        let list = json!({ "type": "object", "properties": { "all": { "type": "array", "items": issue } }, "required": ["all"] });
+        assert_eq!(told(list), "t() -> {all: {id: int, by?: string}[]}");
+        let long: Map<String, Value> =
+            (0..30).map(|at| (format!("field_{at}"), json!({ "type": "string" }))).collect();
+        let long = told(json!({ "type": "object", "properties": long }));
+        assert!(long.starts_with("t() -> {field_0, field_1, "), "{long}");
+        let raw = serde_json::value::to_raw_value(&json!({ "inputSchema": {} })).unwrap();
+        assert_eq!(typed("t", &raw, 100).line, "t()");
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub fn effective(client: Option<&Client>, chosen: Surface, tools: usize) -> (Sur
     match (chosen, client) {
         (Surface::Router, _) => (Surface::Router, "chosen".into()),
         (Surface::Direct, _) => (Surface::Direct, "chosen".into()),
+        (Surface::Script, _) => (Surface::Script, "chosen".into()),
         (Surface::Auto, None) => (
             Surface::Router,
             "nothing is known of this client, so it gets four tools that find all others".into(),
@@ -46,6 +47,7 @@ mod tests {
         check("cursor", Surface::Auto, 900, Surface::Router, "Cursor takes 80 tools");
         check("cursor", Surface::Auto, 10, Surface::Router, "Cursor would load");
         check("cursor", Surface::Direct, 900, Surface::Direct, "chosen");
+        check("claude-code", Surface::Script, 900, Surface::Script, "chosen");
         check("nobody", Surface::Auto, 0, Surface::Router, "nothing is known");
     }
 }

@@ -14,6 +14,7 @@ use crate::{
         token::Tokens,
     },
     model::ServerName,
+    scripts::Scripts,
 };
 
 /// Who watches which resources, counted.
@@ -32,12 +33,15 @@ pub(super) struct Clients {
     watching: Mutex<Watching>,
     /// Profiles that were named in an address since the hub started.
     named: Mutex<BTreeSet<String>>,
+    /// Scripts that they run.
+    pub(super) scripts: Scripts,
 }
 
 impl Clients {
-    pub(super) fn new(tokens: Tokens, edits: Ledger) -> Self {
+    pub(super) fn new(tokens: Tokens, edits: Ledger, scripts: Scripts) -> Self {
         let (choices, audiences) = (watch::Sender::new(0), Audiences::default());
-        Self { tokens, edits, choices, audiences, watching: Mutex::default(), named: Mutex::default() }
+        let (watching, named) = (Mutex::default(), Mutex::default());
+        Self { tokens, edits, choices, audiences, watching, named, scripts }
     }
 
     /// A person chooses what a client sees; every client that is connected hears of it.

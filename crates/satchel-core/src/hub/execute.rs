@@ -1,10 +1,12 @@
 //! Executes tool calls of models and people: accepts inexact tool names, corrects arguments and validates them before
 //! anything starts, and cuts long results to the client's limit.
 
+use std::sync::Arc;
+
 use satchel_mcp::{Raw, RawObject};
 
-use super::{CallFailure, Failed, Hub, Running, route::Route};
-use crate::{bridge::Caller, catalog::arguments::Misfit, model::ToolPath};
+use super::{CallFailure, Failed, Hub, Running, Script, Wanted, route::Route};
+use crate::{bridge::Caller, catalog::arguments::Misfit, model::ToolPath, stats::event::Visit};
 
 /// The key in a result's `_meta` under which corrections are noted.
 const CORRECTED: &str = "dev.satchel/corrected";
@@ -59,6 +61,20 @@ impl Hub {
         params: RawObject,
     ) -> Result<Running, CallFailure> {
         self.execute(caller, path, params, false).await
+    }
+
+    /// Runs a script, whose calls go the same way. This handle observes the run.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where it did not begin.
+    pub fn run_script(
+        &self,
+        caller: &Caller,
+        visit: &Arc<Visit>,
+        wanted: Wanted,
+    ) -> Result<Script, CallFailure> {
+        let hub = self.seen_by(&caller.client);
+        Script::begin(&hub, caller, visit, wanted).inspect_err(|failure| hub.tell_failure(failure))
     }
 
     async fn execute(

@@ -35,6 +35,7 @@ mod requests;
 mod review;
 mod route;
 mod ruled;
+mod script;
 mod search;
 mod servers;
 mod settings;
@@ -71,6 +72,7 @@ use crate::{
     prompts::Prompts,
     recorder::{self, Observer, Recorder},
     review::{Accepted, Review},
+    scripts::Scripts,
     secrets::Secrets,
     tasks::kept,
     upstream::{
@@ -91,6 +93,7 @@ use faces::Faces;
 use lifetime::Lifetime;
 use registry::Registered;
 pub use requests::{Handle, Method};
+pub use script::{Script, Underway, Wanted};
 use servers::Servers;
 pub use surface::Watched;
 
@@ -203,11 +206,12 @@ impl Hub {
         let (places, catalog) = (options.places.clone(), servers.follow_catalog());
         let meanings =
             Meanings::new(places, options.passive, config.subscribe(), catalog, life.end().clone());
+        let scripts = Scripts::new(options.own_program.clone(), tracker.clone(), life.end().clone());
         let inner = Arc::new(Inner {
             around,
             configured: Configured::new(&options.places, config, changes),
             servers,
-            clients: Clients::new(tokens, edits),
+            clients: Clients::new(tokens, edits, scripts),
             review: Review::new(options.places.approvals(), tracker),
             prompts: Prompts::new(faces.notify(), life.end().clone()),
             calls: Calls::default(),

@@ -178,6 +178,14 @@ impl Hub {
         self.count_records(self.recorder().turned_away(who, why, path));
     }
 
+    /// What is said of a call, with the script that makes it.
+    pub(super) fn with_cause(&self, said: &str) -> String {
+        match self.observer.script() {
+            Some(trace) => format!("{said} (in a script, trace {trace})"),
+            None => said.to_owned(),
+        }
+    }
+
     fn count_records(&self, made: usize) {
         if let Some(recorded) = &self.recorded {
             recorded.fetch_add(made, Ordering::Relaxed);
@@ -190,7 +198,7 @@ impl Hub {
             let server = failure.server.as_deref().unwrap_or_default();
             let client = self.viewer.as_deref().filter(|_| !self.by_hand);
             let who = client.map_or_else(|| self.actor(), ToOwned::to_owned);
-            self.did(AuditKind::Denied, &who, server, &failure.message);
+            self.did(AuditKind::Denied, &who, server, self.with_cause(&failure.message));
         }
     }
 

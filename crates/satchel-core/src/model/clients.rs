@@ -54,6 +54,8 @@ pub enum Surface {
     Router,
     /// All tools under flat names.
     Direct,
+    /// One tool that runs scripts, which call all others, and one to find them.
+    Script,
 }
 
 /// Every client.

@@ -51,6 +51,9 @@ pub struct Report {
     /// What sharing servers saved in this time.
     #[serde(default)]
     pub sharing: Sharing,
+    /// What scripts kept out of contexts in this time.
+    #[serde(default)]
+    pub scripts: Scripted,
     /// The same, divided, biggest first; days in order.
     pub lines: Vec<ReportLine>,
     /// How this is counted, one sentence each.
@@ -142,6 +145,23 @@ impl Spent {
     pub fn sum(&self) -> i64 {
         self.definitions + self.find + self.describe + self.wrapping
     }
+}
+
+/// What scripts kept out of contexts: apart from the savings in definitions, because without a script a model might have
+/// called otherwise.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Scripted {
+    /// Scripts that were run.
+    pub runs: u64,
+    /// Calls that they made.
+    pub calls: u64,
+    /// Tokens of those calls and of their results.
+    pub inside: i64,
+    /// Tokens of the scripts and of what they returned.
+    pub spent: i64,
+    /// `inside - spent`; negative where scripts cost more than they saved.
+    pub net: i64,
 }
 
 /// What sharing servers saved, in means over the time in which servers ran.
@@ -273,6 +293,10 @@ pub enum CallKind {
     Describe,
     /// A list of resources.
     Resources,
+    /// A script; its calls are recorded by themselves.
+    Script,
+    /// A server's tool, called by a script: its result went to the script, and to no context.
+    Inside,
 }
 
 impl CallKind {
@@ -284,6 +308,8 @@ impl CallKind {
             CallKind::Find => "find",
             CallKind::Describe => "describe",
             CallKind::Resources => "resources",
+            CallKind::Script => "script",
+            CallKind::Inside => "inside",
         }
     }
 }
@@ -386,6 +412,12 @@ pub struct CallDetail {
     pub arguments: Option<String>,
     /// The result, likewise.
     pub result: Option<String>,
+    /// The calls of a script, in their order; empty for everything else.
+    #[serde(default)]
+    pub inside: Vec<CallLine>,
+    /// The script that made this call, where one did and is over.
+    #[serde(default)]
+    pub script: Option<i64>,
     /// The way here: the searches and descriptions before it in its session, since the call before.
     pub route: Vec<CallLine>,
 }

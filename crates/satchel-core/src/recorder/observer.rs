@@ -134,6 +134,33 @@ impl Observer {
         }
     }
 
+    /// The trace that it and what it causes have in common. Where there is none, one is made up; nobody collects it.
+    pub fn cause(&self) -> String {
+        let Some(mut draft) = self.draft() else { return String::new() };
+        let collected = draft.context.as_ref().map(ToString::to_string);
+        let Some(called) = &mut draft.called else { return String::new() };
+        let cause = collected.or_else(|| called.trace.take()).unwrap_or_else(made_up);
+        called.trace = Some(cause.clone());
+        cause
+    }
+
+    /// The trace of the script that makes it, where one does.
+    pub fn script(&self) -> Option<String> {
+        let draft = self.draft()?;
+        let called = draft.called.as_ref().filter(|called| called.kind == CallKind::Inside)?;
+        called.trace.clone()
+    }
+
+    /// It was a script, and this is its result; `fault` says why it came to none.
+    pub fn ran(&self, result: &Raw, fault: Option<String>) {
+        let Some(mut draft) = self.draft() else { return };
+        draft.end(if fault.is_some() { "tool_error" } else { "ok" }, None, fault);
+        let fields = RawObject::parse(result).unwrap_or_default();
+        if let Some(called) = &mut draft.called {
+            called.answer = Body::of(fields.get("content").map_or("", Raw::get));
+        }
+    }
+
     /// What the server is told of the trace, where somebody collects it.
     pub fn traceparent(&self) -> Option<String> {
         self.draft()?.context.as_ref().map(ToString::to_string)
@@ -215,7 +242,8 @@ impl Observer {
     pub fn used(&self) -> Option<(Arc<Visit>, ToolPath)> {
         let draft = self.draft()?;
         let called = draft.called.as_ref()?;
-        let is_over = draft.ended && called.kind == CallKind::Call && called.end.outcome == "ok";
+        let of_tool = matches!(called.kind, CallKind::Call | CallKind::Inside);
+        let is_over = draft.ended && of_tool && called.end.outcome == "ok";
         let server = called.server.parse().ok().filter(|_| is_over)?;
         Some((called.visit.clone(), ToolPath { server, tool: called.tool.clone() }))
     }
@@ -315,6 +343,15 @@ impl Drop for Inner {
         }
         self.outbox.tell(Event::Called(called));
     }
+}
+
+/// A trace that is not to be recorded, as `traceparent` has it.
+fn made_up() -> String {
+    let mut random = [0u8; 24];
+    // Without randomness all are one.
+    let _ = getrandom::fill(&mut random);
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!("00-{}-{}-00", hex(&random[..16]), hex(&random[16..]))
 }
 
 /// The first text among blocks of content.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
 use super::{
     schema::{self, StoreError},
@@ -20,6 +20,8 @@ const LARGEST_PAGE: u32 = 1000;
 const ARGUMENT: usize = 80;
 /// Steps of a route that are shown.
 const STEPS: u32 = 20;
+/// Calls of one script that are told; none makes more.
+const INSIDE: u32 = 200;
 
 /// Columns in the order that [`line_of`] reads them.
 const LINE: &str = "id, time_ms, session, client, kind, server, tool, outcome, code, message,
@@ -84,6 +86,10 @@ fn calls(connection: &Connection, ask: &ActivityAsk, limit: u32) -> Result<Vec<C
     if ask.asked {
         wheres.push("asked");
     }
+    // They are told with their script, unless they are what is looked for.
+    if !ask.problems && !ask.asked && ask.server.is_none() && ask.tool.is_none() {
+        wheres.push("kind <> 'inside'");
+    }
     let wheres = if wheres.is_empty() { "1".to_owned() } else { wheres.join(" AND ") };
     let text = format!("SELECT {LINE} FROM calls WHERE {wheres} ORDER BY id DESC LIMIT {limit}");
     let mut rows = connection.prepare(&text)?;
@@ -147,7 +153,7 @@ fn minutes(connection: &Connection, now_ms: u64) -> Result<Vec<Minute>, StoreErr
     let first = (now_ms / 60_000).saturating_sub(59);
     let mut minutes = vec![Minute::default(); 60];
     let text = "SELECT time_ms / 60000, count(*), sum(outcome <> 'ok') FROM calls
-                WHERE time_ms >= ?1 AND kind IN ('call', 'read') GROUP BY 1";
+                WHERE time_ms >= ?1 AND kind IN ('call', 'read', 'inside') GROUP BY 1";
     let mut rows = connection.prepare(text)?;
     let rows = rows.query_map([sql(first * 60_000)], |row| {
         let (minute, calls, failures): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -173,7 +179,7 @@ pub fn last_day(path: &Path, now_ms: u64) -> Result<LastDay, StoreError> {
     let first = (now_ms / PART_MS).saturating_sub(DAY_PARTS as u64 - 1);
     let mut day = LastDay::default();
     let text = "SELECT server, time_ms / ?2, count(*) FROM calls
-                WHERE time_ms >= ?1 AND kind IN ('call', 'read') AND server <> '' GROUP BY 1, 2";
+                WHERE time_ms >= ?1 AND kind IN ('call', 'read', 'inside') AND server <> '' GROUP BY 1, 2";
     let mut rows = connection.prepare(text)?;
     let rows = rows.query_map([sql(first * PART_MS), sql(PART_MS)], |row| {
         let (server, part, calls): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -205,6 +211,11 @@ pub fn call(path: &Path, id: i64) -> Result<Option<CallDetail>, StoreError> {
     let Some(mut detail) = found else { return Ok(None) };
     detail.session = session_at(&connection, detail.line.session)?;
     detail.route = route(&connection, &detail.line)?;
+    match detail.line.kind.as_str() {
+        "script" => detail.inside = inside(&connection, &detail)?,
+        "inside" => detail.script = script_of(&connection, &detail)?,
+        _ => {}
+    }
     Ok(Some(detail))
 }
 
@@ -229,16 +240,38 @@ fn detail_of(row: &Row<'_>) -> rusqlite::Result<CallDetail> {
         trace: row.get(25)?,
         arguments: row.get(26)?,
         result: row.get(27)?,
+        inside: Vec::new(),
+        script: None,
         route: Vec::new(),
     })
+}
+
+/// The calls of a script: those of its trace, which were all written before it.
+fn inside(connection: &Connection, script: &CallDetail) -> Result<Vec<CallLine>, StoreError> {
+    let text = format!(
+        "SELECT {LINE} FROM calls WHERE session = ?1 AND id < ?2 AND kind = 'inside' AND trace = ?3
+         ORDER BY time_ms, id LIMIT {INSIDE}"
+    );
+    let mut rows = connection.prepare(&text)?;
+    let rows = rows.query_map(params![script.line.session, script.line.id, script.trace], line_of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The script that a call belongs to.
+fn script_of(connection: &Connection, call: &CallDetail) -> Result<Option<i64>, StoreError> {
+    let text = "SELECT id FROM calls WHERE session = ?1 AND id > ?2 AND kind = 'script' AND trace = ?3
+                ORDER BY id LIMIT 1";
+    let found =
+        connection.query_row(text, params![call.line.session, call.line.id, call.trace], |row| row.get(0));
+    Ok(found.optional()?)
 }
 
 /// Searches and descriptions in the call's session since the call before it.
 fn route(connection: &Connection, line: &CallLine) -> Result<Vec<CallLine>, StoreError> {
     let text = format!(
-        "SELECT {LINE} FROM calls WHERE session = ?1 AND id < ?2 AND kind NOT IN ('call', 'read')
+        "SELECT {LINE} FROM calls WHERE session = ?1 AND id < ?2 AND kind NOT IN ('call', 'read', 'inside', 'script')
            AND id > (SELECT coalesce(max(id), 0) FROM calls
-                     WHERE session = ?1 AND id < ?2 AND kind IN ('call', 'read'))
+                     WHERE session = ?1 AND id < ?2 AND kind IN ('call', 'read', 'inside'))
          ORDER BY id DESC LIMIT {STEPS}"
     );
     let mut rows = connection.prepare(&text)?;

@@ -12,7 +12,7 @@ use super::{
     store::{PAUSE, Store},
 };
 use crate::model::ledger::{
-    ActivityAsk, By, CallKind, DAY_PARTS, Report, ReportAsk, ReportLine, Sharing, Spent,
+    ActivityAsk, By, CallKind, DAY_PARTS, Report, ReportAsk, ReportLine, Scripted, Sharing, Spent,
 };
 
 /// Noon, so that it is the same day nearly everywhere.
@@ -407,6 +407,53 @@ fn a_persons_own_calls_neither_cost_nor_save() {
     count(&mut store);
     let report = ask(&path, By::Client);
     assert_eq!((report.totals.calls, report.savings.sessions, report.savings.without), (1, 0, 0));
+}
+
+#[test]
+fn a_script_is_one_line_that_opens_into_its_calls_and_what_they_kept_out_is_counted_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut store = open(&path);
+    let client = visit(Some(1), "cursor", "Cursor", "2.0");
+    let within = |trace: &str, called: Called| {
+        Event::Called(Box::new(Called { trace: Some(trace.to_owned()), ..called }))
+    };
+    let inside = |trace: &str, tool: &str, answer: usize| {
+        let answer = "r".repeat(answer);
+        within(trace, called(&client, NOON, CallKind::Inside, tool, 10, &answer))
+    };
+    let script = |trace: &str| {
+        within(trace, called(&client, NOON, CallKind::Script, "run_mcp_script", 100, &"a".repeat(20)))
+    };
+    let plain = called(&client, NOON, CallKind::Call, "big:a", 30, "rr");
+    store
+        .record(&[
+            inside("one", "big:a", 500),
+            inside("two", "big:b", 7),
+            inside("one", "small:c", 300),
+            script("one"),
+            script("two"),
+            Event::Called(Box::new(plain)),
+        ])
+        .unwrap();
+    count(&mut store);
+    let report = ask(&path, By::Tool);
+    let all = Scripted { runs: 2, calls: 3, inside: 3 * 10 + 807, spent: 2 * 120, net: 597 };
+    assert_eq!(report.scripts, all);
+    let totals = &report.totals;
+    // What went to scripts is a call, and is no text that a model read.
+    assert_eq!((totals.calls, totals.searches, totals.result_tokens), (4, 0, 2));
+    let page = |ask: &ActivityAsk| {
+        let page = activity::page(&path, ask, NOON).unwrap();
+        page.calls.into_iter().map(|call| call.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(page(&ActivityAsk::default()), ["call", "script", "script"]);
+    let of_server = ActivityAsk { server: Some("small".into()), ..ActivityAsk::default() };
+    assert_eq!(page(&of_server), ["inside"]);
+    let detail = |id: i64| activity::call(&path, id).unwrap().unwrap();
+    let names = |id: i64| detail(id).inside.into_iter().map(|call| call.tool).collect::<Vec<_>>();
+    assert_eq!((names(4), names(5)), (vec!["a".to_owned(), "c".to_owned()], vec!["b".to_owned()]));
+    assert_eq!((detail(1).script, detail(2).script, detail(6).script), (Some(4), Some(5), None));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::{
     store::{hour, sql},
 };
 use crate::model::{
-    ledger::{By, Report, ReportAsk, ReportLine, Savings, Took, Totals},
+    ledger::{By, Report, ReportAsk, ReportLine, Savings, Scripted, Took, Totals},
     name::in_path,
 };
 
@@ -43,6 +43,7 @@ const HOW: &[&str] = &[
     "With: the definitions of Satchel's own tools once per list that differs, every answer to a search or for a description, and wrapping: what a call through Satchel is longer than the same call made directly, the whole call of a search, and what Satchel itself answered to calls that failed or were refused.",
     "Of lists and definitions the JSON is counted as a client writes it anew, without white space between its parts, on both sides. Of answers the array of content is counted, and of calls their name and arguments, byte for byte as they went over the wire.",
     "Results of servers are on neither side, and neither are instructions. Nothing is multiplied by turns.",
+    "Scripts are counted apart: the calls that scripts made and the results they got, as a model would have written and read them, against the scripts and what they returned. Whether a model would have made the same calls without a script, nobody knows; images and files are not counted. None of it is in the numbers above.",
     "A session is everything one client asks with pauses of at most 30 minutes, however often it initializes; what it has open side by side is counted apart. It belongs to the hour in which it began.",
     "The split by server and tool is an allocation: without by the size of the definitions, searches by the size of each result; what is left belongs to the Router.",
     "Processes and memory are measured every 15 seconds while a server runs: the resident memory of each server's processes, once for every client but one that asked something in the last half hour. Shown are means over the time that was measured.",
@@ -85,9 +86,9 @@ pub fn report(path: &Path, ask: &ReportAsk, now_ms: u64) -> Result<Report, Store
             lines.sort_by(|a, b| (b.net, b.totals.calls, &a.name).cmp(&(a.net, a.totals.calls, &b.name)));
         }
     }
-    let sharing = sharing::since(&connection, from)?;
+    let (sharing, scripts) = (sharing::since(&connection, from)?, scripted(&connection, span)?);
     let how = HOW.iter().map(|line| line.replace("{tokenizer}", &tokenizer)).collect();
-    Ok(Report { by: ask.by, from: moment(from), tokenizer, totals, savings, sharing, lines, how })
+    Ok(Report { by: ask.by, from: moment(from), tokenizer, totals, savings, sharing, scripts, lines, how })
 }
 
 fn span(connection: &Connection, ask: &ReportAsk, now_ms: u64) -> Result<Span, StoreError> {
@@ -198,7 +199,8 @@ fn calls_by(
     let sums = COLUMNS.iter().map(ToString::to_string).chain(steps).map(|column| format!("sum({column})"));
     let sums = sums.collect::<Vec<_>>().join(", ");
     let text = format!(
-        "SELECT CAST({by} AS TEXT), kind IN ('call', 'read'), {sums} FROM {} WHERE hour >= ?1 GROUP BY 1, 2",
+        "SELECT CAST({by} AS TEXT), CASE kind WHEN 'call' THEN 1 WHEN 'read' THEN 1 WHEN 'inside' THEN 2 ELSE 0 END, {sums} FROM {}
+         WHERE hour >= ?1 AND kind <> 'script' GROUP BY 1, 2",
         span.calls
     );
     let mut rows = connection.prepare(&text)?;
@@ -206,9 +208,14 @@ fn calls_by(
     let (mut all, mut named) = (Counted::default(), HashMap::<String, Counted>::new());
     while let Some(row) = rows.next()? {
         let mut counted = Counted::default();
-        if row.get(1)? {
+        let kind: i64 = row.get(1)?;
+        if kind > 0 {
             for (at, column) in counted.columns.iter_mut().enumerate() {
                 *column = row.get(2 + at)?;
+            }
+            if kind == 2 {
+                // What scripts called and got reached no model.
+                counted.columns[2..=5].fill(0);
             }
             for (at, step) in counted.steps.iter_mut().enumerate() {
                 *step = row.get::<_, i64>(2 + COLUMNS.len() + at)?.unsigned_abs();
@@ -220,6 +227,27 @@ fn calls_by(
         named.entry(row.get(0)?).or_default().add(&counted);
     }
     Ok((all.totals(), named.into_iter().map(|(name, counted)| (name, counted.totals())).collect()))
+}
+
+/// What scripts called and got, against what they and their answers took.
+fn scripted(connection: &Connection, span: Span) -> Result<Scripted, StoreError> {
+    let text = format!(
+        "SELECT kind = 'inside', sum(calls), sum(request_tokens + result_tokens) FROM {}
+         WHERE hour >= ?1 AND kind IN ('inside', 'script') GROUP BY 1",
+        span.calls
+    );
+    let mut rows = connection.prepare(&text)?;
+    let mut rows = rows.query([span.from])?;
+    let mut all = Scripted::default();
+    while let Some(row) = rows.next()? {
+        let (calls, tokens): (i64, i64) = (row.get(1)?, row.get(2)?);
+        match row.get(0)? {
+            true => (all.calls, all.inside) = (calls.unsigned_abs(), tokens),
+            false => (all.runs, all.spent) = (calls.unsigned_abs(), tokens),
+        }
+    }
+    all.net = all.inside - all.spent;
+    Ok(all)
 }
 
 /// What sessions saved, and how much of it was to be divided by which list of tools.

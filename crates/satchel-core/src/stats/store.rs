@@ -288,7 +288,7 @@ impl Store {
         let from = now_ms.saturating_sub(MINUTES * 60_000);
         let mut rows = connection.prepare(
             "SELECT time_ms / 60000, count(*), sum(outcome <> 'ok') FROM calls
-             WHERE time_ms >= ?1 AND kind IN ('call', 'read') GROUP BY 1 ORDER BY 1",
+             WHERE time_ms >= ?1 AND kind IN ('call', 'read', 'inside') GROUP BY 1 ORDER BY 1",
         )?;
         let rows = rows.query_map([sql(from)], |row| {
             let (minute, calls, failures): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -618,6 +618,9 @@ impl State {
                     self.loaded(transaction, &key, &open, called)?;
                 }
             }
+            // They stand in the place of calls and results of servers, which are on neither side; what they keep out of
+            // a context is added up by itself.
+            CallKind::Script | CallKind::Inside => {}
         }
         Ok(())
     }
@@ -693,20 +696,26 @@ impl State {
             // Sums stay for ever, so they have no line for every name that somebody makes up.
             tool: match called.kind {
                 CallKind::Read => "(resource)".to_owned(),
-                CallKind::Call if called.server.is_empty() => "(no such tool)".to_owned(),
-                CallKind::Call | CallKind::Find | CallKind::Describe | CallKind::Resources => {
-                    called.tool.clone()
-                }
+                CallKind::Call | CallKind::Inside if called.server.is_empty() => "(no such tool)".to_owned(),
+                CallKind::Call
+                | CallKind::Find
+                | CallKind::Describe
+                | CallKind::Resources
+                | CallKind::Script
+                | CallKind::Inside => called.tool.clone(),
             },
             kind: called.kind.as_str(),
         };
         let failed = end.outcome != "ok";
         let (request_bytes, result_bytes) = (size(called.request.bytes), size(called.answer.bytes));
         self.sums.called(hours.clone(), &OneCall { failed, request_bytes, result_bytes, time: called.time });
-        let searches = !matches!(called.kind, CallKind::Call | CallKind::Read);
-        self.sums.used(open.row, searches);
         self.sums.heard(open.row, sql(called.at_ms));
-        if !searches {
+        let calls = matches!(called.kind, CallKind::Call | CallKind::Read | CallKind::Inside);
+        // A script is neither: its calls are.
+        if called.kind != CallKind::Script {
+            self.sums.used(open.row, !calls);
+        }
+        if calls {
             self.count_minute(called.at_ms, failed);
         }
         Ok(hours)

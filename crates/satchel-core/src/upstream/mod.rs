@@ -23,6 +23,7 @@ mod preflight;
 pub(crate) mod reaper;
 mod reason;
 pub mod sandbox;
+pub mod sealed;
 mod setup;
 pub mod subreaper;
 pub mod watchdog;

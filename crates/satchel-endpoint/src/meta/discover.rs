@@ -18,8 +18,8 @@ use super::{LIMIT, MOST, fault, text};
 /// How long a search that finds nothing waits for lists that are being read.
 const READING: Duration = Duration::from_secs(2);
 
-/// Tools that fit, or why there are none.
-pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject) -> Box<Raw> {
+/// Tools that fit, or why there are none. `types`: with the types of what comes back, for scripts.
+pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject, types: bool) -> Box<Raw> {
     let Some(query) = arguments.text("query") else {
         return fault("discover_mcp_tools needs a query: what the tool should do, in a few words");
     };
@@ -31,7 +31,7 @@ pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject) ->
     {
         return fault;
     }
-    let asked = Asked { query: &query, server: server.as_deref(), limit, full, aids: Aids::default() };
+    let asked = Asked { query: &query, server: server.as_deref(), limit, full, types, aids: Aids::default() };
     let mut answer = search(hub, visit, &asked).await;
     if answer.tools.is_empty() {
         answer.hint = Some(nothing_found(hub, server.as_deref()));

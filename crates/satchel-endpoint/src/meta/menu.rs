@@ -16,7 +16,7 @@ const MORE: usize = 5;
 
 /// Keeps a tool in view of the model in a client that hides tools until they are searched for (Claude Code). A search
 /// for the tool that searches would be one too many.
-const STAYS: &str = "anthropic/alwaysLoad";
+pub(super) const STAYS: &str = "anthropic/alwaysLoad";
 
 /// The definitions as clients list them. `servers` is what [`servers`] said when the session began.
 pub(crate) fn definitions(servers: &[String]) -> Value {

@@ -1,12 +1,14 @@
 //! The four meta-tools. Their names, parameters and separators are fixed; their descriptions are short, because every
 //! client carries them all the time.
 //!
-//! `menu` is what clients list, `discover`, `execute` and `resources` answer their calls.
+//! `menu` is what clients list, `discover`, `execute` and `resources` answer their calls. A client that runs scripts has
+//! two instead: the same search, and `script`.
 
 mod discover;
 mod execute;
 pub(crate) mod menu;
 mod resources;
+mod script;
 
 use satchel_core::{hub::CallFailure, model::ServerName};
 use satchel_mcp::{ErrorObject, Raw, RawObject};
@@ -16,11 +18,13 @@ pub(crate) use discover::discover;
 pub(crate) use execute::{execute_arguments, wanted_tool};
 pub(crate) use menu::definitions;
 pub(crate) use resources::{list_resources, resource_content, result_page};
+pub(crate) use script::{INSTRUCTIONS as SCRIPT_INSTRUCTIONS, script_arguments, script_definitions};
 
 pub(crate) const DISCOVER: &str = "discover_mcp_tools";
 pub(crate) const EXECUTE: &str = "execute_mcp_tool";
 pub(crate) const LIST_RESOURCES: &str = "list_mcp_resources";
 pub(crate) const READ_RESOURCE: &str = "read_mcp_resource";
+pub(crate) const RUN_SCRIPT: &str = "run_mcp_script";
 
 pub(crate) const INSTRUCTIONS: &str = "Tools of many servers are reached through here. Find one with discover_mcp_tools, then call it with execute_mcp_tool.";
 

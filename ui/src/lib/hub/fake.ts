@@ -296,7 +296,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return pretend.preview(client);
       }
       case "set_surface":
-        known = reclient(request.client, { surface: request.surface, effective: request.surface === "direct" ? "direct" : "router" });
+        known = reclient(request.client, { surface: request.surface, effective: request.surface === "auto" ? "router" : request.surface });
         return {};
       case "set_hidden": {
         const before = known.clients.find((client) => client.id === request.client)?.hidden ?? [];

@@ -111,6 +111,8 @@ export function detail(all: CallLine[], id: number): CallDetail | undefined {
     trace: null,
     arguments: '{\n  "query": "login loop",\n  "repo": "acme/web",\n  "state": "open",\n  "per_page": 10\n}',
     result: '[{ "number": 4182,\n   "title": "Login loop after SSO redirect",\n   "state": "open", "comments": 6,\n   "updated_at": "2026-09-21T09:14:00Z" }]',
+    inside: [],
+    script: null,
     route: line.kind === "call" ? [find] : [],
   };
 }
@@ -143,6 +145,7 @@ export function report(by: By, days: number, now: number): Report {
     from: "",
     tokenizer: "o200k_base",
     totals: { ...none, calls: sessions * 9, failures: 12, searches: sessions * 2 },
+    scripts: { runs: 3, calls: 41, inside: 18_400, spent: 1_250, net: 17_150 },
     sharing: { measured_hours: 41, processes: 5.5, memory_bytes: 410_000_000, most_processes: 12, most_memory_bytes: 940_000_000, used_processes: 4, used_memory_bytes: 320_000_000 },
     savings: {
       left_out: 0,
@@ -162,6 +165,7 @@ export function report(by: By, days: number, now: number): Report {
 
 export const noReport = (by: By): Report => ({
   ...report(by, 0, 0),
+  scripts: { runs: 0, calls: 0, inside: 0, spent: 0, net: 0 },
   sharing: { measured_hours: 0, processes: 0, memory_bytes: 0, most_processes: 0, most_memory_bytes: 0, used_processes: 0, used_memory_bytes: 0 },
   savings: { sessions: 0, left_out: 0, without: 0, with: 0, spent: nothing, net: 0, percent: null, break_even_searches: null, verdict: "" },
   lines: [],

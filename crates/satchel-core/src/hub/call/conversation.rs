@@ -57,6 +57,11 @@ impl Conversation {
         self.waiting_since.get_or_insert_with(Instant::now);
     }
 
+    /// Is an answer waited for?
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting_since.is_some()
+    }
+
     /// For how long one was waited for, which is over now.
     pub(super) fn waited(&mut self) -> Option<Duration> {
         self.waiting_since.take().map(|since| since.elapsed())

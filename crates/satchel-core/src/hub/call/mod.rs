@@ -312,7 +312,7 @@ impl Running {
         };
         self.hub.observer.decided(&rule, Some(waited));
         let path = self.attempt.tool_called().map(|path| path.to_string()).unwrap_or_default();
-        self.hub.did(AuditKind::Consent, &self.caller.client, &path, &rule);
+        self.hub.did(AuditKind::Consent, &self.caller.client, &path, self.hub.with_cause(&rule));
         self.hub.recorder().written().await;
         self.attempt.deadline += waited;
         self.stage = Stage::Begin;
@@ -587,6 +587,11 @@ impl Running {
         if let Stage::Sent(call, _) = &self.stage {
             call.park(parked);
         }
+    }
+
+    /// Does it wait for a word of people, and not for the server?
+    pub(super) fn waits_for_people(&self) -> bool {
+        matches!(self.stage, Stage::Permission(_) | Stage::SignIn(_)) || self.conversation.is_waiting()
     }
 
     /// Answers a [`Step::Question`]. An answer to anything else is dropped.

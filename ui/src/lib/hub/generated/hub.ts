@@ -101,7 +101,7 @@ export type By = "client" | "server" | "tool" | "day";
 /**
  * One call with everything that is known of it.
  */
-export type CallDetail = { line: CallLine, session: SessionLine | null, wait_ms: number, start_ms: number, upstream_ms: number, ours_ms: number, request_bytes: number, result_bytes: number, request_tokens: number | null, result_tokens: number | null, rule: string, client_era: string, server_era: string | null, trace: string | null, arguments: string | null, result: string | null, route: Array<CallLine>, };
+export type CallDetail = { line: CallLine, session: SessionLine | null, wait_ms: number, start_ms: number, upstream_ms: number, ours_ms: number, request_bytes: number, result_bytes: number, request_tokens: number | null, result_tokens: number | null, rule: string, client_era: string, server_era: string | null, trace: string | null, arguments: string | null, result: string | null, inside: Array<CallLine>, script: number | null, route: Array<CallLine>, };
 
 /**
  * One call in a list.
@@ -628,7 +628,7 @@ export type RemoveSecret = { name: string, };
 /**
  * What was called and what was saved in a span of time. Every face shows the same one.
  */
-export type Report = { by: By, from: string, tokenizer: string, totals: Totals, savings: Savings, sharing: Sharing, lines: Array<ReportLine>, how: Array<string>, };
+export type Report = { by: By, from: string, tokenizer: string, totals: Totals, savings: Savings, sharing: Sharing, scripts: Scripted, lines: Array<ReportLine>, how: Array<string>, };
 
 /**
  * What a report is asked for.
@@ -668,6 +668,8 @@ export type Sandbox = { read: Array<string>, write: Array<string>, network: bool
 /**
  * `net = without - with`, over sessions.
  */
+export type Scripted = { runs: number, calls: number, inside: number, spent: number, net: number, };
+
 export type Savings = { sessions: number, left_out: number, without: number, with: number, spent: Spent, net: number, percent: number | null, break_even_searches: number | null, verdict: string, };
 
 /**
@@ -798,7 +800,7 @@ export type StoredSecrets = { names: Array<string>, store: StoreKind, locked: bo
 /**
  * What a client sees of us.
  */
-export type Surface = "auto" | "router" | "direct";
+export type Surface = "auto" | "router" | "direct" | "script";
 
 /**
  * Where a server added by a face is.

@@ -1,0 +1,150 @@
+//! Scripts that models write: where they run, what they may use up, and what their calls come to as values. How a call
+//! is carried out, and whether it may be, is not decided here: whoever runs a script hands in a [`Carry`].
+//!
+//! Theory of operation: each script has a process of its own ([`process`]), which ends with it. A [`Run`] is driven by
+//! whoever waits for its end; dropping it ends the process and gives up the calls that are open. One process is kept
+//! warm for the next script while scripts are run; a task lets it go when none was for a while.
+
+pub mod process;
+mod run;
+mod value;
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use process::Process;
+pub use process::main;
+pub use run::{Carry, Finished, Pending, Run, StartError};
+pub use satchel_script::protocol::{Call, Logs, Settlement, Task, Wrong};
+pub use value::{Blocks, answer};
+
+/// How long a warm process is kept that nobody uses.
+const WARM: Duration = Duration::from_secs(60);
+/// Scripts that run at once: of one client, and in all.
+const OF_CLIENT: usize = 4;
+const ALL: usize = 16;
+
+/// What scripts share. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Scripts(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    program: PathBuf,
+    tracker: TaskTracker,
+    end: CancellationToken,
+    warm: Mutex<Warm>,
+    running: Mutex<HashMap<Arc<str>, usize>>,
+}
+
+/// The process that waits for a script, and how many were kept before it.
+#[derive(Debug, Default)]
+struct Warm {
+    process: Option<Process>,
+    number: u64,
+}
+
+/// A script's right to run. Dropping it gives it back.
+#[derive(Debug)]
+pub struct Turn {
+    scripts: Scripts,
+    client: Arc<str>,
+}
+
+impl Scripts {
+    /// `program` is our own. What is kept warm ends with `end`.
+    pub fn new(program: PathBuf, tracker: TaskTracker, end: CancellationToken) -> Self {
+        let (warm, running) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Inner { program, tracker, end, warm, running }))
+    }
+
+    /// Begins a script of this client.
+    ///
+    /// # Errors
+    /// [`StartError`] where too many run, or no process can be started.
+    pub fn begin(&self, client: &Arc<str>, task: &Task, patience: Duration) -> Result<Run, StartError> {
+        let turn = self.turn(client)?;
+        let warm = lock(&self.0.warm).process.take();
+        let warm = warm.and_then(|mut process| process.is_there().then_some(process));
+        let process = warm.map_or_else(|| Process::start(&self.0.program), Ok)?;
+        self.keep_warm();
+        Run::new(process, turn, task, patience)
+    }
+
+    fn turn(&self, client: &Arc<str>) -> Result<Turn, StartError> {
+        let mut running = lock(&self.0.running);
+        if running.values().sum::<usize>() >= ALL {
+            return Err(StartError::TooMany(ALL));
+        }
+        let own = running.entry(client.clone()).or_default();
+        if *own >= OF_CLIENT {
+            return Err(StartError::TooMany(OF_CLIENT));
+        }
+        *own += 1;
+        Ok(Turn { scripts: self.clone(), client: client.clone() })
+    }
+
+    /// Starts a process for the next script, and lets it go when there was none for a while.
+    fn keep_warm(&self) {
+        // The next script says why it cannot be started.
+        let Ok(process) = Process::start(&self.0.program) else { return };
+        let number = {
+            let mut warm = lock(&self.0.warm);
+            warm.number += 1;
+            warm.process = Some(process);
+            warm.number
+        };
+        let (inner, end) = (Arc::downgrade(&self.0), self.0.end.clone());
+        self.0.tracker.spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(WARM) => {}
+                () = end.cancelled() => {}
+            }
+            let Some(inner) = inner.upgrade() else { return };
+            let mut warm = lock(&inner.warm);
+            let gone = if warm.number == number { warm.process.take() } else { None };
+            drop(warm);
+            drop(gone);
+        });
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut running = lock(&self.scripts.0.running);
+        if let Some(own) = running.get_mut(&self.client) {
+            *own -= 1;
+            if *own == 0 {
+                running.remove(&self.client);
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_takes_no_turn_from_another_and_gives_its_own_back() {
+        let scripts = Scripts::new(PathBuf::new(), TaskTracker::new(), CancellationToken::new());
+        let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
+        let mut turns: Vec<Turn> = (0..OF_CLIENT).map(|_| scripts.turn(&a).unwrap()).collect();
+        assert!(matches!(scripts.turn(&a), Err(StartError::TooMany(OF_CLIENT))));
+        assert!(scripts.turn(&b).is_ok());
+        turns.pop();
+        assert!(scripts.turn(&a).is_ok());
+        drop(turns);
+        assert!(lock(&scripts.0.running).is_empty());
+    }
+}

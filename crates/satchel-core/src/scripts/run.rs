@@ -1,0 +1,230 @@
+//! One script under way: its process, the calls it waits for, and its bounds. The process is believed nothing: calls are
+//! counted here, and time is measured here.
+
+use std::{pin::Pin, process::ExitStatus, task::Poll, time::Duration};
+
+use satchel_mcp::Raw;
+use satchel_script::{
+    Bounds,
+    protocol::{Bound, Call, FromScript, Logs, Settlement, Task, ToScript, Wrong},
+};
+use tokio::time::Instant;
+
+use super::{
+    Turn,
+    process::{Heard, Process},
+};
+
+/// Calls of one script that are open at once.
+const AT_ONCE: usize = 8;
+/// The longest time a script may take, without what people take to answer.
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+/// How often it is looked whether people are asked.
+const TICK: Duration = Duration::from_secs(1);
+/// Bytes of one call's value that a script takes.
+const VALUE: usize = 8 * 1024 * 1024 + 64 * 1024;
+
+/// A call that will end.
+pub type Pending = Pin<Box<dyn Future<Output = Settlement> + Send>>;
+
+/// Who carries out calls.
+pub trait Carry {
+    /// Begins a call.
+    fn carry(&mut self, call: Call) -> Pending;
+
+    /// Does a call wait for people? Their time is not the script's.
+    fn is_asking(&self) -> bool;
+}
+
+/// Why a script did not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// So many run.
+    #[error("{0} scripts run already")]
+    TooMany(usize),
+    /// Its process could not be started.
+    #[error("the script's process cannot be started: {0}")]
+    Process(#[from] std::io::Error),
+}
+
+/// What a script came to.
+#[derive(Debug)]
+pub struct Finished {
+    /// What it returned, where it returned anything.
+    pub outcome: Result<Option<Box<Raw>>, Wrong>,
+    /// What it logged.
+    pub logs: Logs,
+    /// How many calls it made.
+    pub calls: u32,
+}
+
+/// A script under way. Dropping it ends it, and gives up its calls.
+pub struct Run {
+    process: Process,
+    _turn: Turn,
+    open: Vec<(u32, Pending)>,
+    queue: std::collections::VecDeque<Call>,
+    made: u32,
+    patience: Duration,
+    deadline: Instant,
+    looked: Instant,
+    asking: bool,
+    ready: bool,
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run")
+            .field("made", &self.made)
+            .field("open", &self.open.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Run {
+    pub(super) fn new(
+        mut process: Process,
+        turn: Turn,
+        task: &Task,
+        patience: Duration,
+    ) -> Result<Self, StartError> {
+        process.say(&ToScript::Run(task.clone()));
+        let (now, patience) = (Instant::now(), patience.clamp(TICK, PATIENCE));
+        Ok(Self {
+            process,
+            _turn: turn,
+            open: Vec::new(),
+            queue: std::collections::VecDeque::new(),
+            made: 0,
+            patience,
+            deadline: now + patience,
+            looked: now,
+            asking: false,
+            ready: false,
+        })
+    }
+
+    /// Goes on until the script is over. May be given up and called again.
+    pub async fn end(&mut self, carry: &mut (dyn Carry + Send)) -> Finished {
+        loop {
+            while self.open.len() < AT_ONCE
+                && let Some(call) = self.queue.pop_front()
+            {
+                let id = call.id;
+                self.open.push((id, carry.carry(call)));
+            }
+            // What ended waits until what ended before is said: results do not pile up.
+            let quiet = self.process.is_quiet();
+            let next = (self.looked + TICK).min(self.deadline);
+            tokio::select! {
+                heard = self.process.exchange() => match heard {
+                    Heard::Word(word) => if let Some(finished) = self.take(word) {
+                        return finished;
+                    },
+                    Heard::Said => {}
+                    Heard::Ended(status) => return self.finished(Err(self.broken(status))),
+                    Heard::Nonsense => return self.finished(Err(Wrong::Thrown("the script's process broke".to_owned()))),
+                },
+                (id, end) = first_to_end(&mut self.open), if quiet => {
+                    self.process.say(&ToScript::Settled { id, end: bounded(end) });
+                }
+                () = tokio::time::sleep_until(next) => {}
+            }
+            let now = Instant::now();
+            // Somebody may have answered just now; the time until then was theirs.
+            let asking = std::mem::replace(&mut self.asking, carry.is_asking());
+            if asking || self.asking {
+                self.deadline += now - self.looked;
+            }
+            self.looked = now;
+            if now >= self.deadline {
+                return self.finished(Err(Wrong::Bound(Bound::Time(self.patience.as_secs()))));
+            }
+        }
+    }
+
+    fn take(&mut self, word: FromScript) -> Option<Finished> {
+        match word {
+            FromScript::Ready => self.ready = true,
+            FromScript::Call(call) => {
+                let most = Bounds::default().calls;
+                if self.made == most {
+                    return Some(self.finished(Err(Wrong::Bound(Bound::Calls(most)))));
+                }
+                self.made += 1;
+                self.queue.push_back(call);
+            }
+            FromScript::Done(end) => {
+                return Some(Finished { outcome: end.outcome, logs: end.logs, calls: self.made });
+            }
+        }
+        None
+    }
+
+    fn finished(&self, outcome: Result<Option<Box<Raw>>, Wrong>) -> Finished {
+        Finished { outcome, logs: Logs::default(), calls: self.made }
+    }
+
+    /// Why the process ended without a word.
+    fn broken(&self, status: Option<ExitStatus>) -> Wrong {
+        let bounds = Bounds::default();
+        if !self.ready {
+            return Wrong::Thrown("the script's process could not be sealed, so nothing was run".to_owned());
+        }
+        match status.map(ended_by) {
+            Some(By::Computing) => Wrong::Bound(Bound::Computing(bounds.computing.as_secs())),
+            Some(By::Memory) => Wrong::Bound(Bound::Memory(bounds.memory)),
+            _ => Wrong::Thrown("the script's process ended unexpectedly".to_owned()),
+        }
+    }
+}
+
+/// What ended a process.
+enum By {
+    Computing,
+    Memory,
+    Something,
+}
+
+#[cfg(unix)]
+fn ended_by(status: ExitStatus) -> By {
+    use std::os::unix::process::ExitStatusExt;
+
+    use nix::libc::{SIGABRT, SIGKILL, SIGXCPU};
+    match status.signal() {
+        // The limit that a signal announces ends it when that is ignored.
+        Some(SIGXCPU | SIGKILL) => By::Computing,
+        // What cannot have memory aborts.
+        Some(SIGABRT) => By::Memory,
+        _ => By::Something,
+    }
+}
+
+#[cfg(not(unix))]
+fn ended_by(_: ExitStatus) -> By {
+    By::Something
+}
+
+/// The next call that ends; none does where none is open. All are asked: they are few.
+async fn first_to_end(open: &mut Vec<(u32, Pending)>) -> (u32, Settlement) {
+    std::future::poll_fn(|context| {
+        for at in 0..open.len() {
+            if let Poll::Ready(end) = open[at].1.as_mut().poll(context) {
+                let (id, _) = open.swap_remove(at);
+                return Poll::Ready((id, end));
+            }
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+fn bounded(end: Settlement) -> Settlement {
+    match end {
+        Settlement::Value(value) if value.get().len() > VALUE => Settlement::Failure(format!(
+            "the result has {} bytes, and a script takes {VALUE} bytes of one; ask the tool for less",
+            value.get().len()
+        )),
+        end => end,
+    }
+}

@@ -1,0 +1,22 @@
+//! How much processor time this thread has used. Where a system does not say, the time that has passed stands for it.
+
+use std::time::Duration;
+
+/// Processor time of this thread, since some moment in the past.
+#[cfg(unix)]
+pub fn cpu_time() -> Duration {
+    use nix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
+}
+
+/// Time since the first question.
+#[cfg(not(unix))]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "there is no runtime in this process whose clock could be paused"
+)]
+pub fn cpu_time() -> Duration {
+    use std::{sync::OnceLock, time::Instant};
+    static BEGAN: OnceLock<Instant> = OnceLock::new();
+    BEGAN.get_or_init(Instant::now).elapsed()
+}

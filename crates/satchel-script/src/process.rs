@@ -1,0 +1,62 @@
+//! The body of the script's process: reads its script, speaks with the hub, ends. Whoever calls it has taken away what the
+//! process must not have.
+
+use std::io::{self, BufRead, Write};
+
+use crate::{
+    engine::{Bounds, Host, run},
+    protocol::{Call, FromScript, Settlement, ToScript},
+};
+
+/// Says that it is ready, runs the one script that it is told, and says how that ended.
+///
+/// # Errors
+/// Where the hub is gone, or says something else.
+pub fn speak(input: impl BufRead, output: impl Write) -> io::Result<()> {
+    let mut line = Line { input, output, text: String::new() };
+    line.say(&FromScript::Ready)?;
+    let ToScript::Run(task) = line.hear()? else { return Err(unexpected()) };
+    let end = run(&task, &Bounds::default(), &mut line)?;
+    line.say(&FromScript::Done(end))
+}
+
+/// The way to the hub.
+struct Line<I, O> {
+    input: I,
+    output: O,
+    text: String,
+}
+
+impl<I: BufRead, O: Write> Line<I, O> {
+    fn say(&mut self, word: &FromScript) -> io::Result<()> {
+        let mut text = serde_json::to_vec(word)?;
+        text.push(b'\n');
+        self.output.write_all(&text)?;
+        self.output.flush()
+    }
+
+    fn hear(&mut self) -> io::Result<ToScript> {
+        self.text.clear();
+        match self.input.read_line(&mut self.text)? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(serde_json::from_str(&self.text)?),
+        }
+    }
+}
+
+impl<I: BufRead, O: Write> Host for Line<I, O> {
+    fn call(&mut self, call: Call) -> io::Result<()> {
+        self.say(&FromScript::Call(call))
+    }
+
+    fn wait(&mut self) -> io::Result<(u32, Settlement)> {
+        match self.hear()? {
+            ToScript::Settled { id, end } => Ok((id, end)),
+            ToScript::Run(_) => Err(unexpected()),
+        }
+    }
+}
+
+fn unexpected() -> io::Error {
+    io::Error::other("the hub said something that does not belong here")
+}

@@ -1,0 +1,84 @@
+//! The process of a script: what it is left with. What scripts do in it is shown beside the engine and in `eras`.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, Command, Stdio},
+};
+
+use satchel_tests::{program, repository};
+use serde_json::{Value, json};
+
+fn start() -> Child {
+    let mut command = Command::new(program("satchel"));
+    command
+        .arg("script-runner")
+        .env("SECRET_OF_THE_PERSON", "x")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    command.spawn().expect("it starts")
+}
+
+fn say(child: &mut Child, word: &Value) {
+    let input = child.stdin.as_mut().expect("it listens");
+    writeln!(input, "{word}").expect("it listens");
+}
+
+fn heard(output: &mut impl BufRead) -> Value {
+    let mut line = String::new();
+    output.read_line(&mut line).expect("it speaks");
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line:?}: {error}"))
+}
+
+/// How a script ends that calls nothing.
+fn end_of(script: &str) -> Value {
+    let mut child = start();
+    let mut output = BufReader::new(child.stdout.take().expect("it speaks"));
+    assert_eq!(heard(&mut output), "ready");
+    say(&mut child, &json!({ "run": { "script": script, "input": null } }));
+    let end = heard(&mut output)["done"].take();
+    assert!(child.wait().expect("it ends").success());
+    end
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_process_of_a_script_is_sealed_before_it_reads_one() {
+    let mut child = start();
+    let mut output = BufReader::new(child.stdout.take().expect("it speaks"));
+    assert_eq!(heard(&mut output), "ready");
+    let about =
+        |file: &str| std::fs::read_to_string(format!("/proc/{}/{file}", child.id())).expect("it is there");
+    let status = about("status");
+    for line in ["Seccomp:\t2", "NoNewPrivs:\t1", "Threads:\t1"] {
+        assert!(status.contains(line), "{line}: {status}");
+    }
+    let limits = about("limits");
+    let open_files = limits.lines().find(|line| line.starts_with("Max open files")).expect("a limit");
+    assert_eq!(open_files.split_whitespace().nth(3), Some("3"), "{open_files}");
+    say(&mut child, &json!({ "run": { "script": "return await call('a:b')", "input": null } }));
+    assert_eq!(heard(&mut output)["call"]["path"], "a:b");
+    say(&mut child, &json!({ "settled": { "id": 1, "end": { "value": { "x": 1 } } } }));
+    assert_eq!(heard(&mut output)["done"]["outcome"], json!({ "Ok": { "x": 1 } }));
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn what_takes_all_memory_or_all_of_the_stack_ends_in_words_and_not_in_a_crash() {
+    let corpus = repository().join("crates/satchel-script/tests/escapes.txt");
+    let corpus = std::fs::read_to_string(corpus).expect("the corpus is there");
+    let cases = corpus.split("@@ ").skip(1).filter_map(|case| case.split_once('\n'));
+    let takes_all = |expected: &str| {
+        ["! the script used", "! RangeError", "! the script returned"]
+            .iter()
+            .any(|told| expected.starts_with(told))
+    };
+    let mut tried = 0;
+    for (expected, script) in
+        cases.filter(|(expected, script)| takes_all(expected) && !script.contains("call("))
+    {
+        let told = end_of(script)["outcome"].to_string();
+        assert!(told.starts_with(r#"{"Err":"#), "{script} expected {expected}: {told}");
+        tried += 1;
+    }
+    assert!(tried >= 30, "{tried}");
+}
