@@ -61,7 +61,7 @@ fn catalog(told: &str) -> Catalog {
 }
 
 fn found(catalog: &Catalog, query: &str) -> String {
-    let asked = Asked { query, server: None, limit: 5, full: false, aids: Aids::default() };
+    let asked = Asked { query, server: None, limit: 5, full: false, types: false, aids: Aids::default() };
     serde_json::to_string(&catalog.answer(&asked)).expect("a JSON value always serializes")
 }
 
