@@ -389,6 +389,7 @@ mod tests {
             tools: Some(8),
             tokens: None,
             resources: None,
+            prompts: None,
             skipped: vec![],
             held: 0,
             not_started: None,

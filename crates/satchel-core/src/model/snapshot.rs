@@ -104,6 +104,9 @@ pub struct ServerView {
     pub tokens: Option<usize>,
     /// How many resources and templates it offers; `None` until read once.
     pub resources: Option<usize>,
+    /// How many prompts it offers; `None` until read once.
+    #[serde(default)]
+    pub prompts: Option<usize>,
     /// Tools that were left out, each with a reason a person can read.
     pub skipped: Vec<String>,
     /// Definitions that are held back and that nobody has looked at.
