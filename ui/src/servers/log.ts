@@ -17,13 +17,17 @@ export interface LogLine {
 const shape = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\w+): (.*)$/s;
 /** What programs write at the beginning of a line where it is not said by their words. */
 const stated = /^\W{0,3}(?:[\d:.,\-TZ/ ]+\W{0,3})?(trace|debug|info|notice|warn|warning|error|err|critical|fatal|panic)\b/i;
-const errors = /\b(error|err|fail(s|ed|ure|ing)?|fatal|panic(ked)?|exception|traceback|cannot|can't|unable|denied|refused|timed? ?out|not found|killed|crash(ed)?|ENO\w+|E[A-Z]{4,})\b/i;
+const errors = /\b(error|err|fail(s|ed|ure|ing)?|fatal|panic(ked)?|exception|traceback|cannot|can't|unable|denied|refused|timed? ?out|not found|killed|crash(ed)?)\b/i;
+/** As the system names errors: ENOENT, ECONNREFUSED. */
+const codes = /\bE[A-Z]{3,}[A-Z0-9]*\b/;
+/** A line of JSON says it in a field. */
+const field = /"(?:level|severity)"\s*:\s*"(\w+)"/i;
 const warnings = /\b(warn(ing)?s?|deprecated|deprecation)\b/i;
 
 export function level(text: string): Level {
-  const said = stated.exec(text)?.[1]?.toLowerCase();
+  const said = (stated.exec(text) ?? field.exec(text))?.[1]?.toLowerCase();
   if (said) return /^(err|error|critical|fatal|panic)$/.test(said) ? "error" : said.startsWith("warn") ? "warning" : "info";
-  return errors.test(text) ? "error" : warnings.test(text) ? "warning" : "info";
+  return errors.test(text) || codes.test(text) ? "error" : warnings.test(text) ? "warning" : "info";
 }
 
 export function read(line: string, number: number): LogLine {

@@ -142,6 +142,9 @@ describe("the log", () => {
       ["open failed: ENOENT", "error"],
       ["npm warn deprecated x", "warning"],
       ["Server running on stdio", "info"],
+      ['{"level":"info","logger":"everything-server","data":"no error"}', "info"],
+      ["connect ECONNREFUSED 127.0.0.1:1", "error"],
+      ["everything is well", "info"],
     ] as const)
       expect([text, level(text)]).toEqual([text, expected]);
   });

@@ -47,7 +47,7 @@ export function read(result: Json): Answer {
 }
 
 /** The blocks of a tool's result, of a resource that was read, or of a prompt. */
-function contentOf(fields: Fields): Json[] {
+export function contentOf(fields: Fields): Json[] {
   if (Array.isArray(fields.content)) return fields.content;
   if (Array.isArray(fields.contents)) return fields.contents.map((resource): Json => ({ type: "resource", resource }));
   if (Array.isArray(fields.messages)) return fields.messages.flatMap((message): Json[] => (isFields(message) && message.content !== undefined ? (Array.isArray(message.content) ? message.content : [message.content]) : [message]));

@@ -779,6 +779,7 @@ export const de: Words = {
     mend: "Etwas fehlt oder passt nicht.",
     done: (time) => `Beantwortet nach ${time}.`,
     progress: "Wie weit es ist",
+    log: "Was der Server dabei protokolliert",
     sofar: (progress) => `Bisher: ${progress}`,
     asks: (server) => `${server} wartet auf deine Antwort`,
     asksText: "Antworte im kleinen Fenster von Satchel. Danach geht der Aufruf weiter.",

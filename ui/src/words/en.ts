@@ -735,6 +735,7 @@ export const en = {
     mend: "Something is missing or does not fit.",
     done: (time: string) => `Answered after ${time}.`,
     progress: "How far it is",
+    log: "What the server logs meanwhile",
     sofar: (progress: number) => `So far: ${progress}`,
     asks: (server: string) => `${server} waits for your answer`,
     asksText: "Answer in the small window “Satchel asks”. The call goes on afterwards.",

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use super::{Hub, USUAL_PORT};
@@ -31,6 +32,9 @@ use crate::{
 
 /// The name of a secret that nobody has.
 const PROBE: &str = "satchel-doctor";
+
+/// How long the keychain may take: one that asks a person to be unlocked waits for as long as the person does.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Programs that come together or replace each other: one that is there tells where the missing one should be.
 const FAMILIES: [&[&str]; 4] = [
@@ -251,7 +255,13 @@ async fn look_at_secrets(secrets: &Secrets) -> DoctorFinding {
     };
     // The names are remembered beside the store, so only asking for a value shows whether it can be reached.
     let asked = match store {
-        StoreKind::Keychain => secrets.get(PROBE).await.err(),
+        StoreKind::Keychain => match tokio::time::timeout(PATIENCE, secrets.get(PROBE)).await {
+            Ok(asked) => asked.err(),
+            Err(_) => {
+                let message = format!("the keychain did not answer within {} s", PATIENCE.as_secs());
+                return of_secrets(Health::Note, message, Code::KeychainLocked.action());
+            }
+        },
         StoreKind::File => match secrets.is_locked().await {
             Ok(locked) => locked.then_some(SecretError::VaultLocked),
             Err(error) => Some(error),
