@@ -12,6 +12,7 @@ fn main() {
         "fit",
         "hub_state",
         "open_page",
+        "open_place",
         "quit",
         "read_toml",
         "request",

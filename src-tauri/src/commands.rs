@@ -7,7 +7,7 @@ use satchel_core::{
         Code,
         asks::Ask,
         control::Refusal,
-        request::{Request, TryTool, method_of},
+        request::{ReadOffered, Request, RunDoctor, TryTool, method_of},
     },
 };
 use serde::Serialize;
@@ -18,7 +18,7 @@ use crate::{
     autostart,
     choices::{Choices, Chosen},
     clipboard::Clipboard,
-    links::{self, Shown},
+    links::{self, OwnPlace, Shown},
     prompt,
     serving::Serving,
     state::HubState,
@@ -51,10 +51,12 @@ pub(crate) async fn request(
     if !Method::of_message(&request)?.for_windows {
         return Err(Refusal::new(Code::NotForWindows, "the window may not ask for this", ""));
     }
-    let tries = method_of(&request) == Some(TryTool::METHOD);
+    let method = method_of(&request).unwrap_or_default().to_owned();
     let answer = links::handle(&serving, request).await?;
-    if tries {
-        shown.remember(&answer);
+    match method.as_str() {
+        TryTool::METHOD | ReadOffered::METHOD => shown.remember(&answer),
+        RunDoctor::METHOD => shown.remember_texts(&answer),
+        _ => {}
     }
     Ok(answer)
 }
@@ -63,6 +65,16 @@ pub(crate) async fn request(
 #[tauri::command]
 pub(crate) fn open_page(shown: State<'_, Shown>, page: String) -> Result<(), Refusal> {
     shown.open(&page)
+}
+
+/// A file or folder of Satchel's own, when a person has clicked on it.
+#[tauri::command]
+pub(crate) async fn open_place(
+    serving: State<'_, Serving>,
+    about: State<'_, About>,
+    place: OwnPlace,
+) -> Result<(), Refusal> {
+    links::open_place(&serving, &about, place).await
 }
 
 /// What a pasted block of TOML says.

@@ -172,6 +172,7 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
             commands::fit,
             commands::hub_state,
             commands::open_page,
+            commands::open_place,
             commands::quit,
             commands::read_toml,
             commands::request,

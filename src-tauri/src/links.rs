@@ -1,8 +1,10 @@
-//! Opens web pages that a person chose to visit. The window cannot invent an address: it names one that the hub or a
-//! result contained. Never goes through a shell.
+//! Opens web pages that a person chose to visit, and Satchel's own files and folders. The window cannot invent an
+//! address: it names one that the hub or a result contained; files are named by what they are, not by path. Never goes
+//! through a shell.
 
 use std::{
     collections::VecDeque,
+    path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -11,11 +13,12 @@ use satchel_core::model::{
     asks::{QuestionAnswer, Wanted},
     control::Refusal,
     oauth::SignInPage,
-    request::{AnswerQuestion, BeginSignIn, Request},
+    request::{AnswerQuestion, BeginSignIn, ReadLog, Request},
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::serving::Serving;
+use crate::{commands::About, serving::Serving};
 
 /// Results whose addresses are known, and bytes of text that are looked through in each.
 const RESULTS: usize = 8;
@@ -32,8 +35,13 @@ impl Shown {
     pub(crate) fn remember(&self, answer: &Value) {
         let text = answer["result"].as_str();
         let Some(result) = text.and_then(|text| serde_json::from_str(text).ok()) else { return };
+        self.remember_texts(&result);
+    }
+
+    /// The same for what the hub itself says.
+    pub(crate) fn remember_texts(&self, said: &Value) {
         let (mut texts, mut left) = (vec![], RESULT_BYTES);
-        collect(result, &mut texts, &mut left);
+        collect(said, &mut texts, &mut left);
         let mut shown = self.shown();
         shown.truncate(RESULTS - 1);
         shown.push_front(texts);
@@ -59,14 +67,14 @@ impl Shown {
 }
 
 /// Every text of a result in which an address may stand, until there are too many.
-fn collect(value: Value, texts: &mut Vec<String>, left: &mut usize) {
+fn collect(value: &Value, texts: &mut Vec<String>, left: &mut usize) {
     match value {
         Value::String(text) if text.contains("http") && text.len() <= *left => {
             *left -= text.len();
-            texts.push(text);
+            texts.push(text.clone());
         }
-        Value::Array(values) => values.into_iter().for_each(|value| collect(value, texts, left)),
-        Value::Object(fields) => fields.into_iter().for_each(|(_, value)| collect(value, texts, left)),
+        Value::Array(values) => values.iter().for_each(|value| collect(value, texts, left)),
+        Value::Object(fields) => fields.iter().for_each(|(_, value)| collect(value, texts, left)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -97,6 +105,37 @@ fn agreed(serving: &Serving, answer: &AnswerQuestion) -> Option<String> {
         Wanted::Page { url, .. } => Some(url.clone()),
         Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Credential { .. } => None,
     }
+}
+
+/// A file or folder of Satchel's own.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OwnPlace {
+    /// The configuration file.
+    Configuration,
+    /// The folder of all logs.
+    Logs,
+    /// The log of one server.
+    ServerLog(String),
+}
+
+/// Opens it with the program that the desktop opens such files with.
+///
+/// # Errors
+/// Where there is no such server, nothing is there yet, or no program opens it.
+pub(crate) async fn open_place(serving: &Serving, about: &About, place: OwnPlace) -> Result<(), Refusal> {
+    let path = match place {
+        OwnPlace::Configuration => about.config_file.clone(),
+        OwnPlace::Logs => about.logs.clone(),
+        OwnPlace::ServerLog(server) => serving.ask(&ReadLog { server, lines: 0 }).await?.path,
+    };
+    let message =
+        |why: String| Refusal::new(Code::NotOpened, format!("{path} could not be opened: {why}"), "");
+    if !Path::new(&path).exists() {
+        return Err(message("it is not there yet".to_owned()));
+    }
+    open::that_detached(&path).map_err(|error| message(error.to_string()))
 }
 
 fn open(page: &str) -> Result<(), Refusal> {

@@ -7,6 +7,7 @@ use ts_rs::{Config, TS};
 use crate::{
     choices::{Choices, Closing, Notify},
     commands::About,
+    links::OwnPlace,
     state::{HubState, Refused},
 };
 
@@ -27,8 +28,15 @@ fn the_windows_types_are_ours() {
 }
 
 fn text() -> String {
-    let declarations =
-        [of::<HubState>(), of::<Refused>(), of::<About>(), of::<Choices>(), of::<Notify>(), of::<Closing>()];
+    let declarations = [
+        of::<HubState>(),
+        of::<Refused>(),
+        of::<About>(),
+        of::<OwnPlace>(),
+        of::<Choices>(),
+        of::<Notify>(),
+        of::<Closing>(),
+    ];
     format!(
         "// Written by `{REWRITE}=1 cargo test -p satchel-app --lib typescript` from the Rust types. Not for editing.\n\
          import type {{ Refusal, Snapshot }} from \"./hub\";\n\n\

@@ -183,7 +183,7 @@ async fn where_a_person_chose_so_closing_ends_everything_and_there_is_no_icon() 
             .await;
     };
     stands("Active").await;
-    page.run("location.hash = '#/settings'").await;
+    page.run("location.hash = '#/settings/window'").await;
     let tray = "[role=switch][aria-label='Icon in the tray']";
     page.click(tray).await;
     stands("Passive").await;

@@ -283,7 +283,7 @@ describe("settings", () => {
   });
 
   test("a chosen theme shows at once and is kept", async () => {
-    const { user } = await open(serving(), "/settings");
+    const { user } = await open(serving(), "/settings/window");
     await user.click(await screen.findByRole("radio", { name: "Dark" }));
     await waitFor(() => expect(document.documentElement.dataset.theme).toBe("dark"));
     expect(localStorage.getItem("theme")).toBe("dark");

@@ -20,7 +20,7 @@ const made = (hub: ReturnType<typeof fakeHub>, ...kinds: string[]) => hub.reques
 
 describe("settings", () => {
   test("learning is switched off, and the history deleted only when it is confirmed", async () => {
-    const { hub, user } = await open("/settings");
+    const { hub, user } = await open("/settings/history");
     const learns = await screen.findByRole("switch", { name: "Learn from what is used" });
     expect(learns.getAttribute("aria-checked")).toBe("true");
     await user.click(learns);
@@ -261,7 +261,7 @@ describe("credentials that are only locked away", () => {
     await open("/servers/db", {}, serve(snapshot([server("db", { ...state, names: [...state.names], variables: [] })])));
     expect(await screen.findByText("Unlock it in Settings with its passphrase.")).toBeTruthy();
     expect(screen.queryByLabelText("Value of TOKEN")).toBeNull();
-    await open("/settings", { locked: true });
+    await open("/settings/credentials", { locked: true });
     expect(await screen.findByRole("button", { name: "Unlock" })).toBeTruthy();
   });
 });

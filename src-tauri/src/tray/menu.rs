@@ -442,6 +442,7 @@ pub(crate) mod tests {
             tools: None,
             tokens: None,
             resources: None,
+            prompts: None,
             skipped: vec![],
             held: 0,
             not_started: None,

@@ -91,6 +91,7 @@ export function itemsOf(state: HubState, now: number, dark: boolean, keys: (key:
     ...(snapshot && snapshot.profiles.active !== null ? [command("everything", w.everything, () => doing.profile(null), { also: [words.profiles.profile] })] : []),
     command("theme", dark ? w.light : w.dark, () => doing.theme(!dark)),
     command("welcome", w.welcome, () => doing.go(at("welcome", 1))),
+    command("doctor", w.doctor, () => doing.go(at("settings", "doctor"))),
     command("shortcuts", w.shortcuts, doing.shortcuts, { keys: "?" }),
     command("quit", w.quit, doing.quit),
     ...(snapshot?.servers ?? []).flatMap((server) => [

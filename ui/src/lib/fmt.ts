@@ -7,6 +7,7 @@ interface Figures {
   hours: Intl.DateTimeFormat;
   minutes: Intl.DateTimeFormat;
   days: Intl.DateTimeFormat;
+  dates: Intl.DateTimeFormat;
   moments: Intl.DateTimeFormat;
   list: Intl.ListFormat;
   since: Intl.RelativeTimeFormat;
@@ -24,6 +25,7 @@ function figures(language: string): Figures {
     hours: new Intl.DateTimeFormat(times, { hour: "2-digit", minute: "2-digit", second: "2-digit" }),
     minutes: new Intl.DateTimeFormat(times, { hour: "2-digit", minute: "2-digit" }),
     days: new Intl.DateTimeFormat(times, { day: "numeric", month: "short" }),
+    dates: new Intl.DateTimeFormat(times, { weekday: "long", day: "numeric", month: "long" }),
     moments: new Intl.DateTimeFormat(times, { weekday: "short", hour: "2-digit", minute: "2-digit" }),
     list: new Intl.ListFormat(times, { type: "conjunction" }),
     since: new Intl.RelativeTimeFormat(times, { style: "short", numeric: "always" }),
@@ -90,6 +92,8 @@ export const clockTime = (at: Date) => f.hours.format(at);
 export const shortTime = (at: Date) => f.minutes.format(at);
 /** 21 Sep */
 export const day = (at: Date) => f.days.format(at);
+/** Saturday 21 November */
+export const fullDay = (at: Date) => f.dates.format(at);
 /** Tue 09:00 */
 export const moment = (at: Date) => f.moments.format(at);
 /** a, b and c */

@@ -2,8 +2,8 @@
 
 export const screens = ["servers", "catalog", "activity", "savings", "clients", "settings", "welcome"] as const;
 export type Screen = (typeof screens)[number];
-export type Tab = "overview" | "tools" | "log" | "setup";
-export const tabs: readonly Tab[] = ["overview", "tools", "log", "setup"];
+export type Tab = "overview" | "tools" | "offers" | "log" | "setup";
+export const tabs: readonly Tab[] = ["overview", "tools", "offers", "log", "setup"];
 
 export interface Route {
   screen: Screen;

@@ -64,7 +64,7 @@ test("it is duplicated under a name that is free", async () => {
 test("of a log only its problems are shown where that is wanted, and nothing where there are none", async () => {
   const { user } = await open("log");
   expect(await screen.findByText(/running on stdio/)).toBeTruthy();
-  await user.click(screen.getByRole("radio", { name: "Problems" }));
+  await user.click(screen.getByRole("radio", { name: "Errors" }));
   expect(screen.queryByText(/running on stdio/)).toBeNull();
   expect(screen.getByText(/ENOENT/)).toBeTruthy();
 });

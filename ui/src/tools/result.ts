@@ -32,7 +32,7 @@ const words = (value: Json | undefined) => (typeof value === "string" ? value : 
 
 export function read(result: Json): Answer {
   const fields = isFields(result) ? result : {};
-  const content = Array.isArray(fields.content) ? fields.content.slice(0, PARTS) : [];
+  const content = contentOf(fields).slice(0, PARTS);
   const structured = fields.structuredContent;
   const meta = isFields(fields._meta) ? fields._meta["dev.satchel/corrected"] : undefined;
   // Servers write what is structured once more as text, for clients that know no structure.
@@ -44,6 +44,14 @@ export function read(result: Json): Answer {
     corrected: Array.isArray(meta) ? meta.map(words) : [],
     text: content.map((block) => (isFields(block) ? words(block.text) || (isFields(block.resource) ? words(block.resource.text) : "") : "")).filter(Boolean).join("\n"),
   };
+}
+
+/** The blocks of a tool's result, of a resource that was read, or of a prompt. */
+export function contentOf(fields: Fields): Json[] {
+  if (Array.isArray(fields.content)) return fields.content;
+  if (Array.isArray(fields.contents)) return fields.contents.map((resource): Json => ({ type: "resource", resource }));
+  if (Array.isArray(fields.messages)) return fields.messages.flatMap((message): Json[] => (isFields(message) && message.content !== undefined ? (Array.isArray(message.content) ? message.content : [message.content]) : [message]));
+  return [];
 }
 
 function saysSame(block: Json, structured: Json): boolean {

@@ -109,6 +109,7 @@ describe("a tool's page", () => {
     const { hub, user } = await open("/servers/github/tools/list_pull_requests", { slow: true });
     await user.click(await screen.findByRole("button", { name: "Run" }));
     await screen.findByText(/Reading page 3/);
+    expect(screen.getByText("info Opened the archive")).toBeTruthy();
     expect(screen.getByRole<HTMLProgressElement>("progressbar").value).toBe(3);
     await user.click(screen.getByRole("button", { name: "Cancel" }));
     await screen.findByRole("region", { name: "Result" });

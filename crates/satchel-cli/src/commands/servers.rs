@@ -216,6 +216,7 @@ pub(super) mod tests {
             tools: Some(8),
             tokens: Some(1200),
             resources: None,
+            prompts: None,
             skipped: vec![],
             held: 0,
             not_started: None,

@@ -19,6 +19,8 @@ use crate::model::trying::TryProgress;
 const MOST: usize = 16;
 /// A name that the window makes up is shorter.
 const NAME: usize = 64;
+/// Lines of a server's log that are kept.
+const LINES: usize = 50;
 /// How long progress is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -95,6 +97,17 @@ impl Try {
             now.message = message.or(now.message.take());
         });
     }
+
+    /// The server logs something about it.
+    pub fn log(&self, line: String) {
+        self.progress.send_modify(|now| {
+            now.seen += 1;
+            if now.log.len() >= LINES {
+                now.log.remove(0);
+            }
+            now.log.push(line);
+        });
+    }
 }
 
 impl Drop for Try {
@@ -119,6 +132,7 @@ mod tests {
             progress: Some(2.0),
             total: Some(4.0),
             message: Some("begins".into()),
+            log: vec![],
             over: false,
         };
         assert_eq!(now, expected);
@@ -127,6 +141,15 @@ mod tests {
         let (end, ()) = tokio::join!(following.follow("a", 2), async { drop(one) });
         assert!(end.over);
         assert!(tries.follow("a", 0).await.over);
+    }
+
+    #[tokio::test]
+    async fn the_last_lines_of_a_log_are_kept() {
+        let tries = Tries::default();
+        let one = tries.begin("a").unwrap();
+        (0..LINES + 2).for_each(|at| one.log(at.to_string()));
+        let now = tries.follow("a", 0).await;
+        assert_eq!((now.log.len(), now.log[0].as_str(), now.seen), (LINES, "2", LINES as u64 + 2));
     }
 
     #[tokio::test]

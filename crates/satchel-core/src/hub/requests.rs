@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::{
     ApplyError, CallFailure, Failed, Hub, USUAL_PORT,
     authorize::{self, nothing},
-    listings, profiles, sign_in, trying,
+    doctor, listings, offered, profiles, sign_in, trying,
 };
 use crate::{
     catalog::{Aids, Catalog, ToolEntry},
@@ -147,6 +147,9 @@ methods! {
     ReportAsk, WINDOWS, nothing, |hub, ask| hub.recorder().report(ask).await;
     ActivityAsk, WINDOWS, nothing, |hub, ask| hub.recorder().activity(ask).await;
     GetLastDay, WINDOWS, nothing, |hub, _| hub.recorder().last_day().await;
+    GetServerDay, WINDOWS, nothing, |hub, GetServerDay { server }| hub.recorder().server_day(server).await;
+    ListOffered, WINDOWS, nothing, |hub, ListOffered { server }| offered::list(hub, &server);
+    RunDoctor, WINDOWS, nothing, |hub, RunDoctor { environment }| doctor::examine(hub, environment).await;
     CallLogQuery, CHANNEL, nothing, |hub, ask| hub.recorder().call_log(ask).await;
     AuditQuery, CHANNEL, nothing, |hub, ask| hub.recorder().audit_page(ask).await;
     VerifyAudit, CHANNEL, nothing, |hub, VerifyAudit { noted }| hub.recorder().verify_audit(noted).await;
@@ -179,6 +182,7 @@ methods! {
     // Calls, as a person makes them in the window.
     GetTool, WINDOWS, nothing, |hub, GetTool { tool_path }| trying::tool(hub, &tool_path);
     TryTool, WINDOWS, nothing, |hub, wanted| trying::try_tool(hub, wanted).await;
+    ReadOffered, WINDOWS, nothing, |hub, ReadOffered { server, what }| offered::read(hub, &server, what).await;
     FollowTry, WINDOWS, nothing, |hub, FollowTry { run, seen }| Ok(hub.calls().tries.follow(&run, seen).await);
     CancelTry, WINDOWS, nothing, |hub, CancelTry { run }| {
         hub.calls().tries.cancel(&run);

@@ -66,11 +66,16 @@ async fn carried_out(hub: &Hub, path: &str, arguments: Box<Raw>, one: &Try) -> R
     // Numbers always serialize.
     let _ = meta.put("progressToken", &0);
     params.set("_meta", meta.to_raw());
-    let running = observed.execute_whole(&Caller::alone(client), path, params).await?;
+    let caller = Caller { log_from: Some(0), ..Caller::alone(client) };
+    let running = observed.execute_whole(&caller, path, params).await?;
     Ok(running.finish_hearing(|method, params| hear(one, method, params)).await?)
 }
 
 fn hear(one: &Try, method: &str, params: Option<&Raw>) {
+    if method == "notifications/message" {
+        one.log(logged(params));
+        return;
+    }
     if method != "notifications/progress" {
         return;
     }
@@ -78,6 +83,14 @@ fn hear(one: &Try, method: &str, params: Option<&Raw>) {
     let number = |key: &str| said.read::<f64>(key).filter(|number| number.is_finite());
     let message = said.text("message").map(|message| clean::visible(&shorten(&message, MESSAGE)));
     one.tell(number("progress"), number("total"), message);
+}
+
+/// A line of a server's log: how severe it is, and its text, or its data as JSON.
+fn logged(params: Option<&Raw>) -> String {
+    let said = params.and_then(|params| RawObject::parse(params).ok()).unwrap_or_default();
+    let data = said.text("data").unwrap_or_else(|| said.get("data").map_or("", Raw::get).to_owned());
+    let level = said.text("level").unwrap_or_default();
+    clean::visible(&shorten(&format!("{level} {data}"), MESSAGE)).trim().to_owned()
 }
 
 #[cfg(test)]
@@ -91,7 +104,9 @@ mod tests {
         let one = tries.begin("a").unwrap();
         let long = "word ".repeat(200);
         for (method, params) in [
-            ("notifications/message", r#"{"progress":9}"#.to_owned()),
+            ("notifications/cancelled", r#"{"progress":9}"#.to_owned()),
+            ("notifications/message", r#"{"level":"info","data":"half\u200bway"}"#.to_owned()),
+            ("notifications/message", r#"{"level":"debug","data":{"rows": 3}}"#.to_owned()),
             (
                 "notifications/progress",
                 r#"{"progressToken":0,"progress":1,"total":"many","message":"a\u200bb"}"#.to_owned(),
@@ -101,17 +116,18 @@ mod tests {
         }
         let heard = tries.follow("a", 0).await;
         let expected = TryProgress {
-            seen: 1,
+            seen: 3,
             progress: Some(1.0),
             total: None,
             message: Some("a⟨U+200B⟩b".into()),
+            log: vec!["info half⟨U+200B⟩way".into(), r#"debug {"rows": 3}"#.into()],
             over: false,
         };
         assert_eq!(heard, expected);
         let message = format!(r#"{{"message":"{long}"}}"#);
         hear(&one, "notifications/progress", Some(&Raw::from_string(message).unwrap()));
         hear(&one, "notifications/progress", None);
-        let words = tries.follow("a", 2).await.message.unwrap();
+        let words = tries.follow("a", 4).await.message.unwrap();
         assert!(words.chars().count() <= MESSAGE + 1, "{words}");
     }
 }

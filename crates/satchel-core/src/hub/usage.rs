@@ -1,7 +1,7 @@
 //! Measures the CPU and memory of running servers, and what sharing them saves. Idle while all servers sleep.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -11,7 +11,7 @@ use tokio::{sync::Notify, time::Instant};
 use super::Hub;
 use crate::{
     clock::now_ms,
-    model::{Avoided, snapshot::ClientView},
+    model::{Avoided, ServerName, snapshot::ClientView},
     stats::{
         sharing::{self, Use},
         usage::{Meter, Tree},
@@ -32,6 +32,8 @@ pub(super) struct Measured {
     /// A server has a process.
     awake: Notify,
     trees: Mutex<HashMap<u32, Tree>>,
+    /// The most of each server since the hub started.
+    most: Mutex<HashMap<ServerName, Tree>>,
 }
 
 impl Measured {
@@ -42,6 +44,30 @@ impl Measured {
 
     pub(super) fn tree(&self, pid: u32) -> Option<Tree> {
         self.trees.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).copied()
+    }
+
+    /// The most that a server was measured to use.
+    pub(super) fn most(&self, server: &ServerName) -> Option<Tree> {
+        self.most.lock().unwrap_or_else(PoisonError::into_inner).get(server).copied()
+    }
+
+    /// Takes over what was measured of the servers with these processes; of servers that are gone nothing is kept.
+    fn take(
+        &self,
+        trees: HashMap<u32, Tree>,
+        roots: &[(ServerName, u32)],
+        is_known: impl Fn(&ServerName) -> bool,
+    ) {
+        let mut most = self.most.lock().unwrap_or_else(PoisonError::into_inner);
+        most.retain(|server, _| is_known(server));
+        for (server, pid) in roots {
+            let Some(tree) = trees.get(pid).filter(|_| is_known(server)) else { continue };
+            let known = most.entry(server.clone()).or_default();
+            known.memory_bytes = known.memory_bytes.max(tree.memory_bytes);
+            known.cpu_percent = known.cpu_percent.max(tree.cpu_percent);
+            known.processes = known.processes.max(tree.processes);
+        }
+        *self.trees.lock().unwrap_or_else(PoisonError::into_inner) = trees;
     }
 }
 
@@ -91,23 +117,29 @@ impl Hub {
     }
 
     /// The processes of the servers that run.
-    fn roots(&self) -> Vec<u32> {
-        self.servers().values().filter_map(|server| server.upstream.seen().pid).collect()
+    fn roots(&self) -> Vec<(ServerName, u32)> {
+        let servers = self.servers();
+        servers
+            .iter()
+            .filter_map(|(name, server)| Some((name.clone(), server.upstream.seen().pid?)))
+            .collect()
     }
 
     /// Measures now.
     pub(super) async fn measure(&self) {
         let roots = self.roots();
+        let pids: Vec<u32> = roots.iter().map(|(_, pid)| *pid).collect();
         let meter = self.inner.faces.measured.meter.clone();
         let ours = self.inner.options.own_program.clone();
         let measuring = tokio::task::spawn_blocking(move || {
-            if roots.is_empty() {
+            if pids.is_empty() {
                 return HashMap::new();
             }
-            meter.lock().unwrap_or_else(PoisonError::into_inner).measure(&roots, &ours)
+            meter.lock().unwrap_or_else(PoisonError::into_inner).measure(&pids, &ours)
         });
         if let Ok(trees) = measuring.await {
-            *self.inner.faces.measured.trees.lock().unwrap_or_else(PoisonError::into_inner) = trees;
+            let known: HashSet<ServerName> = self.servers().keys().cloned().collect();
+            self.inner.faces.measured.take(trees, &roots, |server| known.contains(server));
             self.inner.faces.changed();
         }
     }
@@ -133,6 +165,21 @@ pub(super) fn avoided(clients: &[ClientView], trees: impl Iterator<Item = Tree>,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_most_of_a_server_stays_when_it_rests_and_goes_with_the_server() {
+        let measured = Measured::default();
+        let (one, other): (ServerName, ServerName) = ("one".parse().unwrap(), "other".parse().unwrap());
+        let tree = |memory_bytes, cpu_percent| Tree { processes: 1, memory_bytes, cpu_percent };
+        let roots = [(one.clone(), 1), (other.clone(), 2)];
+        measured.take([(1, tree(100, 5.0)), (2, tree(7, 0.0))].into(), &roots, |_| true);
+        measured.take([(1, tree(60, 9.0))].into(), &roots[..1], |_| true);
+        assert_eq!(measured.most(&one), Some(tree(100, 9.0)));
+        assert_eq!((measured.tree(1), measured.tree(2)), (Some(tree(60, 9.0)), None));
+        assert_eq!(measured.most(&other), Some(tree(7, 0.0)), "it sleeps");
+        measured.take(HashMap::new(), &[], |server| *server == one);
+        assert_eq!((measured.most(&one), measured.most(&other)), (Some(tree(100, 9.0)), None));
+    }
 
     #[test]
     fn every_recent_client_but_one_saves_a_copy_of_what_is_awake() {

@@ -109,6 +109,9 @@ impl Hub {
                     sign_in,
                     ..show(&name, &server, offer, calls, trees.get(&name))
                 };
+                let most = self.inner.faces.measured.most(&name);
+                view.usage.memory_most_bytes = most.map(|most| most.memory_bytes);
+                view.usage.cpu_most_percent = most.map(|most| most.cpu_percent);
                 let kept_out = view.sign_in.as_ref().is_some_and(SignInView::keeps_out);
                 if kept_out && view.state == ServerState::Asleep && !server.held {
                     view.state = ServerState::NeedsSignIn { message: String::new() };
@@ -157,6 +160,7 @@ fn show(
         tools: offer.map(|offer| offer.tools.len()),
         tokens: offer.and_then(|offer| offer.tokens.get().copied()),
         resources: offer.map(|offer| offer.resources.len() + offer.templates.len()),
+        prompts: offer.map(|offer| offer.prompts.len()),
         skipped: offer.map(|offer| offer.skipped.clone()).unwrap_or_default(),
         held: 0,
         not_started: None,
@@ -174,6 +178,8 @@ fn show(
             processes: tree.map(|tree| tree.processes),
             memory_bytes: tree.map(|tree| tree.memory_bytes),
             cpu_percent: tree.map(|tree| tree.cpu_percent),
+            memory_most_bytes: None,
+            cpu_most_percent: None,
             restarts: seen.restarts,
             noise: server.upstream.log().noise_count(),
         },
@@ -193,6 +199,7 @@ fn show_fault(name: &str, fault: &ConfigError) -> ServerView {
         tools: None,
         tokens: None,
         resources: None,
+        prompts: None,
         skipped: vec![],
         held: 0,
         not_started: None,

@@ -275,6 +275,37 @@ pub struct LastDay {
     pub calls: std::collections::BTreeMap<String, Vec<u64>>,
 }
 
+/// One server's last 24 hours, as far as the history is kept: the newest [`DAY_CALLS`] calls and readings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ServerDay {
+    /// Calls and readings.
+    pub calls: u64,
+    /// Those without a good result.
+    pub failures: u64,
+    /// Half of them took at most so long; `None` without any.
+    pub median_ms: Option<f64>,
+    /// 95 of 100 took at most so long.
+    pub p95_ms: Option<f64>,
+    /// Who used it, most calls first.
+    pub clients: Vec<ClientUse>,
+}
+
+/// How much one client used a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ClientUse {
+    /// Its id.
+    pub client: String,
+    /// Its calls and readings.
+    pub calls: u64,
+    /// When the last one began, in milliseconds since the Unix epoch.
+    pub last_ms: u64,
+}
+
+/// The most calls that a [`ServerDay`] looks at.
+pub const DAY_CALLS: u32 = 50_000;
+
 /// Parts of a [`LastDay`], 90 minutes each.
 pub const DAY_PARTS: usize = 16;
 
@@ -340,6 +371,12 @@ pub struct CallLine {
     pub message: Option<String>,
     /// How long it took in all.
     pub took_ms: f64,
+    /// Of that, waiting for a person or a turn.
+    #[serde(default)]
+    pub waited_ms: f64,
+    /// Of that, starting its server.
+    #[serde(default)]
+    pub woke_ms: f64,
     /// Tokens it put before the model: the call and its result.
     pub tokens: Option<u64>,
     /// The beginning of its arguments, where they are kept.

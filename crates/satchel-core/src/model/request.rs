@@ -14,13 +14,15 @@ use super::{
     call_log::{CallLogPage, CallLogQuery},
     clients::{ClientChange, ClientList, Departure, Findings, From, Imported, Over, Surface, Undone},
     control::{Change, Connection, Refusal, ToolList},
+    doctor::Examination,
     event::DebugStatus,
-    ledger::{ActivityAsk, ActivityPage, CallDetail, LastDay, Report, ReportAsk},
+    ledger::{ActivityAsk, ActivityPage, CallDetail, LastDay, Report, ReportAsk, ServerDay},
     listing::Listing,
     listings::{
         AskRegistries, InstallAsk, InstallPlan, Installed, InstalledServer, ListedServers, ServerDetails,
     },
     oauth::{AccountLine, SignInPage, SignInView},
+    offered::{Offered, OfferedThing},
     package::{PackageView, Pinned},
     trying::{ToolDetails, Tried, TryProgress},
 };
@@ -314,6 +316,34 @@ requests! {
 
     /// How much each server was used in the last day.
     "last_day": GetLastDay {} -> LastDay;
+
+    /// One server's last 24 hours: calls, how long they took, who made them.
+    "server_day": GetServerDay {
+        /// Which server.
+        server: String,
+    } -> ServerDay;
+
+    /// The resources, templates and prompts that a server offers.
+    "offered": ListOffered {
+        /// Which server.
+        server: String,
+    } -> Offered;
+
+    /// Reads a resource or a prompt for a person in the window, as the client [`super::trying::WINDOW`].
+    "read_offered": ReadOffered {
+        /// Which server.
+        server: String,
+        /// What to read.
+        what: OfferedThing,
+    } -> Tried;
+
+    /// Looks at everything that can be wrong from outside. Starts nothing.
+    "doctor": RunDoctor {
+        /// Variables of the asker.
+        #[serde(default)]
+        #[cfg_attr(test, ts(as = "Option<_>", optional))]
+        environment: BTreeMap<String, String>,
+    } -> Examination;
 
     /// Accepts the settings of the configuration file that wait, named by their fingerprint.
     "approve_settings": ApproveSettings {

@@ -104,6 +104,9 @@ pub struct ServerView {
     pub tokens: Option<usize>,
     /// How many resources and templates it offers; `None` until read once.
     pub resources: Option<usize>,
+    /// How many prompts it offers; `None` until read once.
+    #[serde(default)]
+    pub prompts: Option<usize>,
     /// Tools that were left out, each with a reason a person can read.
     pub skipped: Vec<String>,
     /// Definitions that are held back and that nobody has looked at.
@@ -349,6 +352,12 @@ pub struct Usage {
     pub memory_bytes: Option<u64>,
     /// Processor time since the last measurement, in percent of one core.
     pub cpu_percent: Option<f32>,
+    /// The most memory that was measured since the hub started, in bytes.
+    #[serde(default)]
+    pub memory_most_bytes: Option<u64>,
+    /// The most processor time that was measured since the hub started, in percent of one core.
+    #[serde(default)]
+    pub cpu_most_percent: Option<f32>,
     /// Starts that followed a failure, since the hub started.
     pub restarts: u64,
     /// Stretches of text on its standard output that were no protocol, since the hub started.

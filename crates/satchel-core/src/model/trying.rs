@@ -40,6 +40,9 @@ pub struct TryProgress {
     pub total: Option<f64>,
     /// What the server says about it.
     pub message: Option<String>,
+    /// What the server logged during the call: its last lines, oldest first.
+    #[serde(default)]
+    pub log: Vec<String>,
     /// There is no such call, or no longer.
     pub over: bool,
 }

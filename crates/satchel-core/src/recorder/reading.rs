@@ -8,7 +8,7 @@ use crate::{
         audit::{AuditHead, AuditPage, AuditQuery, AuditVerdict},
         call_log::{CallLogPage, CallLogQuery},
         control::Refusal,
-        ledger::{ActivityAsk, ActivityPage, CallDetail, LastDay, LedgerView, Report, ReportAsk},
+        ledger::{ActivityAsk, ActivityPage, CallDetail, LastDay, LedgerView, Report, ReportAsk, ServerDay},
     },
     stats::{activity, audit, call_log, report},
 };
@@ -38,6 +38,14 @@ impl Recorder {
     /// As [`Self::report`].
     pub async fn last_day(&self) -> Result<LastDay, Refusal> {
         self.read(|path| activity::last_day(path, now_ms())).await.map_err(unreadable)
+    }
+
+    /// One server's last 24 hours.
+    ///
+    /// # Errors
+    /// As [`Self::report`].
+    pub async fn server_day(&self, server: String) -> Result<ServerDay, Refusal> {
+        self.read(move |path| activity::server_day(path, &server, now_ms())).await.map_err(unreadable)
     }
 
     /// A page of the history as an audit wants it.

@@ -1,6 +1,6 @@
 //! Reads the call history: filtered pages, and everything known of one call.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
@@ -9,7 +9,8 @@ use super::{
     store::sql,
 };
 use crate::model::ledger::{
-    ActivityAsk, ActivityPage, CallDetail, CallLine, DAY_PARTS, LastDay, Minute, SessionLine, Spent,
+    ActivityAsk, ActivityPage, CallDetail, CallLine, ClientUse, DAY_CALLS, DAY_PARTS, LastDay, Minute,
+    ServerDay, SessionLine, Spent,
 };
 
 /// Calls on a page where nobody says how many.
@@ -25,7 +26,7 @@ const INSIDE: u32 = 200;
 
 /// Columns in the order that [`line_of`] reads them.
 const LINE: &str = "id, time_ms, session, client, kind, server, tool, outcome, code, message,
-    wait_us + start_us + upstream_us + ours_us, request_tokens, result_tokens, arguments";
+    wait_us + start_us + upstream_us + ours_us, request_tokens, result_tokens, arguments, wait_us, start_us";
 /// Columns in the order that [`session_of`] reads them.
 const SESSION: &str =
     "id, client, program, version, era, started_ms, last_ms, calls, searches, base + loaded, definitions,
@@ -113,6 +114,8 @@ fn line_of(row: &Row<'_>) -> rusqlite::Result<CallLine> {
         code: row.get(8)?,
         message: row.get(9)?,
         took_ms: took_us as f64 / 1000.0,
+        waited_ms: row.get::<_, i64>(14)? as f64 / 1000.0,
+        woke_ms: row.get::<_, i64>(15)? as f64 / 1000.0,
         tokens: request.zip(result).map(|(request, result)| (request + result).unsigned_abs()),
         argument: arguments.map(|text| text.chars().take(ARGUMENT).collect()),
     })
@@ -196,6 +199,48 @@ pub fn last_day(path: &Path, now_ms: u64) -> Result<LastDay, StoreError> {
     Ok(day)
 }
 
+/// One server's last 24 hours.
+///
+/// # Errors
+/// [`StoreError`] where it cannot be read.
+pub fn server_day(path: &Path, server: &str, now_ms: u64) -> Result<ServerDay, StoreError> {
+    let connection = schema::open_to_read(path)?;
+    // A day is far less than all calls of a server: the index over the times is the better one.
+    let text = format!(
+        "SELECT client, outcome = 'ok', wait_us + start_us + upstream_us + ours_us, time_ms FROM calls
+         WHERE time_ms >= ?1 AND +server = ?2 AND kind IN ('call', 'read') ORDER BY time_ms DESC LIMIT {DAY_CALLS}"
+    );
+    let mut rows = connection.prepare(&text)?;
+    let rows =
+        rows.query_map(rusqlite::params![sql(now_ms.saturating_sub(24 * 3_600_000)), server], |row| {
+            let (client, good, took, at): (String, bool, i64, i64) =
+                (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            Ok((client, good, took.unsigned_abs(), at.unsigned_abs()))
+        })?;
+    let (mut took, mut clients) = (Vec::new(), BTreeMap::<String, (u64, u64)>::new());
+    let mut day = ServerDay::default();
+    for row in rows {
+        let (client, good, took_us, at_ms) = row?;
+        took.push(took_us);
+        day.failures += u64::from(!good);
+        let (calls, last_ms) = clients.entry(client).or_default();
+        (*calls, *last_ms) = (*calls + 1, at_ms.max(*last_ms));
+    }
+    took.sort_unstable();
+    day.calls = took.len() as u64;
+    (day.median_ms, day.p95_ms) = (rank(&took, 50), rank(&took, 95));
+    day.clients =
+        clients.into_iter().map(|(client, (calls, last_ms))| ClientUse { client, calls, last_ms }).collect();
+    day.clients.sort_by_key(|one| std::cmp::Reverse(one.calls));
+    Ok(day)
+}
+
+/// The least of these sorted microseconds that `percent` of them do not exceed, in milliseconds.
+fn rank(sorted_us: &[u64], percent: usize) -> Option<f64> {
+    let at = (sorted_us.len() * percent).div_ceil(100).checked_sub(1)?;
+    Some(*sorted_us.get(at)? as f64 / 1000.0)
+}
+
 /// Everything known of one call; `None` where it is not kept.
 ///
 /// # Errors
@@ -226,20 +271,20 @@ fn detail_of(row: &Row<'_>) -> rusqlite::Result<CallDetail> {
     Ok(CallDetail {
         line: line_of(row)?,
         session: None,
-        wait_ms: ms(14)?,
-        start_ms: ms(15)?,
-        upstream_ms: ms(16)?,
-        ours_ms: ms(17)?,
-        request_bytes: count(18)?,
-        result_bytes: count(19)?,
-        request_tokens: some(20)?,
-        result_tokens: some(21)?,
-        rule: row.get(22)?,
-        client_era: row.get(23)?,
-        server_era: row.get(24)?,
-        trace: row.get(25)?,
-        arguments: row.get(26)?,
-        result: row.get(27)?,
+        wait_ms: ms(16)?,
+        start_ms: ms(17)?,
+        upstream_ms: ms(18)?,
+        ours_ms: ms(19)?,
+        request_bytes: count(20)?,
+        result_bytes: count(21)?,
+        request_tokens: some(22)?,
+        result_tokens: some(23)?,
+        rule: row.get(24)?,
+        client_era: row.get(25)?,
+        server_era: row.get(26)?,
+        trace: row.get(27)?,
+        arguments: row.get(28)?,
+        result: row.get(29)?,
         inside: Vec::new(),
         script: None,
         route: Vec::new(),

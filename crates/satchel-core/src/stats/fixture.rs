@@ -12,7 +12,7 @@ use super::{
     store::{PAUSE, Store},
 };
 use crate::model::ledger::{
-    ActivityAsk, By, CallKind, DAY_PARTS, Report, ReportAsk, ReportLine, Scripted, Sharing, Spent,
+    ActivityAsk, By, CallKind, DAY_PARTS, Report, ReportAsk, ReportLine, Scripted, ServerDay, Sharing, Spent,
 };
 
 /// Noon, so that it is the same day nearly everywhere.
@@ -619,4 +619,38 @@ fn a_page_has_filters_and_a_call_its_route() {
     assert_eq!((detail.request_tokens, detail.result_tokens), (Some(35), Some(50)));
     assert_eq!(detail.session.unwrap().without, 704);
     assert!(activity::call(&path, 99).unwrap().is_none());
+}
+
+#[test]
+fn a_servers_day_counts_its_calls_who_made_them_and_how_long_they_took() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut store = open(&path);
+    let visit = |client: &str| visit(None, client, "", "");
+    let call = |client: &str, at_ms: u64, tool: &str, ms: u64| {
+        let one = called(&visit(client), at_ms, CallKind::Call, tool, 20, "answer");
+        let time = Split { upstream: Duration::from_millis(ms), ..Split::default() };
+        Event::Called(Box::new(Called { time, ..one }))
+    };
+    let failed = |event: Event| match event {
+        Event::Called(one) => {
+            let end = End { outcome: "tool_error", code: None, message: None };
+            Event::Called(Box::new(Called { end, ..*one }))
+        }
+        other => other,
+    };
+    let hour = 3_600_000;
+    let mut events: Vec<Event> = (1..=19).map(|ms| call("zed", NOON - hour, "big:a", ms)).collect();
+    events.push(failed(call("cursor", NOON - 2 * hour, "big:b", 1_000)));
+    // Another server's, and one of the day before.
+    events.push(call("zed", NOON - hour, "small:c", 5));
+    events.push(call("zed", NOON - 25 * hour, "big:a", 5));
+    store.record(&events).unwrap();
+    let day = activity::server_day(&path, "big", NOON).unwrap();
+    assert_eq!((day.calls, day.failures), (20, 1));
+    assert_eq!((day.median_ms, day.p95_ms), (Some(10.0), Some(19.0)));
+    let clients: Vec<_> = day.clients.iter().map(|one| (one.client.as_str(), one.calls)).collect();
+    assert_eq!(clients, [("zed", 19), ("cursor", 1)]);
+    let none = activity::server_day(&path, "none", NOON).unwrap();
+    assert_eq!(none, ServerDay::default());
 }

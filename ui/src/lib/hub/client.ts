@@ -20,6 +20,7 @@ export const hub: Hub = {
   readToml: (text) => invoke("read_toml", { text }),
   copy: (text) => invoke("copy", { text }),
   openPage: (page) => invoke("open_page", { page }),
+  openPlace: (place) => invoke("open_place", { place }),
   tryAgain: () => invoke("try_again"),
   quit: () => invoke("quit"),
 };

@@ -1,6 +1,6 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import { parse as parseToml } from "smol-toml";
-import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, HubState, Imported, KnownClient, Left, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, ToolList, Tried, TryProgress } from "./generated";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, HubState, Imported, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, ToolList, Tried, TryProgress } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
 import * as tools from "./pretendTools";
@@ -22,6 +22,8 @@ export interface FakeHub extends Hub {
   readonly copied: string | undefined;
   /** The page that was opened last. */
   readonly opened: string | undefined;
+  /** The file or folder of Satchel's that was opened last. */
+  readonly openedPlace: OwnPlace | undefined;
   /** Answers the next request of this method with a refusal. */
   refuseNext(kind: Request["do"], refusal: Refusal): void;
 }
@@ -37,6 +39,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
     tools: 6,
     tokens: 1180,
     resources: 0,
+    prompts: 0,
     skipped: [],
     held: 0,
     not_started: null,
@@ -50,7 +53,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
     fresh: false,
     last_failure: null,
     sign_in: null,
-    usage: { processes: null, memory_bytes: null, cpu_percent: null, restarts: 0, noise: 0 },
+    usage: { processes: null, memory_bytes: null, cpu_percent: null, memory_most_bytes: null, cpu_most_percent: null, restarts: 0, noise: 0 },
     ...more,
     ...state,
   } as ServerView;
@@ -69,6 +72,8 @@ export interface Telling {
   approvals?: ServerApprovals[];
   /** So many calls were made. */
   calls?: number;
+  /** Nothing is kept of calls. */
+  unkept?: boolean;
   /** So many days have savings. */
   days?: number;
   clients?: ClientList;
@@ -101,6 +106,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   let atLogin = false;
   let copied: string | undefined;
   let opened: string | undefined;
+  let openedPlace: OwnPlace | undefined;
   const requests: Request[] = [];
   const refusals = new Map<Request["do"], Refusal>();
   const heardState = new Set<(state: HubState) => void>();
@@ -133,7 +139,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const removed = new Map<string, ServerView>();
   const entryText = (name: string) => [JSON.stringify(entryOf(name))];
   const entries = new Map<string, Record<string, unknown>>();
-  const entryOf = (name: string) => {
+  const entryOf = (name: string): Record<string, unknown> => {
     const one = serverNamed(name);
     const [command, ...args] = (one?.runs ?? "").split(" ");
     const plain = one?.place === "hosted" ? { url: one.runs, headers: { Authorization: "••••••••" } } : { command, args, env: { LOG_LEVEL: "info" } };
@@ -156,6 +162,11 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           case "set_enabled":
             change(request.name, { enabled: request.enabled, ...(request.enabled ? { state: "asleep" } : { state: "off" }) });
             return {};
+          case "set_keep_calls": {
+            const { keepCalls: _, ...rest } = entryOf(request.name);
+            entries.set(request.name, request.keep ? { ...rest, keepCalls: true } : rest);
+            return {};
+          }
           case "set_sandbox":
             change(request.name, { sandbox: request.sandbox });
             return {};
@@ -201,6 +212,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
               tools: null,
               tokens: null,
               resources: null,
+              prompts: null,
               wake_ms: null,
               starts: 0,
               calls: 0,
@@ -266,7 +278,15 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       case "last_day":
         return pretend.lastDay(calls, began);
       case "call_detail":
-        return pretend.detail(calls, request.id);
+        return pretend.detail(calls, request.id, entryOf(pretend.serverOf(calls, request.id)).keepCalls === true || !telling.unkept);
+      case "server_day":
+        return pretend.serverDay(calls, request.server, began);
+      case "offered":
+        return tools.offered;
+      case "read_offered":
+        return { result: tools.readOffered(request.what), took_ms: 38 } satisfies Tried;
+      case "doctor":
+        return pretend.examination;
       case "report":
         return telling.days ? pretend.report(request.by, request.days === null ? telling.days : Math.min(telling.days, request.days), began) : pretend.noReport(request.by);
       case "tool":
@@ -278,8 +298,8 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           else answer();
         });
       case "follow_try":
-        if (!running.has(request.run)) return { seen: request.seen, progress: null, total: null, message: null, over: true } satisfies TryProgress;
-        return request.seen === 0 ? ({ seen: 1, progress: 3, total: 8, message: "Reading page 3", over: false } satisfies TryProgress) : new Promise(() => {});
+        if (!running.has(request.run)) return { seen: request.seen, progress: null, total: null, message: null, log: [], over: true } satisfies TryProgress;
+        return request.seen === 0 ? ({ seen: 1, progress: 3, total: 8, message: "Reading page 3", log: ["info Opened the archive"], over: false } satisfies TryProgress) : new Promise(() => {});
       case "cancel_try":
         running.get(request.run)?.();
         return {};
@@ -433,6 +453,10 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       opened = page;
       return Promise.resolve();
     },
+    openPlace: (place) => {
+      openedPlace = place;
+      return Promise.resolve();
+    },
     tryAgain: () => Promise.resolve(become({ hub: "opening" })),
     quit: () => Promise.resolve(),
     become,
@@ -445,6 +469,9 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     requests,
     get copied() {
       return copied;
+    },
+    get openedPlace() {
+      return openedPlace;
     },
     get opened() {
       return opened;

@@ -1,5 +1,5 @@
 // The hub, as the window reaches it: one snapshot in, requests out.
-import type { About, Answer, Ask, Choices, HubState, Request } from "./generated";
+import type { About, Answer, Ask, Choices, HubState, OwnPlace, Request } from "./generated";
 
 /** What the window of questions may ask. */
 export type QuestionRequest = Extract<Request, { do: "answer_ask" | "answer_question" | "answer_secret" | "reading_ask" }>;
@@ -40,6 +40,8 @@ export interface Hub {
   copy(text: string): Promise<void>;
   /** Opens a page in the browser that a tool's result names; rejects with a `Refusal` for any other. */
   openPage(page: string): Promise<void>;
+  /** Opens a file or folder of Satchel's own with the desktop's program for it; rejects with a `Refusal`. */
+  openPlace(place: OwnPlace): Promise<void>;
   /** Opens the hub again after it was held by another program or stopped. */
   tryAgain(): Promise<void>;
   quit(): Promise<void>;

@@ -1,5 +1,5 @@
 // What the fake hub tells of calls, savings and clients. All of it is invented, always the same for the same moment.
-import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Findings, FoundServer, KnownClient, LastDay, Listed, Listing, Nature, Report, ReportLine, SessionLine, Totals } from "./generated";
+import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Examination, Findings, FoundServer, KnownClient, LastDay, Listed, Listing, Nature, Report, ReportLine, ServerDay, SessionLine, Totals } from "./generated";
 
 /** The same numbers every time. */
 function numbers(seed: number): () => number {
@@ -32,7 +32,7 @@ export function calls(count: number, now: number): CallLine[] {
     const failed = next() > 0.93;
     const find = next() > 0.86;
     const line = { id: count - at, session, client: programs[session % programs.length]![0], time_ms: now - at * 21_000 - Math.floor(next() * 9_000) };
-    if (find) return { ...line, kind: "find", server: "", tool: "discover_mcp_tools", outcome: "ok", code: null, message: null, took_ms: 6, tokens: 268, argument: "“search issues in a repo”" };
+    if (find) return { ...line, kind: "find", server: "", tool: "discover_mcp_tools", outcome: "ok", code: null, message: null, took_ms: 6, waited_ms: 0, woke_ms: 0, tokens: 268, argument: "“search issues in a repo”" };
     return {
       ...line,
       kind: "call",
@@ -42,6 +42,8 @@ export function calls(count: number, now: number): CallLine[] {
       code: null,
       message: failed ? "No element matched in 5 s" : null,
       took_ms: Math.round(8 + next() * 900),
+      waited_ms: 0,
+      woke_ms: 0,
       tokens: Math.round(60 + next() * 2400),
       argument,
     };
@@ -64,7 +66,7 @@ export function lastDay(all: CallLine[], now: number): LastDay {
 }
 
 export function activity(all: CallLine[], ask: ActivityAsk, now: number): ActivityPage {
-  const wanted = all.filter((call) => (ask.before === null || call.id < ask.before) && (!ask.problems || call.outcome !== "ok") && !ask.asked);
+  const wanted = all.filter((call) => (ask.before === null || call.id < ask.before) && (!ask.problems || call.outcome !== "ok") && !ask.asked && (ask.session === null || call.session === ask.session));
   const shown = wanted.slice(0, ask.limit || 100);
   const sessions = new Map<number, SessionLine>();
   for (const call of all) {
@@ -90,13 +92,44 @@ export function activity(all: CallLine[], ask: ActivityAsk, now: number): Activi
   };
 }
 
-export function detail(all: CallLine[], id: number): CallDetail | undefined {
+export const serverOf = (all: CallLine[], id: number) => all.find((call) => call.id === id)?.server ?? "";
+
+export function serverDay(all: CallLine[], server: string, now: number): ServerDay {
+  const today = all.filter((call) => call.server === server && now - call.time_ms < 86_400_000);
+  const took = today.map((call) => call.took_ms).sort((a, b) => a - b);
+  const rank = (share: number) => took[Math.ceil(took.length * share) - 1] ?? null;
+  const clients = new Map<string, { client: string; calls: number; last_ms: number }>();
+  for (const { client, time_ms } of today) {
+    const known = clients.get(client) ?? { client, calls: 0, last_ms: 0 };
+    clients.set(client, { client, calls: known.calls + 1, last_ms: Math.max(known.last_ms, time_ms) });
+  }
+  return { calls: today.length, failures: today.filter((call) => call.outcome !== "ok").length, median_ms: rank(0.5), p95_ms: rank(0.95), clients: [...clients.values()].sort((a, b) => b.calls - a.calls) };
+}
+
+/** What a doctor finds on an ordinary computer. */
+export const examination: Examination = {
+  findings: [
+    { about: "configuration", subject: "configuration", verdict: "fine", message: "/home/you/.config/satchel/config.json; servers: 12", action: "" },
+    { about: "search", subject: "search", verdict: "fine", message: "by words and by meaning, with the model /usr/lib/satchel/model", action: "" },
+    { about: "hub", subject: "hub", verdict: "fine", message: "runs as process 4100 at http://127.0.0.1:7411/mcp", action: "" },
+    { about: "port", subject: "port", verdict: "fine", message: "7411, at http://127.0.0.1:7411/mcp", action: "" },
+    { about: "runtime", subject: "runtime npx", verdict: "fine", message: "/usr/bin/npx", action: "" },
+    { about: "runtime", subject: "runtime uvx", verdict: "note", message: "uvx was not found in PATH; looked in /usr/bin, /usr/local/bin", action: "Install uv from https://docs.astral.sh/uv/." },
+    { about: "secrets", subject: "secrets", verdict: "fine", message: "2 stored in the keychain", action: "" },
+    { about: "client", subject: "client Cursor", verdict: "fine", message: "connected in /home/you/.cursor/mcp.json", action: "" },
+    { about: "client", subject: "client Windsurf", verdict: "wrong", message: "the entry has gone from /home/you/.codeium/windsurf/mcp_config.json", action: "Connect it again with `satchel connect windsurf`." },
+    { about: "server", subject: "server github", verdict: "fine", message: "Asleep; /usr/bin/docker", action: "" },
+    { about: "server", subject: "server puppeteer", verdict: "wrong", message: "Did not start; npx was not found", action: "Install it." },
+  ],
+};
+
+export function detail(all: CallLine[], id: number, keeps = true): CallDetail | undefined {
   const line = all.find((call) => call.id === id);
   if (!line) return undefined;
   const find = { ...line, id: line.id - 2, kind: "find", server: "", tool: "discover_mcp_tools", outcome: "ok", message: null, argument: "“search issues”", tokens: 268, took_ms: 6 };
   return {
     line,
-    session: null,
+    session: { ...nobody, id: line.session, client: line.client, program: programs[line.session % programs.length]![1], started_ms: line.time_ms - 60_000, last_ms: line.time_ms },
     wait_ms: 0,
     start_ms: 0,
     upstream_ms: Math.max(1, line.took_ms - 4),
@@ -109,8 +142,8 @@ export function detail(all: CallLine[], id: number): CallDetail | undefined {
     client_era: "2025-11-25",
     server_era: "2025-06-18",
     trace: null,
-    arguments: '{\n  "query": "login loop",\n  "repo": "acme/web",\n  "state": "open",\n  "per_page": 10\n}',
-    result: '[{ "number": 4182,\n   "title": "Login loop after SSO redirect",\n   "state": "open", "comments": 6,\n   "updated_at": "2026-09-21T09:14:00Z" }]',
+    arguments: !keeps ? null : '{\n  "query": "login loop",\n  "repo": "acme/web",\n  "state": "open",\n  "per_page": 10\n}',
+    result: !keeps ? null : '[{ "number": 4182,\n   "title": "Login loop after SSO redirect",\n   "state": "open", "comments": 6,\n   "updated_at": "2026-09-21T09:14:00Z" }]',
     inside: [],
     script: null,
     route: line.kind === "call" ? [find] : [],

@@ -1,6 +1,6 @@
 // What the fake hub tells of tools, and what they answer. All of it is invented.
 import { nature } from "./pretend";
-import type { Effect, ToolDetails } from "./generated";
+import type { Effect, Offered, OfferedThing, ToolDetails } from "./generated";
 
 export const toolNames = ["search_issues", "create_issue", "get_file_contents", "list_pull_requests", "merge_pull_request"];
 const effects: Record<string, Effect> = { create_issue: "writes", merge_pull_request: "writes", delete_branch: "deletes" };
@@ -82,3 +82,23 @@ function content(name: string): object {
 }
 
 export const result = (path: string, _arguments: string) => JSON.stringify(content(path.slice(path.indexOf(":") + 1)));
+
+const readme = "# Acme web\n\nHow it is built, tested and shipped.";
+
+/** What a server offers besides tools. */
+export const offered: Offered = {
+  resources: [
+    { id: "repo://acme/web/README.md", title: "README.md", description: "The first thing to read", mime_type: "text/markdown", arguments: [] },
+    { id: "repo://acme/web/issues", title: "Open issues", description: "", mime_type: "application/json", arguments: [] },
+  ],
+  templates: [{ id: "repo://{owner}/{repo}/{path}", title: "A file", description: "Any file of a repository", mime_type: null, arguments: [] }],
+  prompts: [{ id: "review", title: "Review a change", description: "Looks at a pull request as a reviewer would", mime_type: null, arguments: [{ name: "number", description: "Which pull request", required: true }] }],
+  more: 0,
+};
+
+export const readOffered = (what: OfferedThing) =>
+  JSON.stringify(
+    "resource" in what
+      ? { contents: [{ uri: what.resource, mimeType: "text/markdown", text: readme }] }
+      : { messages: [{ role: "user", content: { type: "text", text: `Review pull request ${what.prompt.arguments.number}.` } }] },
+  );

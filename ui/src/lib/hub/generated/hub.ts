@@ -106,7 +106,7 @@ export type CallDetail = { line: CallLine, session: SessionLine | null, wait_ms:
 /**
  * One call in a list.
  */
-export type CallLine = { id: number, time_ms: number, session: number, client: string, kind: string, server: string, tool: string, outcome: string, code: string | null, message: string | null, took_ms: number, tokens: number | null, argument: string | null, };
+export type CallLine = { id: number, time_ms: number, session: number, client: string, kind: string, server: string, tool: string, outcome: string, code: string | null, message: string | null, took_ms: number, waited_ms: number, woke_ms: number, tokens: number | null, argument: string | null, };
 
 /**
  * Gives up the sign-in that is under way.
@@ -142,6 +142,11 @@ export type ClientList = { clients: Array<KnownClient>, };
  * How a client stands.
  */
 export type ClientState = { "state": "not_connected" } | { "state": "added" } | { "state": "connected", since_ms: number, } | { "state": "needs_you", what: string, message: string, } | { "state": "paste" };
+
+/**
+ * How much one client used a server.
+ */
+export type ClientUse = { client: string, calls: number, last_ms: number, };
 
 /**
  * A client that has spoken to the endpoint.
@@ -194,6 +199,11 @@ export type DisconnectClient = { client: string, dry_run: boolean, environment?:
 export type DismissFailure = { server: string, };
 
 /**
+ * One thing that was looked at.
+ */
+export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, };
+
+/**
  * The answer to a request that is only done: nothing.
  */
 export type Done = Record<symbol, never>;
@@ -227,6 +237,16 @@ export type Entry = Record<string, unknown>;
  * In which family of protocol revisions a server is spoken to.
  */
 export type Era = "auto" | "legacy" | "modern";
+
+/**
+ * Everything that was looked at.
+ */
+export type Examination = { findings: Array<DoctorFinding>, };
+
+/**
+ * What kinds of things are looked at.
+ */
+export type Examined = "configuration" | "search" | "hub" | "port" | "runtime" | "secrets" | "client" | "profile" | "folder" | "server";
 
 /**
  * Something to choose.
@@ -310,6 +330,11 @@ export type GetListed = { name: string, version: string | null, };
 export type GetPackage = { server: string, };
 
 /**
+ * One server's last 24 hours: calls, how long they took, who made them.
+ */
+export type GetServerDay = { server: string, };
+
+/**
  * The whole state of the hub.
  */
 export type GetStatus = Record<symbol, never>;
@@ -318,6 +343,11 @@ export type GetStatus = Record<symbol, never>;
  * Everything about one tool.
  */
 export type GetTool = { tool_path: string, };
+
+/**
+ * How something is.
+ */
+export type Health = "fine" | "note" | "wrong";
 
 /**
  * Takes servers over, their credentials into the keychain.
@@ -421,6 +451,11 @@ export type ListClients = { environment?: { [key in string]: string }, };
 export type ListInstalled = { ask: AskRegistries, };
 
 /**
+ * The resources, templates and prompts that a server offers.
+ */
+export type ListOffered = { server: string, };
+
+/**
  * The secrets that a server names and no other one does.
  */
 export type ListOwnSecrets = { server: string, };
@@ -521,6 +556,21 @@ export type Notice = { code: Code, message: string, action: string, };
 export type Odd = "hidden_text" | "control_characters" | "look_alike" | "instruction" | "other_tools" | "asks_for_secrets" | "encoded" | "active_content" | "layout" | "resembles";
 
 /**
+ * The resources, templates and prompts of one server.
+ */
+export type Offered = { resources: Array<OfferedItem>, templates: Array<OfferedItem>, prompts: Array<OfferedItem>, more: number, };
+
+/**
+ * One resource, template or prompt.
+ */
+export type OfferedItem = { id: string, title: string, description: string, mime_type: string | null, arguments: Array<PromptArgument>, };
+
+/**
+ * What is to be read.
+ */
+export type OfferedThing = { "resource": string } | { "prompt": { name: string, arguments: { [key in string]: string }, } };
+
+/**
  * What a client speaks to us over.
  */
 export type Over = "http" | "bridge";
@@ -591,6 +641,11 @@ export type ProfileView = { name: string, profile: Profile, unknown: Array<strin
 export type ProfilesView = { active: string | null, all: Array<ProfileView>, folders: Array<FolderProfile>, };
 
 /**
+ * Something that a prompt is given: a text.
+ */
+export type PromptArgument = { name: string, description: string, required: boolean, };
+
+/**
  * Adds a server again that was removed since the hub started, as it was.
  */
 export type PutBack = { server: string, };
@@ -604,6 +659,11 @@ export type QuestionAnswer = { "action": "accept", content: Record<string, unkno
  * The last lines of a server's log.
  */
 export type ReadLog = { server: string, lines: number, };
+
+/**
+ * Reads a resource or a prompt for a person in the window, as the client [`super::trying::WINDOW`].
+ */
+export type ReadOffered = { server: string, what: OfferedThing, };
 
 /**
  * Somebody is reading a question right now; it is not taken away meanwhile.
@@ -656,6 +716,11 @@ export type Restart = { server: string, };
 export type Resume = Record<symbol, never>;
 
 /**
+ * Looks at everything that can be wrong from outside. Starts nothing.
+ */
+export type RunDoctor = { environment?: { [key in string]: string }, };
+
+/**
  * How careful one has to be with a tool.
  */
 export type Safety = "safe" | "moderate" | "dangerous";
@@ -693,6 +758,11 @@ export type Seen = { kind: DefinitionKind, name: string, fingerprint: string, };
 export type ServerApprovals = { server: string, unseen: Unseen | null, new: number, items: Array<ApprovalItem>, };
 
 /**
+ * One server's last 24 hours, as far as the history is kept: the newest [`DAY_CALLS`] calls and readings.
+ */
+export type ServerDay = { calls: number, failures: number, median_ms: number | null, p95_ms: number | null, clients: Array<ClientUse>, };
+
+/**
  * The answer to [`super::request::GetListed`].
  */
 export type ServerDetails = { releases: Array<[string, string]>, afterwards: Array<string>, name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<string>, installed: string | null, measured: Measured | null, };
@@ -715,7 +785,7 @@ export type ServerState = { "state": "off" } | { "state": "asleep" } | { "state"
 /**
  * One server as faces show it.
  */
-export type ServerView = { name: string, title: string | null, place: Place, enabled: boolean, startup: Startup, pid: number | null, tools: number | null, tokens: number | null, resources: number | null, skipped: Array<string>, held: number, not_started: NotStarted | null, unseen: Unseen | null, runs: string, idle_timeout_seconds: number, sandbox: Sandbox | null, starts: number, calls: number, wake_ms: number | null, fresh: boolean, last_failure: LastFailure | null, sign_in: SignInView | null, usage: Usage, } & ({ "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, });
+export type ServerView = { name: string, title: string | null, place: Place, enabled: boolean, startup: Startup, pid: number | null, tools: number | null, tokens: number | null, resources: number | null, prompts: number | null, skipped: Array<string>, held: number, not_started: NotStarted | null, unseen: Unseen | null, runs: string, idle_timeout_seconds: number, sandbox: Sandbox | null, starts: number, calls: number, wake_ms: number | null, fresh: boolean, last_failure: LastFailure | null, sign_in: SignInView | null, usage: Usage, } & ({ "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, });
 
 /**
  * One session in a list.
@@ -845,7 +915,7 @@ export type Tried = { result: string, took_ms: number, };
 /**
  * How a call gets on.
  */
-export type TryProgress = { seen: number, progress: number | null, total: number | null, message: string | null, over: boolean, };
+export type TryProgress = { seen: number, progress: number | null, total: number | null, message: string | null, log: Array<string>, over: boolean, };
 
 /**
  * Has a person in the window try a tool, as the client [`super::trying::WINDOW`]: rules, approvals and records are
@@ -876,7 +946,7 @@ export type Unseen = "new" | "imported";
 /**
  * What a server costs this computer, its whole process tree taken together.
  */
-export type Usage = { processes: number | null, memory_bytes: number | null, cpu_percent: number | null, restarts: number, noise: number, };
+export type Usage = { processes: number | null, memory_bytes: number | null, cpu_percent: number | null, memory_most_bytes: number | null, cpu_most_percent: number | null, restarts: number, noise: number, };
 
 /**
  * Chooses the encrypted file as the place of secrets, and makes it if there is none.
@@ -914,6 +984,7 @@ export interface Requests {
   delete_history: { fields: DeleteHistory; answer: Done };
   disconnect_client: { fields: DisconnectClient; answer: ClientChange };
   dismiss_failure: { fields: DismissFailure; answer: Done };
+  doctor: { fields: RunDoctor; answer: Examination };
   enter_client: { fields: EnterClient; answer: Done };
   entry: { fields: GetEntry; answer: Entry };
   find_servers: { fields: FindServers; answer: Findings };
@@ -930,6 +1001,7 @@ export interface Requests {
   listing: { fields: SearchListing; answer: Listing };
   log: { fields: ReadLog; answer: ServerLog };
   looked_at: { fields: LookedAt; answer: Done };
+  offered: { fields: ListOffered; answer: Offered };
   own_secrets: { fields: ListOwnSecrets; answer: OwnSecrets };
   package: { fields: GetPackage; answer: PackageView | null };
   paste_sign_in: { fields: PasteSignIn; answer: Done };
@@ -937,6 +1009,7 @@ export interface Requests {
   pin: { fields: PinPackage; answer: Pinned };
   plan_install: { fields: InstallAsk; answer: InstallPlan };
   put_back: { fields: PutBack; answer: Done };
+  read_offered: { fields: ReadOffered; answer: Tried };
   reading_ask: { fields: ReadingAsk; answer: Done };
   remove_secret: { fields: RemoveSecret; answer: Done };
   report: { fields: ReportAsk; answer: Report };
@@ -945,6 +1018,7 @@ export interface Requests {
   resume: { fields: Resume; answer: Done };
   search_listed: { fields: SearchListed; answer: ListedServers };
   secret_names: { fields: ListSecrets; answer: StoredSecrets };
+  server_day: { fields: GetServerDay; answer: ServerDay };
   set_hidden: { fields: SetHidden; answer: Done };
   set_secret: { fields: SetSecret; answer: Done };
   set_surface: { fields: SetSurface; answer: Done };

@@ -19,6 +19,11 @@ export type Refused = { server: string, refusal: Refusal, };
 export type About = { version: string, config_file: string, logs: string, sandbox: boolean, };
 
 /**
+ * A file or folder of Satchel's own.
+ */
+export type OwnPlace = "configuration" | "logs" | { "server_log": string };
+
+/**
  * All of them. What is missing in the file is as it was before anybody chose.
  */
 export type Choices = { notifications: Notify, closing: Closing, tray: boolean, };

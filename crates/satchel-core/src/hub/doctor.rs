@@ -1,0 +1,653 @@
+//! Examines everything that can be wrong from outside and says it in words, with what to do. Starts nothing.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use super::{Hub, USUAL_PORT};
+use crate::{
+    clock::now_ms,
+    config::{
+        Config,
+        file::{OWN_COMMAND, text_of},
+    },
+    files::Places,
+    meaning::{MODEL_VARIABLE, ModelFile, model_file},
+    model::{
+        Code, ServerConfig, ServerState, ServerView, Snapshot, TransportConfig,
+        clients::{ClientState, KnownClient},
+        control::Refusal,
+        doctor::{DoctorFinding, Examination, Examined, Health},
+        profiles::{ProfileView, ProfilesView},
+        request::StoreKind,
+    },
+    platform::Environment,
+    registry::pinning,
+    secrets::{SecretError, Secrets},
+    tasks::Panicked,
+    upstream::environment::{self, Found},
+};
+
+/// The name of a secret that nobody has.
+const PROBE: &str = "satchel-doctor";
+
+/// How long the keychain may take: one that asks a person to be unlocked waits for as long as the person does.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Programs that come together or replace each other: one that is there tells where the missing one should be.
+const FAMILIES: [&[&str]; 4] = [
+    &["node", "npx", "npm", "pnpm", "yarn", "bun", "bunx", "deno"],
+    &["uv", "uvx", "pipx"],
+    &["python", "python3"],
+    &["docker", "podman"],
+];
+
+/// Programs that most servers are started with, and where they come from.
+const RUNTIMES: [(&str, &str); 3] = [
+    ("npx", "Install Node.js from https://nodejs.org."),
+    ("uvx", "Install uv from https://docs.astral.sh/uv/."),
+    ("docker", "Install Docker or Podman."),
+];
+
+fn finding(
+    about: Examined,
+    subject: impl Into<String>,
+    verdict: Health,
+    message: impl Into<String>,
+    action: impl Into<String>,
+) -> DoctorFinding {
+    let (subject, message, action) = (subject.into(), message.into(), action.into());
+    DoctorFinding { about, subject, verdict, message, action }
+}
+
+/// What can be said without a hub: the configuration file, and what searches go by.
+pub fn without_hub(places: &Places) -> Vec<DoctorFinding> {
+    let (configuration, config) = look_at_config(&places.config_file);
+    vec![configuration, look_at_search(&config, &model_file(places))]
+}
+
+/// Looks at everything. Variables of the asker say where other programs' files are.
+pub(super) async fn examine(hub: &Hub, asker: BTreeMap<String, String>) -> Result<Examination, Refusal> {
+    let around = &hub.inner.around;
+    let secrets = look_at_secrets(&around.secrets).await;
+    let dirs = around.search_path.dirs(&around.environment).await.to_vec();
+    let looking = hub.clone();
+    // It reads files of the configuration and of other programs.
+    let looked = hub
+        .inner
+        .life
+        .tracker()
+        .spawn_blocking(move || Examination { findings: look(&looking, &asker, secrets, &dirs) });
+    looked.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
+}
+
+fn look(
+    hub: &Hub,
+    asker: &BTreeMap<String, String>,
+    secrets: DoctorFinding,
+    dirs: &[PathBuf],
+) -> Vec<DoctorFinding> {
+    let snapshot = hub.compose();
+    let (configuration, config) = look_at_config(&hub.places().config_file);
+    let mut findings = vec![configuration, look_at_search(&config, &model_file(hub.places()))];
+    findings.push(look_at_hub(&snapshot, hub.inner.options.passive));
+    // What is wrong with the configuration was found in the file itself.
+    for notice in snapshot.notices.iter().filter(|notice| notice.code != Code::ConfigInvalid) {
+        findings.push(finding(Examined::Hub, "hub", Health::Note, &notice.message, &notice.action));
+    }
+    if !hub.inner.options.passive {
+        findings.push(look_at_port(snapshot.endpoint.as_deref()));
+    }
+    let looking = Looking { dirs, environment: &hub.inner.around.environment };
+    findings.extend(RUNTIMES.iter().map(|(program, way)| look_at_runtime(program, way, looking)));
+    findings.push(secrets);
+    findings.extend(hub.list_clients(asker).clients.iter().filter_map(look_at_client));
+    findings.extend(look_at_profiles(&snapshot.profiles));
+    findings.extend(snapshot.servers.iter().map(|server| {
+        let wanted = config.servers().get(server.name.as_str());
+        look_at_server(server, wanted, looking, now_ms())
+    }));
+    findings
+}
+
+fn look_at_hub(snapshot: &Snapshot, passive: bool) -> DoctorFinding {
+    let of_hub = |verdict, message: String| finding(Examined::Hub, "hub", verdict, message, "");
+    match (passive, &snapshot.endpoint) {
+        (true, _) => of_hub(Health::Note, "none runs; start one with `satchel serve`".to_owned()),
+        (false, Some(url)) => {
+            of_hub(Health::Fine, format!("runs as process {} at {url}", std::process::id()))
+        }
+        (false, None) => of_hub(Health::Fine, format!("runs as process {}", std::process::id())),
+    }
+}
+
+/// Where clients connect. Entries in their files name the usual port, unless it was taken when they were written.
+fn look_at_port(endpoint: Option<&str>) -> DoctorFinding {
+    let of_port =
+        |verdict, message: String, action| finding(Examined::Port, "port", verdict, message, action);
+    let Some(url) = endpoint else {
+        let message = "nothing listens: clients cannot reach Satchel".to_owned();
+        return of_port(Health::Wrong, message, Code::PortTaken.action());
+    };
+    let usual = format!(":{USUAL_PORT}/");
+    match url.contains(&usual) {
+        true => of_port(Health::Fine, format!("{USUAL_PORT}, at {url}"), ""),
+        false => {
+            let message = format!("{url}, where {USUAL_PORT} is usual");
+            of_port(
+                Health::Note,
+                message,
+                "Clients that were connected at another port have to be connected again.",
+            )
+        }
+    }
+}
+
+fn look_at_runtime(program: &str, way: &str, looking: Looking) -> DoctorFinding {
+    let (found, place) = look_for(program, None, looking);
+    let (verdict, way) = if found { (Health::Fine, "") } else { (Health::Note, way) };
+    finding(Examined::Runtime, format!("runtime {program}"), verdict, place, way)
+}
+
+/// Clients that have an entry of ours, or had one.
+fn look_at_client(client: &KnownClient) -> Option<DoctorFinding> {
+    let file = client.file.as_deref().unwrap_or_default();
+    let (verdict, message, action) = match &client.state {
+        ClientState::NotConnected | ClientState::Paste => return None,
+        ClientState::Added => (
+            Health::Note,
+            format!("connected in {file}, and nothing was heard of it yet"),
+            client.after_connect.clone().unwrap_or_default(),
+        ),
+        ClientState::Connected { .. } => (Health::Fine, format!("connected in {file}"), String::new()),
+        ClientState::NeedsYou { message, .. } => {
+            let action = format!("Connect it again with `satchel connect {}`.", client.id);
+            (Health::Wrong, message.clone(), action)
+        }
+    };
+    let doubled = client.duplicates.len();
+    let (verdict, message, action) = match (verdict, doubled) {
+        (Health::Fine, 1..) => {
+            let names: Vec<&str> = client.duplicates.iter().map(|one| one.there.as_str()).collect();
+            let message =
+                format!("{message}; it also starts by itself what Satchel has: {}", names.join(", "));
+            (Health::Note, message, "Take them out of its file, under Clients.".to_owned())
+        }
+        (verdict, _) => (verdict, message, action),
+    };
+    Some(finding(Examined::Client, format!("client {}", client.name), verdict, message, action))
+}
+
+fn look_at_config(file: &Path) -> (DoctorFinding, Config) {
+    let shown = file.display();
+    let (verdict, message, config) = match text_of(file) {
+        Ok(text) => match Config::parse(&text) {
+            Ok(config) => (Health::Fine, format!("{shown}; servers: {}", config.servers().len()), config),
+            Err(wrong) => (Health::Wrong, format!("{shown}, {wrong}"), Config::default()),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => (
+            Health::Note,
+            format!("{shown} does not exist yet; it is made at the first start"),
+            Config::default(),
+        ),
+        Err(error) => (Health::Wrong, format!("cannot read {shown}: {error}"), Config::default()),
+    };
+    (finding(Examined::Configuration, "configuration", verdict, message, ""), config)
+}
+
+/// Does a model help searches by what they mean?
+fn look_at_search(config: &Config, model: &ModelFile) -> DoctorFinding {
+    let (verdict, message) = match (config.searches_by_meaning(), config.embedding(), model) {
+        (false, _, _) => {
+            (Health::Fine, "by words alone; meaning is switched off in the configuration".to_owned())
+        }
+        (true, Some(named), _) => {
+            (Health::Fine, format!("by words and by meaning, with {} at {}", named.model, named.url))
+        }
+        (true, None, ModelFile::At(file)) => {
+            (Health::Fine, format!("by words and by meaning, with the model {}", file.display()))
+        }
+        (true, None, ModelFile::Off) => {
+            (Health::Fine, format!("by words alone; meaning is switched off by {MODEL_VARIABLE}"))
+        }
+        (true, None, ModelFile::Missing) => {
+            (Health::Note, "by words alone; the model that helps by meaning is missing".to_owned())
+        }
+    };
+    let way = "It comes with the installers; `make model` makes it for a build of your own.";
+    let action = if verdict == Health::Note { way } else { "" };
+    finding(Examined::Search, "search", verdict, message, action)
+}
+
+/// Profiles that cannot be used, or name what is not there. Good ones are not worth a line.
+fn look_at_profiles(profiles: &ProfilesView) -> Vec<DoctorFinding> {
+    let of_profile = |one: &ProfileView| {
+        let subject = format!("profile {}", one.name);
+        match (&one.fault, one.unknown.as_slice()) {
+            (Some(fault), _) => Some(finding(Examined::Profile, subject, Health::Wrong, fault.clone(), "")),
+            (None, []) => None,
+            (None, names) => {
+                let message = format!("names servers that are not here: {}", names.join(", "));
+                Some(finding(Examined::Profile, subject, Health::Note, message, ""))
+            }
+        }
+    };
+    let folders = profiles.folders.iter().filter_map(|folder| {
+        let subject = format!("folder {}", folder.folder);
+        Some(finding(Examined::Folder, subject, Health::Wrong, folder.fault.clone()?, ""))
+    });
+    profiles.all.iter().filter_map(of_profile).chain(folders).collect()
+}
+
+/// Without a server that wants a secret nothing is broken by a missing keychain; one that does is wrong itself.
+async fn look_at_secrets(secrets: &Secrets) -> DoctorFinding {
+    let of_secrets = |verdict, message: String, action: &str| {
+        finding(Examined::Secrets, "secrets", verdict, message, action)
+    };
+    let unusable = |error: &SecretError| {
+        of_secrets(Health::Note, error.to_string(), error.code().map_or("", |code| code.action()))
+    };
+    let (store, names) = match secrets.names().await {
+        Ok(known) => known,
+        Err(error) => return unusable(&error),
+    };
+    // The names are remembered beside the store, so only asking for a value shows whether it can be reached.
+    let asked = match store {
+        StoreKind::Keychain => match tokio::time::timeout(PATIENCE, secrets.get(PROBE)).await {
+            Ok(asked) => asked.err(),
+            Err(_) => {
+                let message = format!("the keychain did not answer within {} s", PATIENCE.as_secs());
+                return of_secrets(Health::Note, message, Code::KeychainLocked.action());
+            }
+        },
+        StoreKind::File => match secrets.is_locked().await {
+            Ok(locked) => locked.then_some(SecretError::VaultLocked),
+            Err(error) => Some(error),
+        },
+    };
+    match asked {
+        None => of_secrets(Health::Fine, format!("{} stored in the {}", names.len(), store.as_str()), ""),
+        Some(error) => unusable(&error),
+    }
+}
+
+/// Where programs are looked for, and by which names.
+#[derive(Clone, Copy)]
+struct Looking<'a> {
+    dirs: &'a [PathBuf],
+    environment: &'a Environment,
+}
+
+fn look_at_server(
+    server: &ServerView,
+    wanted: Option<&ServerConfig>,
+    looking: Looking,
+    now_ms: u64,
+) -> DoctorFinding {
+    let state = server.sentence(now_ms);
+    let (found, place) = match wanted.map(|wanted| &wanted.transport) {
+        Some(TransportConfig::Stdio { command, .. }) if command == OWN_COMMAND => {
+            (true, "part of Satchel".into())
+        }
+        // References are filled in at the start, and a server with its own PATH is looked up there.
+        Some(TransportConfig::Stdio { command, env, .. })
+            if command.contains("${") || looking.environment.platform().variable(env, "PATH").is_some() =>
+        {
+            (true, command.clone())
+        }
+        Some(TransportConfig::Stdio { command, cwd, .. }) => look_for(command, cwd.as_deref(), looking),
+        Some(TransportConfig::Http { url, .. }) => (true, url.clone()),
+        None => (true, server.runs.clone()),
+    };
+    let verdict = match (server.is_troubled(), server.enabled, found) {
+        (true, _, _) | (false, true, false) => Health::Wrong,
+        (false, false, false) => Health::Note,
+        // Nothing is wrong, and nothing of it works before a person has said yes.
+        (false, true, true) if server.not_started.is_some() => Health::Note,
+        (false, _, true) => Health::Fine,
+    };
+    let of_server = |verdict, message: String, action: String| {
+        finding(Examined::Server, format!("server {}", server.name), verdict, message, action)
+    };
+    let offers = [server.tools, server.resources];
+    if verdict == Health::Fine && offers.iter().all(|count| *count == Some(0)) {
+        let message =
+            format!("{state}; {place}; it offers neither tools nor resources ({})", Code::NoTools.as_str());
+        return of_server(Health::Note, message, Code::NoTools.action().to_owned());
+    }
+    if verdict == Health::Fine
+        && let Some(package) = wanted.and_then(|wanted| pinning::floating(&wanted.transport))
+    {
+        let message = format!(
+            "{state}; {place}; whichever version of {package} is newest runs, also one that nobody has looked at"
+        );
+        return of_server(
+            Health::Note,
+            message,
+            format!("Name one exactly, with `satchel pin {}`.", server.name),
+        );
+    }
+    let action = match &server.state {
+        _ if verdict == Health::Note && server.not_started.is_some() => {
+            format!("Look at it with `satchel approvals`, then `satchel approve {}`.", server.name)
+        }
+        ServerState::NeedsCredential { .. } => server.action(),
+        ServerState::Off
+        | ServerState::Asleep
+        | ServerState::Starting { .. }
+        | ServerState::Ready { .. }
+        | ServerState::Stopping
+        | ServerState::BackingOff { .. }
+        | ServerState::Broken { .. }
+        | ServerState::NeedsSignIn { .. }
+        | ServerState::Invalid { .. } => String::new(),
+    };
+    of_server(verdict, format!("{state}; {place}"), action)
+}
+
+/// Is the program there, and where?
+fn look_for(command: &str, cwd: Option<&str>, looking: Looking) -> (bool, String) {
+    match environment::find_program(command, looking.dirs, cwd.map(Path::new), looking.environment) {
+        Found::At(program) => (true, program.display().to_string()),
+        Found::NotExecutable(file) => (false, format!("{} may not be executed", file.display())),
+        Found::Nowhere => (false, nowhere(command, looking)),
+    }
+}
+
+/// Where was looked, and what is there instead: another program of the same family.
+fn nowhere(command: &str, looking: Looking) -> String {
+    let looked: Vec<String> = looking.dirs.iter().map(|dir| dir.display().to_string()).collect();
+    let family = FAMILIES.iter().find(|family| family.contains(&command)).copied().unwrap_or_default();
+    let instead: Vec<String> = family
+        .iter()
+        .filter(|other| **other != command)
+        .filter_map(|other| match environment::find_program(other, looking.dirs, None, looking.environment) {
+            Found::At(place) => Some(place.display().to_string()),
+            Found::NotExecutable(_) | Found::Nowhere => None,
+        })
+        .collect();
+    let instead = match instead.is_empty() {
+        true => String::new(),
+        false => format!("; found instead: {}", instead.join(", ")),
+    };
+    format!("{command} was not found in PATH{instead}; looked in {}", looked.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::model::{
+        Place, Startup, Usage,
+        approvals::NotStarted,
+        clients::{Duplicate, Surface},
+        snapshot::{During, LastFailure},
+    };
+
+    fn server(name: &str, state: ServerState) -> ServerView {
+        ServerView {
+            name: name.into(),
+            title: None,
+            place: Place::Computer,
+            enabled: state != ServerState::Off,
+            startup: Startup::Lazy,
+            state,
+            pid: None,
+            tools: Some(8),
+            tokens: None,
+            resources: None,
+            prompts: None,
+            skipped: vec![],
+            held: 0,
+            not_started: None,
+            unseen: None,
+            runs: format!("npx -y {name}"),
+            idle_timeout_seconds: 180,
+            sandbox: None,
+            starts: 0,
+            fresh: false,
+            last_failure: None,
+            sign_in: None,
+            calls: 0,
+            wake_ms: None,
+            usage: Usage::default(),
+        }
+    }
+
+    fn view(name: &str) -> ProfileView {
+        ProfileView { name: name.into(), ..ProfileView::default() }
+    }
+
+    #[test]
+    fn only_profiles_with_something_wrong_are_told() {
+        let broken = ProfileView { fault: Some("line 3, column 5: no".into()), ..view("broken") };
+        let vague = ProfileView { unknown: vec!["a".into(), "b".into()], ..view("vague") };
+        let profiles = ProfilesView { all: vec![broken, view("fine"), vague], ..ProfilesView::default() };
+        let expected = [
+            finding(Examined::Profile, "profile broken", Health::Wrong, "line 3, column 5: no", ""),
+            finding(
+                Examined::Profile,
+                "profile vague",
+                Health::Note,
+                "names servers that are not here: a, b",
+                "",
+            ),
+        ];
+        assert_eq!(look_at_profiles(&profiles), expected);
+    }
+
+    fn configured(entry: &str) -> ServerConfig {
+        let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
+        config.servers()["x"].clone()
+    }
+
+    fn looked(entry: &str, state: ServerState, dirs: &[PathBuf]) -> (Health, String) {
+        let looking = Looking { dirs, environment: &Environment::of_this_process() };
+        let found = look_at_server(&server("x", state), Some(&configured(entry)), looking, 0);
+        (found.verdict, found.sentence())
+    }
+
+    #[test]
+    fn a_damaged_configuration_is_named_with_its_place() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("config.json");
+        assert_eq!(look_at_config(&file).0.verdict, Health::Note);
+        fs::write(&file, "{\n  \"mcpServers\": [}\n").unwrap();
+        let (found, _) = look_at_config(&file);
+        assert_eq!(found.verdict, Health::Wrong);
+        assert!(found.message.contains("config.json, line 2"), "{}", found.message);
+        fs::write(&file, r#"{"mcpServers": {}}"#).unwrap();
+        assert_eq!(look_at_config(&file).0.verdict, Health::Fine);
+    }
+
+    #[test]
+    fn it_is_said_whether_searches_go_by_meaning() {
+        let look = |config: &str, model: &ModelFile| {
+            let found = look_at_search(&Config::parse(config).unwrap(), model);
+            (found.verdict, found.message)
+        };
+        let at = ModelFile::At("/m".into());
+        let named = r#"{"embedding": {"url": "http://x", "model": "m"}}"#;
+        for (config, model, verdict, part) in [
+            ("", &at, Health::Fine, "by meaning, with the model /m"),
+            ("", &ModelFile::Off, Health::Fine, "by words alone; meaning is switched off by SATCHEL_MODEL"),
+            ("", &ModelFile::Missing, Health::Note, "is missing"),
+            (named, &ModelFile::Missing, Health::Fine, "with m at http://x"),
+            (r#"{"search": {"meaning": false}}"#, &at, Health::Fine, "by words alone"),
+        ] {
+            let (found, message) = look(config, model);
+            assert!(found == verdict && message.contains(part), "{config}: {message}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_cannot_be_found_is_wrong_only_while_its_server_is_on() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("known");
+        fs::write(&program, "").unwrap();
+        fs::write(directory.path().join("no-program"), "").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = [directory.path().join("missing"), directory.path().to_owned()];
+        let shown = program.display();
+        for (entry, state, verdict, message) in [
+            (r#"{"command": "known"}"#, ServerState::Asleep, Health::Fine, format!("Asleep; {shown}")),
+            (
+                r#"{"command": "no-program"}"#,
+                ServerState::Asleep,
+                Health::Wrong,
+                format!("Asleep; {} may not be executed", directory.path().join("no-program").display()),
+            ),
+            (
+                r#"{"command": "gone"}"#,
+                ServerState::Off,
+                Health::Note,
+                format!(
+                    "Off · hidden from clients; gone was not found in PATH; looked in {}, {}",
+                    path[0].display(),
+                    path[1].display()
+                ),
+            ),
+            (
+                r#"{"command": "satchel", "args": ["toolbox"]}"#,
+                ServerState::Asleep,
+                Health::Fine,
+                "Asleep; part of Satchel".into(),
+            ),
+            (r#"{"command": "${X}/bin"}"#, ServerState::Asleep, Health::Fine, "Asleep; ${X}/bin".into()),
+            (
+                r#"{"url": "https://a/mcp"}"#,
+                ServerState::Asleep,
+                Health::Fine,
+                "Asleep; https://a/mcp".into(),
+            ),
+        ] {
+            assert_eq!(looked(entry, state, &path), (verdict, message), "{entry}");
+        }
+        let needs = ServerState::NeedsCredential {
+            names: vec!["T".into()],
+            variables: vec![],
+            code: Code::VaultLocked,
+            message: "the file is locked".into(),
+        };
+        let known = r#"{"command": "satchel"}"#;
+        let message =
+            "Needs T: the file is locked; part of Satchel. Unlock it with `satchel secrets unlock`."
+                .to_owned();
+        assert_eq!(looked(known, needs, &path), (Health::Wrong, message));
+    }
+
+    #[test]
+    fn a_missing_secret_is_told_by_its_header_and_stored_by_its_whole_name() {
+        let needs = ServerState::NeedsCredential {
+            names: vec!["x.Authorization".into(), "TOKEN".into()],
+            variables: vec!["TOKEN".into()],
+            code: Code::NeedsCredential,
+            message: String::new(),
+        };
+        let needs = server("x", needs);
+        assert_eq!(needs.sentence(0), "Needs 2 credentials: Authorization, TOKEN");
+        let action = "Store it with `satchel secrets set x.Authorization`. Set TOKEN in the environment that Satchel is \
+                      started in.";
+        assert_eq!(needs.action(), action);
+    }
+
+    #[test]
+    fn an_entry_that_waits_for_a_yes_is_a_note_that_says_how() {
+        let mut waits = server("x", ServerState::Asleep);
+        waits.not_started = Some(NotStarted::NewEntry);
+        let wanted = configured(r#"{"command": "satchel", "args": ["toolbox"]}"#);
+        let looking = Looking { dirs: &[], environment: &Environment::of_this_process() };
+        let found = look_at_server(&waits, Some(&wanted), looking, 0);
+        assert_eq!(found.verdict, Health::Note);
+        assert!(found.action.ends_with("`satchel approve x`."), "{}", found.message);
+    }
+
+    #[test]
+    fn a_failed_start_is_wrong_long_after_it_failed() {
+        let mut asleep = server("x", ServerState::Asleep);
+        asleep.last_failure = Some(LastFailure {
+            code: Code::ExitedEarly,
+            message: "no API key".into(),
+            at_ms: 1_000,
+            during: During::Start,
+        });
+        let wanted = configured(r#"{"command": "satchel", "args": ["toolbox"]}"#);
+        let looking = Looking { dirs: &[], environment: &Environment::of_this_process() };
+        let found = look_at_server(&asleep, Some(&wanted), looking, 181_000);
+        let message = "Asleep; its last start failed 3 min ago: no API key; part of Satchel";
+        assert_eq!((found.verdict, found.message.as_str()), (Health::Wrong, message));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_there_instead_of_a_missing_program_is_named() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let node = directory.path().join("node");
+        fs::write(&node, "").unwrap();
+        fs::set_permissions(&node, fs::Permissions::from_mode(0o755)).unwrap();
+        let dirs = [directory.path().to_owned()];
+        let looking = Looking { dirs: &dirs, environment: &Environment::of_this_process() };
+        let said = nowhere("npx", looking);
+        assert_eq!(
+            said,
+            format!(
+                "npx was not found in PATH; found instead: {}; looked in {}",
+                node.display(),
+                directory.path().display()
+            )
+        );
+        assert!(!nowhere("uvx", looking).contains("instead"));
+    }
+
+    #[test]
+    fn a_client_is_told_of_once_it_has_an_entry_of_ours() {
+        let client = |state, duplicates| KnownClient {
+            id: "cursor".into(),
+            name: "Cursor".into(),
+            tier: "A".into(),
+            confidence: "doc".into(),
+            installed: true,
+            sign: None,
+            file: Some("/f".into()),
+            state,
+            duplicates,
+            surface: Surface::Auto,
+            effective: Surface::Router,
+            reason: String::new(),
+            hidden: vec![],
+            profile: None,
+            after_connect: Some("Restart Cursor.".into()),
+        };
+        let told = |state, duplicates| {
+            look_at_client(&client(state, duplicates)).map(|found| (found.verdict, found.sentence()))
+        };
+        let twice = || vec![Duplicate { there: "gh".into(), here: "github".into() }];
+        assert_eq!(told(ClientState::NotConnected, twice()), None);
+        let added = "connected in /f, and nothing was heard of it yet. Restart Cursor.";
+        assert_eq!(told(ClientState::Added, vec![]), Some((Health::Note, added.into())));
+        let connected = || ClientState::Connected { since_ms: 1 };
+        assert_eq!(told(connected(), vec![]), Some((Health::Fine, "connected in /f".into())));
+        let doubled = told(connected(), twice()).unwrap();
+        assert!(doubled.0 == Health::Note && doubled.1.contains("what Satchel has: gh"), "{doubled:?}");
+        let gone = ClientState::NeedsYou { what: "gone".into(), message: "the entry has gone".into() };
+        let gone = told(gone, vec![]).unwrap();
+        assert!(gone.0 == Health::Wrong && gone.1.contains("satchel connect cursor"), "{gone:?}");
+    }
+
+    #[test]
+    fn another_port_and_none_are_told() {
+        for (endpoint, verdict) in [
+            (Some("http://127.0.0.1:7411/mcp"), Health::Fine),
+            (Some("http://127.0.0.1:7412/mcp"), Health::Note),
+            (None, Health::Wrong),
+        ] {
+            assert_eq!(look_at_port(endpoint).verdict, verdict, "{endpoint:?}");
+        }
+    }
+}

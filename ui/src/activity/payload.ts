@@ -1,0 +1,43 @@
+// What was sent or answered, as lines of text that can be searched. Pure.
+import { parse, print } from "../tools/json";
+
+/** Longer texts are shown in part. */
+export const LINES = 2_000;
+const LENGTH = 1_000_000;
+
+/** The text laid out: JSON with one value a line, anything else as it is. */
+export function laidOut(text: string): string {
+  if (text.length > LENGTH) return text;
+  try {
+    return print(parse(text));
+  } catch {
+    return text;
+  }
+}
+
+/** A line in stretches; every second one is what was looked for. */
+export function stretches(line: string, wanted: string): string[] {
+  if (!wanted) return [line];
+  const low = line.toLowerCase();
+  const parts: string[] = [];
+  let at = 0;
+  // Lower case may be longer than the text, such as İ; then places do not fit, and nothing is marked.
+  for (let found = low.length === line.length ? low.indexOf(wanted) : -1; found >= 0; found = low.indexOf(wanted, at)) {
+    parts.push(line.slice(at, found), line.slice(found, found + wanted.length));
+    at = found + wanted.length;
+  }
+  return [...parts, line.slice(at)];
+}
+
+/** The words that a model reads of a result: its blocks of text, and what it is told of the others. */
+export function readByModel(result: string): string | undefined {
+  try {
+    const read = JSON.parse(result) as { content?: unknown; contents?: unknown };
+    const blocks = Array.isArray(read.content) ? read.content : Array.isArray(read.contents) ? read.contents : undefined;
+    if (!blocks) return undefined;
+    const texts = blocks.flatMap((block: { text?: unknown }) => (typeof block?.text === "string" ? [laidOut(block.text)] : []));
+    return texts.length > 0 ? texts.join("\n") : undefined;
+  } catch {
+    return undefined;
+  }
+}

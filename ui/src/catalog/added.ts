@@ -1,0 +1,55 @@
+// Which servers of the list are there already: by the package that runs or the address, whatever they are called. Pure.
+import type { Listed, ServerView } from "../lib/hub/generated";
+
+/** A package without its version: `@scope/name@1.2.3`, `name==1.2`, `ghcr.io/a/b:tag`. */
+function bare(word: string): string {
+  const [name] = word.split(/(?<=.)@(?=[^/]*$)|==|\[/);
+  return (name ?? word).replace(/:[\w.-]+$/, "");
+}
+/** An address by which two are the same: its case, its last slash and what is asked behind it do not count. */
+function address(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname.replace(/\/+$/, "")}`.toLowerCase();
+}
+const launchers: Record<string, string> = { npx: "npm", bunx: "npm", pnpx: "npm", uvx: "pypi", pipx: "pypi", docker: "image", podman: "image" };
+const nameOf = (program: string) => (program.split(/[\\/]/).at(-1) ?? program).replace(/\.(exe|cmd)$/i, "");
+/** Options of launchers that take a word which is no package. */
+const taking = new Set(["-e", "--env", "-v", "--volume", "--mount", "--name", "--network", "-p", "--publish", "--with", "--python", "-c", "--registry", "--index-url"]);
+
+/** What runs, from where: `npm:@scope/name`. `undefined` where it is no package. */
+function packageOf(words: readonly string[]): string | undefined {
+  const kind = launchers[nameOf(words[0] ?? "")];
+  if (!kind) return undefined;
+  for (let at = 1; at < words.length; at++) {
+    const word = words[at]!;
+    if (/^(--from|--package|-p)$/.test(word) && kind !== "image" && words[at + 1]) return `${kind}:${bare(words[at + 1]!)}`;
+    if (taking.has(word)) at++;
+    else if (!word.startsWith("-") && !["run", "exec", "x", "dlx"].includes(word)) return `${kind}:${bare(word)}`;
+  }
+  return undefined;
+}
+
+/** The words of a command as the hub writes it. */
+const wordsOf = (line: string) => [...line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map((match) => match[1] ?? match[2]!);
+
+function ofEntry({ target }: Listed): string | undefined {
+  if (target.kind === "url") return address(target.url);
+  // A program of its own is the same where its whole command is.
+  return packageOf([target.command, ...target.args]) ?? [target.command, ...target.args].join(" ");
+}
+const ofServer = (server: ServerView) => (server.place === "hosted" ? address(server.runs) : (packageOf(wordsOf(server.runs)) ?? wordsOf(server.runs).join(" ")));
+
+/** What is there already, to be asked for entries of the list. */
+export function added(servers: readonly ServerView[]): (entry: Listed) => string | undefined {
+  const there = new Map(servers.flatMap((server) => (ofServer(server) === undefined ? [] : [[ofServer(server)!, server.name] as const])));
+  return (entry) => there.get(ofEntry(entry) ?? "");
+}
+
+/** A name that no server has yet. */
+export function free(wanted: string, servers: readonly ServerView[]): string {
+  const taken = new Set(servers.map((server) => server.name.toLowerCase()));
+  let name = wanted;
+  for (let number = 2; taken.has(name.toLowerCase()); number++) name = `${wanted}-${number}`;
+  return name;
+}

@@ -1,0 +1,38 @@
+// Which mark stands for which name.
+import { render, waitFor } from "@testing-library/svelte";
+import { expect, test } from "vitest";
+
+import Tile from "../servers/Tile.svelte";
+import { findMark } from "./find";
+import { marks } from "./marks";
+
+test("a name has the mark that it names, and an ordinary word none", () => {
+  const known = (mark: string) => Object.hasOwn(marks, mark);
+  for (const [name, expected] of [
+    ["github", "github"],
+    ["GitHub Work", "github"],
+    ["mcp-server-postgres", "postgresql"],
+    ["google-drive", "googledrive"],
+    ["claude-code", "claudecode"],
+    ["Claude Desktop", "claude"],
+    ["brave-search", "brave"],
+    ["my-amp", undefined],
+    ["warp", "warp"],
+    ["filesystem", undefined],
+    ["constructor", undefined],
+    ["", undefined],
+  ] as const)
+    expect([name, findMark(name, known)]).toEqual([name, expected]);
+});
+
+test("there are at least eighty, each a path", () => {
+  expect(Object.keys(marks).length).toBeGreaterThanOrEqual(80);
+  for (const [name, [path]] of Object.entries(marks)) expect([name, /^[Mm][-\d.]/.test(path)]).toEqual([name, true]);
+});
+
+test("a tile has letters first, and its mark as soon as marks are read; others keep their letters", async () => {
+  const { container } = render(Tile, { name: "github" });
+  const other = render(Tile, { name: "filesystem" }).container;
+  await waitFor(() => expect(container.querySelector("svg path")?.getAttribute("d")).toBe(marks.github![0]));
+  expect([other.querySelector("svg"), other.textContent]).toEqual([null, "F"]);
+});

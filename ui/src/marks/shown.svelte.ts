@@ -1,0 +1,22 @@
+// The marks, once they are read: not before the window is drawn, and not at all where no tile is.
+import { findMark } from "./find";
+import type { Mark } from "./marks";
+
+let known = $state.raw<Record<string, Mark>>();
+let asked = false;
+
+/** The mark of a name, when there is one and it has been read. */
+export function markOf(name: string): Mark | undefined {
+  if (!known) return undefined;
+  const all = known;
+  const mark = findMark(name, (one) => Object.hasOwn(all, one));
+  return mark === undefined ? undefined : all[mark];
+}
+
+/** Has the marks read, once. */
+export function wantMarks(): void {
+  if (asked) return;
+  asked = true;
+  // What is drawn first is drawn with letters.
+  requestAnimationFrame(() => setTimeout(() => void import("./marks").then(({ marks }) => (known = marks)), 0));
+}
