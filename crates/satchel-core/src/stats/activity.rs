@@ -208,7 +208,7 @@ pub fn server_day(path: &Path, server: &str, now_ms: u64) -> Result<ServerDay, S
     // A day is far less than all calls of a server: the index over the times is the better one.
     let text = format!(
         "SELECT client, outcome = 'ok', wait_us + start_us + upstream_us + ours_us, time_ms FROM calls
-         WHERE time_ms >= ?1 AND +server = ?2 AND kind IN ('call', 'read') ORDER BY time_ms DESC LIMIT {DAY_CALLS}"
+         WHERE time_ms >= ?1 AND +server = ?2 AND kind IN ('call', 'read', 'inside') ORDER BY time_ms DESC LIMIT {DAY_CALLS}"
     );
     let mut rows = connection.prepare(&text)?;
     let rows =
