@@ -668,9 +668,13 @@ export type Sandbox = { read: Array<string>, write: Array<string>, network: bool
 /**
  * `net = without - with`, over sessions.
  */
-export type Scripted = { runs: number, calls: number, inside: number, spent: number, net: number, };
-
 export type Savings = { sessions: number, left_out: number, without: number, with: number, spent: Spent, net: number, percent: number | null, break_even_searches: number | null, verdict: string, };
+
+/**
+ * What scripts kept out of contexts: apart from the savings in definitions, because without a script a model might have
+ * called otherwise.
+ */
+export type Scripted = { runs: number, calls: number, inside: number, spent: number, net: number, };
 
 /**
  * Looks for servers in what is known here of registries.
