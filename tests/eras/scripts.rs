@@ -81,6 +81,8 @@ async fn nothing_is_weaker_inside_a_script() {
             let message = asked.questions[0]["params"]["message"].to_string();
             assert!(message.contains(&format!("{server}:test_structured_content")), "{what}: {message}");
             assert_ne!(asked.result()["isError"], true, "{what}: {asked:?}");
+            let audit = home.satchel(&["audit", "--json"]).await;
+            assert!(audit.succeeded().stdout.contains("in a script, trace 00-"), "{what}: {}", audit.stdout);
             // So does a server.
             let script = format!("return await servers.{server}.test_elicitation({{ message: 'Who?' }})");
             let told = run(&client, &script).await;

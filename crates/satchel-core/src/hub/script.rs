@@ -19,7 +19,7 @@ use crate::{
     bridge::{Caller, Question},
     model::{Code, ledger::CallKind},
     recorder::Observer,
-    scripts::{self, Blocks, Call, Carry, Finished, Pending, Run, Settlement, StartError, Task},
+    scripts::{self, Blocks, Call, Carry, Finished, Pending, Run, Settlement, StartError, Task, Wrong},
     stats::event::Visit,
 };
 
@@ -141,7 +141,11 @@ impl Script {
     fn answered(&self, finished: &Finished) -> Box<Raw> {
         let blocks = self.hands.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let result = scripts::answer(finished, &blocks, self.hub.result_cap(&self.client));
-        let fault = finished.outcome.as_ref().err().map(ToString::to_string);
+        let fault = finished.outcome.as_ref().err().map(|wrong| match wrong {
+            // A server's words, or the script's own: the history keeps neither.
+            Wrong::Thrown(_) => "the script ended with an error that it did not catch".to_owned(),
+            Wrong::Stuck | Wrong::Bound(_) => wrong.to_string(),
+        });
         self.hub.observer.ran(&result, fault);
         result
     }

@@ -92,16 +92,9 @@ impl Scripts {
 
     /// Starts a process for the next script, and lets it go when there was none for a while.
     fn keep_warm(&self) {
-        // The next script says why it cannot be started.
-        let Ok(process) = Process::start(&self.0.program) else { return };
-        let number = {
-            let mut warm = lock(&self.0.warm);
-            warm.number += 1;
-            warm.process = Some(process);
-            warm.number
-        };
         let (inner, end) = (Arc::downgrade(&self.0), self.0.end.clone());
         self.0.tracker.spawn(async move {
+            let Some(number) = inner.upgrade().and_then(|inner| inner.warm_up()) else { return };
             tokio::select! {
                 () = tokio::time::sleep(WARM) => {}
                 () = end.cancelled() => {}
@@ -112,6 +105,18 @@ impl Scripts {
             drop(warm);
             drop(gone);
         });
+    }
+}
+
+impl Inner {
+    /// Starts the process for the next script, and says how many were kept until then.
+    fn warm_up(&self) -> Option<u64> {
+        // Where it cannot be started, the next script says why.
+        let process = Process::start(&self.program).ok()?;
+        let mut warm = lock(&self.warm);
+        warm.number += 1;
+        warm.process = Some(process);
+        Some(warm.number)
     }
 }
 

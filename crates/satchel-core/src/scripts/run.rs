@@ -14,6 +14,7 @@ use super::{
     Turn,
     process::{Heard, Process},
 };
+use crate::upstream::sealed::{self, Limit};
 
 /// Calls of one script that are open at once.
 const AT_ONCE: usize = 8;
@@ -171,38 +172,12 @@ impl Run {
         if !self.ready {
             return Wrong::Thrown("the script's process could not be sealed, so nothing was run".to_owned());
         }
-        match status.map(ended_by) {
-            Some(By::Computing) => Wrong::Bound(Bound::Computing(bounds.computing.as_secs())),
-            Some(By::Memory) => Wrong::Bound(Bound::Memory(bounds.memory)),
-            _ => Wrong::Thrown("the script's process ended unexpectedly".to_owned()),
+        match status.and_then(sealed::limit_of) {
+            Some(Limit::Computing) => Wrong::Bound(Bound::Computing(bounds.computing.as_secs())),
+            Some(Limit::Memory) => Wrong::Bound(Bound::Memory(bounds.memory)),
+            None => Wrong::Thrown("the script's process ended unexpectedly".to_owned()),
         }
     }
-}
-
-/// What ended a process.
-enum By {
-    Computing,
-    Memory,
-    Something,
-}
-
-#[cfg(unix)]
-fn ended_by(status: ExitStatus) -> By {
-    use std::os::unix::process::ExitStatusExt;
-
-    use nix::libc::{SIGABRT, SIGKILL, SIGXCPU};
-    match status.signal() {
-        // The limit that a signal announces ends it when that is ignored.
-        Some(SIGXCPU | SIGKILL) => By::Computing,
-        // What cannot have memory aborts.
-        Some(SIGABRT) => By::Memory,
-        _ => By::Something,
-    }
-}
-
-#[cfg(not(unix))]
-fn ended_by(_: ExitStatus) -> By {
-    By::Something
 }
 
 /// The next call that ends; none does where none is open. All are asked: they are few.
@@ -226,5 +201,117 @@ fn bounded(end: Settlement) -> Settlement {
             value.get().len()
         )),
         end => end,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{
+        os::unix::fs::PermissionsExt,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
+
+    use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+    use super::*;
+    use crate::scripts::Scripts;
+
+    /// Carries out nothing: calls end when as many are open as are wanted, and people are asked so often.
+    #[derive(Default)]
+    struct Hands {
+        open: Arc<AtomicUsize>,
+        most: Arc<AtomicUsize>,
+        together: usize,
+        asked: AtomicUsize,
+    }
+
+    impl Carry for Hands {
+        fn carry(&mut self, call: Call) -> Pending {
+            let (open, most, together) = (self.open.clone(), self.most.clone(), self.together);
+            let now = open.fetch_add(1, Ordering::Relaxed) + 1;
+            most.fetch_max(now, Ordering::Relaxed);
+            Box::pin(async move {
+                while most.load(Ordering::Relaxed) < together {
+                    tokio::task::yield_now().await;
+                }
+                open.fetch_sub(1, Ordering::Relaxed);
+                Settlement::Failure(call.path)
+            })
+        }
+
+        fn is_asking(&self) -> bool {
+            self.asked.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+        }
+    }
+
+    /// What a process comes to that does this instead of running its script.
+    async fn outcome(process: &str, hands: &mut Hands) -> (String, u32) {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("process");
+        std::fs::write(&program, format!("#!/bin/sh\n{process}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let scripts = Scripts::new(program, TaskTracker::new(), CancellationToken::new());
+        let input = Raw::from_string("1".to_owned()).unwrap();
+        let task = Task { script: String::new(), input };
+        let mut run = scripts.begin(&"a".into(), &task, Duration::from_secs(30)).unwrap();
+        let finished = run.end(hands).await;
+        (finished.outcome.unwrap_err().to_string(), finished.calls)
+    }
+
+    const CALL: &str = r#"{"call":{"id":'$i',"path":"a:b","arguments":{}}}"#;
+
+    fn calls(count: u32, after: &str) -> String {
+        format!(
+            "echo '\"ready\"'; i=0; while [ $i -lt {count} ]; do i=$((i+1)); echo '{CALL}'; done; {after}"
+        )
+    }
+
+    #[tokio::test]
+    async fn a_process_that_does_not_count_its_calls_is_counted_here() {
+        let mut hands = Hands::default();
+        let (told, made) = outcome(&calls(300, "cat > /dev/null"), &mut hands).await;
+        assert_eq!((told.as_str(), made), ("the script made more than 200 calls", 200));
+    }
+
+    #[tokio::test]
+    async fn eight_calls_are_open_at_once_and_the_others_wait() {
+        let mut hands = Hands { together: AT_ONCE, ..Hands::default() };
+        // It ends when it was told of all.
+        let (told, made) = outcome(&calls(40, "head -n 41 > /dev/null"), &mut hands).await;
+        assert_eq!((told.as_str(), made), ("the script's process ended unexpectedly", 40));
+        assert_eq!((hands.most.load(Ordering::Relaxed), hands.open.load(Ordering::Relaxed)), (AT_ONCE, 0));
+    }
+
+    #[tokio::test]
+    async fn what_a_process_would_not_say_by_itself_ends_it() {
+        for (said, expected) in [
+            ("echo hello; cat > /dev/null", "the script's process broke"),
+            ("echo '\"ready\"'; echo '{\"call\":{}}'; cat > /dev/null", "the script's process broke"),
+            ("exit 1", "the script's process could not be sealed, so nothing was run"),
+            ("echo '\"ready\"'; kill -XCPU $$; cat > /dev/null", "the script computed for more than 5 s"),
+            (
+                "echo '\"ready\"'; kill -ABRT $$; cat > /dev/null",
+                "the script used more than 64 MiB of memory",
+            ),
+        ] {
+            assert_eq!(outcome(said, &mut Hands::default()).await.0, expected, "{said}");
+        }
+    }
+
+    /// The clock stands still but for what is waited for.
+    #[tokio::test(start_paused = true)]
+    async fn the_time_that_people_take_is_not_the_scripts() {
+        let took = async |asked: usize| {
+            let began = Instant::now();
+            let mut hands = Hands { asked: AtomicUsize::new(asked), ..Hands::default() };
+            let (told, _) = outcome("cat > /dev/null", &mut hands).await;
+            assert_eq!(told, "the script took more than 30 s");
+            began.elapsed().as_secs()
+        };
+        let alone = took(0).await;
+        assert!(took(90).await >= alone + 90);
     }
 }

@@ -199,7 +199,7 @@ mod tests {
             (json!({ "content": [link] }), link),
             (
                 json!({ "content": [image] }),
-                json!({ "$content": 1, "type": "image", "bytes": 54, "mimeType": "image/png" }),
+                json!({ "$content": 1, "type": "image", "bytes": 53, "mimeType": "image/png" }),
             ),
         ] {
             let Settlement::Value(value) = Blocks::default().value(&parse(&result)) else {

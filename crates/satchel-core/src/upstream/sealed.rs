@@ -4,6 +4,37 @@
 
 use std::io;
 
+/// What ends a sealed process that does not end by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// It computed for too long.
+    Computing,
+    /// It wanted memory that it does not get.
+    Memory,
+}
+
+/// The limit that ended a process; `None` where it ended otherwise, and where the system does not say.
+pub fn limit_of(status: std::process::ExitStatus) -> Option<Limit> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+
+        use nix::libc::{SIGABRT, SIGKILL, SIGXCPU};
+        match status.signal() {
+            // The first is sent when the time is over, the second to a process that goes on.
+            Some(SIGXCPU | SIGKILL) => Some(Limit::Computing),
+            // A program that gets no memory aborts.
+            Some(SIGABRT) => Some(Limit::Memory),
+            _ => None,
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = status;
+        None
+    }
+}
+
 /// Seals this process. This cannot be undone. `memory` in bytes and `computing` in seconds are what it may use from now
 /// on, where the system can bound it.
 ///
