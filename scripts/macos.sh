@@ -1,14 +1,11 @@
 #!/bin/sh
-# Checks the types of the command line and of the app for macOS on another system, with Clippy where it is there. Links nothing
-# and runs nothing: that takes a Mac. Headers for C code come with Zig, out of a Python package; what is written in Objective-C
-# would need Apple's own, and is passed over.
+# Checks the types of the command line, and of all below it, for macOS on another system. Links nothing and runs nothing: that
+# takes a Mac. Apple's headers for C code come with Zig, out of a Python package.
 set -eu
 
 cd "$(dirname "$0")/.."
 triple=aarch64-apple-darwin
 zig_version=0.17.1
-# What the wrapper below is like: another one is written where this changes.
-wrapper=2
 
 fail() {
     printf 'satchel: %s\n' "$*" >&2
@@ -17,25 +14,13 @@ fail() {
 
 target=$(mkdir -p "${CARGO_TARGET_DIR:-target}/macos" && cd "${CARGO_TARGET_DIR:-target}/macos" && pwd)
 command -v python3 >/dev/null || fail "Python is missing; Zig comes as a package of it."
-if [ ! -x "$target/zig/$zig_version-$wrapper" ]; then
+if [ ! -x "$target/zig/$zig_version" ]; then
     rm -rf "$target/zig"
     python3 -m venv "$target/zig"
     "$target/zig/bin/pip" install --quiet --disable-pip-version-check ziglang==$zig_version
     # Zig's compiler names its targets itself; what build scripts say of them is left out.
     cat >"$target/zig/cc" <<EOF
 #!/bin/sh
-objective=
-for word; do
-    case \$word in *.m) objective=yes ;; esac
-done
-if [ -n "\$objective" ]; then
-    # An object without anything in it: nothing is linked.
-    while [ \$# -gt 1 ]; do
-        if [ "\$1" = -o ]; then : >"\$2"; fi
-        shift
-    done
-    exit 0
-fi
 for word; do
     shift
     case \$word in
@@ -46,32 +31,22 @@ done
 exec "$target/zig/bin/python" -m ziglang cc -target aarch64-macos "\$@"
 EOF
     printf '#!/bin/sh\nexec "%s/zig/bin/python" -m ziglang ar "$@"\n' "$target" >"$target/zig/ar"
-    touch "$target/zig/$zig_version-$wrapper"
-    chmod +x "$target/zig/cc" "$target/zig/ar" "$target/zig/$zig_version-$wrapper"
+    touch "$target/zig/$zig_version"
+    chmod +x "$target/zig/cc" "$target/zig/ar" "$target/zig/$zig_version"
 fi
-
-# The app where its window is built: it is part of the program.
-packages="-p satchel-cli -p satchel-reaper"
-[ ! -f ui/dist/index.html ] || packages="$packages -p satchel-app"
 
 check() {
     # Where build scripts ask for the system's directory, any will do: the headers are Zig's.
     env CC_aarch64_apple_darwin="$target/zig/cc" AR_aarch64_apple_darwin="$target/zig/ar" SDKROOT=/ \
         CARGO_PROFILE_DEV_DEBUG=0 \
-        "$@"
+        "$@" check --locked --target $triple --target-dir "$target" -p satchel-cli
 }
 if rustup target list --installed 2>/dev/null | grep -qx $triple; then
-    # shellcheck disable=SC2086 # several words
-    if cargo clippy --version >/dev/null 2>&1; then
-        check cargo clippy --locked --target $triple --target-dir "$target" $packages -- -D warnings
-    else
-        check cargo check --locked --target $triple --target-dir "$target" $packages
-    fi
+    check cargo
 elif [ -x /usr/bin/cargo ] && version=$(/usr/bin/rustc --version 2>/dev/null | cut -d' ' -f2) &&
     [ -d "/usr/src/rustc-$version/library" ]; then
-    # shellcheck disable=SC2086 # several words
     check env PATH="/usr/bin:/bin:$PATH" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
-        /usr/bin/cargo -Zbuild-std=std,panic_unwind,panic_abort check --locked --target $triple --target-dir "$target" $packages
+        /usr/bin/cargo -Zbuild-std=std,panic_unwind,panic_abort
 else
     fail "Rust for macOS is missing: rustup target add $triple, or on Debian apt-get install rustc-web cargo-web rust-web-src."
 fi

@@ -7,7 +7,7 @@ set -eu
 
 cd "$(dirname "$0")/.."
 triple=x86_64-pc-windows-gnu
-packages="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix nsis wine wine64"
+packages="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine wine64"
 # rustup's own library for Windows where it is installed; otherwise Debian's compiler, which comes with its source.
 web_packages="rustc-web cargo-web rust-web-src"
 
@@ -117,6 +117,13 @@ if [ ! -f "$node/node.exe" ] && [ $installing = yes ] && command -v npm >/dev/nu
 fi
 if [ -f "$node/node.exe" ] && [ -d "${CARGO_TARGET_DIR:-target}/real/node_modules" ]; then
     export SATCHEL_WINDOWS_NODE="$node"
+fi
+
+# One server of Wine's for all cases. The first program would start it otherwise, and it would hold that program's streams open.
+server=$(command -v wineserver || command -v wineserver64 || echo /usr/lib/wine/wineserver64)
+if [ -x "$server" ]; then
+    "$server" -p </dev/null >/dev/null 2>&1 || true
+    trap '"$server" -k >/dev/null 2>&1 || true' EXIT
 fi
 
 SATCHEL_WINDOWS="$programs" cargo test ${TESTED:---workspace} --test windows -- "$@"

@@ -1,26 +1,16 @@
-//! What the installer does of its own, and what it calls: the search path, programs that run while they are replaced, leaving.
+//! What the installer calls, and what whoever leaves calls before removing it: the search path, entries, start at login.
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use satchel_tests::repository;
-
-use crate::{
-    Case,
-    home::{Home, eventually},
-};
+use crate::{Case, home::Home};
 
 pub(crate) const CASES: &[Case] = &[
     ("the search path gets our directory once, keeps its type, and loses it again", search_path),
     ("leaving takes back every entry and the start at login", leaving),
 ];
-
-/// Only where `makensis` is installed.
-pub(crate) const INSTALLER: &[Case] =
-    &[("an installer puts it on the search path and replaces it while a bridge runs", installer)];
 
 const ENVIRONMENT: &str = r"HKCU\Environment";
 const RUN: &str = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run";
@@ -94,64 +84,4 @@ fn leaving(home: &Home) {
     assert!(home.does(&["leave"]).contains("No client has anything of ours."));
     hub.quit(home);
     fs::remove_file(&file).expect("it can be removed");
-}
-
-fn installer(home: &Home) {
-    let (source, built) = (repository(), home.dir.join("setup.exe"));
-    let program = home.dir.join("Program Files (ä)").join("satchel.exe");
-    let (place, directory) = plain_directory(home, "Installed Here");
-    let define = |name: &str, path: &Path| format!("-D{name}={}", path.display());
-    let words = [
-        define("OUT", &built),
-        define("WHERE", Path::new(&directory)),
-        define("PROGRAM", &program),
-        define("HOOKS", &source.join("src-tauri/installer.nsh")),
-    ];
-    let made = Command::new("makensis")
-        .args(["-V2", "-INPUTCHARSET", "UTF8"])
-        .args(words)
-        .arg(source.join("tests/windows/installer.nsi"))
-        .output()
-        .expect("makensis is installed");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stdout));
-    set(home);
-    let install = || home.run(home.command(&built, &[]), "");
-    let names = || {
-        let mut names: Vec<String> = fs::read_dir(&place)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect();
-        names.sort();
-        names
-    };
-    install();
-    assert_eq!(names(), ["satchel.exe", "uninstall.exe"]);
-    assert!(kept(home).trim_end().ends_with(&format!(r"%USERPROFILE%\b;{directory}")), "{}", kept(home));
-    // A client has started it, and the hub with it.
-    let satchel = PathBuf::from(format!("{directory}\\satchel.exe"));
-    let bridge = |words: &[&str]| {
-        let mut command = home.command(&satchel, words);
-        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
-        command.spawn().expect("wine is installed")
-    };
-    let mut held = bridge(&["bridge", "--client", "cursor"]);
-    eventually("its hub runs", || {
-        let status = home.run(home.command(&satchel, &["status"]), "");
-        status.out.contains("The hub listens").then_some(())
-    });
-    install();
-    assert!(names().contains(&"satchel.exe".to_owned()), "{:?}", names());
-    let version = home.run(home.command(&satchel, &["--version"]), "");
-    assert!(version.ok, "{version:?}");
-    assert_eq!(kept(home).matches("Installed Here").count(), 1, "{}", kept(home));
-    drop(held.stdin.take());
-    eventually("the bridge ends", || held.try_wait().expect("it can be waited for"));
-    home.run(home.command(&satchel, &["quit"]), "");
-    let uninstall = PathBuf::from(format!("{directory}\\uninstall.exe"));
-    home.run(home.command(&uninstall, &[]), "");
-    eventually("the programs are gone", || names().is_empty().then_some(()));
-    assert!(kept(home).trim_end().ends_with(r"C:\a;%USERPROFILE%\b"), "{}", kept(home));
-    reg(home, &["delete", ENVIRONMENT, "/v", "Path", "/f"]);
 }

@@ -29,8 +29,7 @@ type Case = (&'static str, fn(&Home));
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
-    let all = cases::CASES.iter().chain(clients::CASES).chain(installer::CASES);
-    let all = all.chain(installer::INSTALLER).chain(node::CASES);
+    let all = cases::CASES.iter().chain(clients::CASES).chain(installer::CASES).chain(node::CASES);
     let mut all: Vec<&Case> = all.filter(|(name, _)| wanted(name)).collect();
     let Some(programs) = std::env::var_os(PROGRAMS).map(PathBuf::from) else {
         println!("SKIPPED: {} cases of Windows. `make windows` builds satchel.exe and runs them.", all.len());
@@ -41,18 +40,6 @@ fn main() -> ExitCode {
     if std::env::var_os(NODE).is_none() {
         all.retain(|(name, _)| node::CASES.iter().all(|(other, _)| other != name));
         println!("SKIPPED: {} cases with Node for Windows. `make windows` installs it.", asked - all.len());
-    }
-    if !std::process::Command::new("makensis")
-        .arg("-VERSION")
-        .output()
-        .is_ok_and(|said| said.status.success())
-    {
-        let before = all.len();
-        all.retain(|(name, _)| installer::INSTALLER.iter().all(|(other, _)| other != name));
-        println!(
-            "SKIPPED: {} cases with an installer. `make windows` installs makensis.",
-            before - all.len()
-        );
     }
     let windows = Windows::new(&programs);
     // What a case panics with is printed once, with its name.

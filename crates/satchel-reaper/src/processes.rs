@@ -36,15 +36,15 @@ struct Process {
 
 /// macOS shows a user the processes of that user, their environments too.
 #[cfg(target_os = "macos")]
-fn looked_at(what: sysinfo::ProcessRefreshKind) -> sysinfo::System {
-    let mut system = sysinfo::System::new();
+fn looked_at(what: sysinfo::ProcessRefreshKind) -> Option<sysinfo::System> {
+    let mut system = sysinfo::System::new().ok()?;
     system.refresh_processes_specifics(sysinfo::ProcessesToUpdate::All, true, what);
-    system
+    Some(system)
 }
 
 #[cfg(target_os = "macos")]
 fn everyone() -> Vec<Process> {
-    let system = looked_at(sysinfo::ProcessRefreshKind::nothing());
+    let Some(system) = looked_at(sysinfo::ProcessRefreshKind::nothing()) else { return vec![] };
     let number = |pid: sysinfo::Pid| i32::try_from(pid.as_u32()).ok();
     let look_at = |process: &sysinfo::Process| {
         let pid = number(process.pid())?;
@@ -173,7 +173,7 @@ fn with_variable(wanted: &str) -> Vec<i32> {
 #[cfg(target_os = "macos")]
 fn with_variable(wanted: &str) -> Vec<i32> {
     let environments = sysinfo::ProcessRefreshKind::nothing().with_environ(sysinfo::UpdateKind::Always);
-    let system = looked_at(environments);
+    let Some(system) = looked_at(environments) else { return vec![] };
     let has = |process: &&sysinfo::Process| {
         let starts =
             |variable: &std::ffi::OsString| variable.as_encoded_bytes().starts_with(wanted.as_bytes());
