@@ -110,11 +110,11 @@ async fn the_first_minute_opens_by_itself_and_needs_no_mouse() {
     page.says("h1", "Start with a few servers").await;
     page.tab_to("Continue").await;
     page.press(Key::Enter).await;
-    page.says("h1", "Connect the apps you work in").await;
+    page.says("h1", "Connect the clients you work in").await;
     page.tab_to("See change: ").await;
     page.press(Key::Enter).await;
     page.says("main", "serverUrl").await;
-    page.tab_to("Connect 1 app").await;
+    page.tab_to("Connect 1 client").await;
     page.press(Key::Enter).await;
     page.says("h1", "Ask one of them to use a tool").await;
 

@@ -5,6 +5,7 @@
 mod app;
 mod asking;
 mod browser;
+mod calls;
 mod careless;
 mod desktop;
 mod elsewhere;

@@ -25,13 +25,13 @@ async fn an_entry_is_edited_and_what_is_secret_in_it_stays_hidden_and_kept() {
 
     page.run("location.hash = '#/servers/fake/setup'").await;
     page.says(".pane pre", "••••••••").await;
-    page.click(".pane h3 button").await;
+    page.click(".pane section[aria-labelledby$='-entry'] h3 button").await;
     let write = "const area = document.querySelector('.pane section textarea:not([rows=\"2\"])'); \
                  area.value = area.value.replace('\"low\"', '\"high\"'); \
                  area.dispatchEvent(new Event('input', { bubbles: true })); return area.value;";
     let written = page.run(write).await.to_string();
     assert!(written.contains("high") && !written.contains(CANARY), "{written}");
-    page.click(".pane .hands button.primary").await;
+    page.click(".pane section[aria-labelledby$='-entry'] .hands button.primary").await;
     eventually("it runs with what was written", async || {
         (environment().await? == json!({ "A_TOKEN": CANARY, "LEVEL": "high" })).then_some(())
     })

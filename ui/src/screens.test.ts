@@ -110,7 +110,7 @@ describe("the catalog", () => {
 });
 
 describe("activity", () => {
-  const ledger = { newest: 5000, calls_hour: 1, failures_hour: 0, net_today: 0, records: true, learns: true };
+  const ledger = { newest: 5000, calls_hour: 1, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 };
   const busy = () => serve(snapshot([], { ledger }));
 
   test("is empty in words, not in zeros", async () => {
@@ -200,11 +200,11 @@ describe("the first minute", () => {
     cleanup();
     const { user } = await open("/servers", {}, fresh());
     await user.click(await screen.findByRole("button", { name: "Do not show again" }));
-    expect(screen.queryByText("No app is connected yet")).toBeNull();
+    expect(screen.queryByText("No client is connected yet")).toBeNull();
     cleanup();
     await open("/servers", {}, fresh());
     await screen.findByText("toolbox");
-    expect(screen.queryByText("No app is connected yet")).toBeNull();
+    expect(screen.queryByText("No client is connected yet")).toBeNull();
   });
 
   test("does not open where somebody is at home already", async () => {
@@ -223,9 +223,9 @@ describe("the first minute", () => {
     };
     await press(/^Bring 4 servers$/);
     expect(made(hub, "import_servers")).toHaveLength(1);
-    await screen.findByRole("heading", { name: "Connect the apps you work in" });
+    await screen.findByRole("heading", { name: "Connect the clients you work in" });
     expect(document.activeElement?.tagName).toBe("H1");
-    await press(/^Connect 3 apps$/);
+    await press(/^Connect 3 clients$/);
     await screen.findByRole("heading", { name: "Ask one of them to use a tool" });
     expect(screen.getAllByText("Waiting for its first request").length).toBeGreaterThan(0);
     hub.become(serve(snapshot([server("github", { state: "asleep" })], { version: 9, clients: [{ id: "cursor", requests: 3, last_call: "github:search_issues", last_seen_ms: Date.now() }] })));

@@ -697,11 +697,11 @@ export const de: Words = {
     noResult: "Es gibt kein Ergebnis zu zeigen.",
     keep: {
       notKept: "Argumente und Ergebnis dieses Aufrufs wurden nicht aufbewahrt.",
-      start: "30 Tage aufbewahren, ohne Geheimnisse",
+      start: (days) => `${days} ${some(days, "Tag", "Tage")} aufbewahren, ohne Geheimnisse`,
       text: (server) => `Von jetzt an, für alle Aufrufe von ${server}. Sie bleiben auf diesem Rechner.`,
       kept: (server) => `Aufrufe von ${server} werden von jetzt an aufbewahrt. Dieser war früher.`,
       stop: "Nicht mehr aufbewahren",
-      on: (server) => `Aufrufe von ${server} werden 30 Tage aufbewahrt, ohne Geheimnisse.`,
+      on: (server, days) => `Aufrufe von ${server} werden ${days} ${some(days, "Tag", "Tage")} aufbewahrt, ohne Geheimnisse.`,
       off: (server) => `Aufrufe von ${server} werden nicht mehr aufbewahrt.`,
     },
     payload: {

@@ -342,7 +342,10 @@ fn look_at_server(
         | ServerState::BackingOff { .. }
         | ServerState::Broken { .. }
         | ServerState::NeedsSignIn { .. }
-        | ServerState::Invalid { .. } => String::new(),
+        | ServerState::Invalid { .. } => match server.is_troubled() {
+            true => server.action(),
+            false => String::new(),
+        },
     };
     of_server(verdict, format!("{state}; {place}"), action)
 }

@@ -477,6 +477,9 @@ pub struct LedgerView {
     /// Are tools found sooner that were used after similar searches?
     #[serde(default)]
     pub learns: bool,
+    /// Single calls are kept for so many days.
+    #[serde(default)]
+    pub days: u32,
 }
 
 impl Report {

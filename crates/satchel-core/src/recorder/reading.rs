@@ -97,7 +97,8 @@ impl Recorder {
     /// What the snapshot shows of the ledger.
     pub fn view(&self) -> LedgerView {
         let view = self.0.view.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        LedgerView { records: self.is_recording(), learns: self.learns(), ..view }
+        let days = self.0.settings.config.borrow().history().days;
+        LedgerView { records: self.is_recording(), learns: self.learns(), days, ..view }
     }
 }
 

@@ -417,7 +417,7 @@ export type LastFailure = { code: Code, message: string, at_ms: number, during: 
 /**
  * What the window shows of the ledger without asking for it.
  */
-export type LedgerView = { newest: number, calls_hour: number, failures_hour: number, net_today: number, records: boolean, learns: boolean, };
+export type LedgerView = { newest: number, calls_hour: number, failures_hour: number, net_today: number, records: boolean, learns: boolean, days: number, };
 
 /**
  * Something that was left out.
