@@ -11,7 +11,7 @@ use crate::{
 const BOTH: [Era; 2] = [Era::Legacy, Era::Modern];
 
 /// Two servers, one of each era; one tool wants a person asked, one is hidden.
-async fn home() -> Home {
+fn home() -> Home {
     let home = Home::empty();
     home.write_config(&json!({
         "toolRules": [
@@ -37,7 +37,7 @@ async fn run(client: &Client, script: &str) -> Told {
 
 #[tokio::test]
 async fn one_script_calls_servers_of_both_eras_and_returns_values() {
-    let home = home().await;
+    let home = home();
     let hub = home.start_hub().await;
     for era in BOTH {
         let client = open(&home, &hub, era).await;
@@ -68,7 +68,7 @@ async fn one_script_calls_servers_of_both_eras_and_returns_values() {
 
 #[tokio::test]
 async fn nothing_is_weaker_inside_a_script() {
-    let home = home().await;
+    let home = home();
     let hub = home.start_hub().await;
     for era in BOTH {
         let client = open(&home, &hub, era).await;
@@ -101,7 +101,7 @@ async fn nothing_is_weaker_inside_a_script() {
 
 #[tokio::test]
 async fn taking_the_request_back_takes_back_the_calls_of_its_script() {
-    let home = home().await;
+    let home = home();
     let hub = home.start_hub().await;
     for era in BOTH {
         let client = open(&home, &hub, era).await;

@@ -204,7 +204,8 @@ fn bounded(end: Settlement) -> Settlement {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::{
         os::unix::fs::PermissionsExt,
