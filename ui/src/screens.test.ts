@@ -235,6 +235,19 @@ describe("the first minute", () => {
     await waitFor(() => expect(location.hash).toBe("#/servers"));
   });
 
+  test("servers that would run twice are taken out of the clients where it is ticked, and come back", async () => {
+    const { hub, user } = await open("/welcome/2", { clients: known, found: true });
+    await user.click(await screen.findByRole("checkbox", { name: /^Take these servers out of the clients/ }));
+    await user.click(screen.getByRole("button", { name: /^Connect 3 clients$/ }));
+    await screen.findByRole("heading", { name: "Ask one of them to use a tool" });
+    const taken = made(hub, "import_servers");
+    expect(taken.length).toBeGreaterThan(0);
+    for (const one of taken) expect(one).toMatchObject({ take_out: true, names: expect.any(Array), from: { client: expect.any(String) } });
+    expect(screen.getAllByText(/^Now in Satchel only: /).length).toBeGreaterThan(0);
+    await user.click(screen.getByRole("button", { name: "Undo" }));
+    await waitFor(() => expect(made(hub, "undo")).toHaveLength(taken.length));
+  });
+
   test("what could not be brought is said, with its reason", async () => {
     const { user } = await open("/welcome/1", { found: true, stays: [{ place: "sentry", reason: "no keychain is running" }] });
     await user.click(await screen.findByRole("button", { name: "Bring 4 servers" }));

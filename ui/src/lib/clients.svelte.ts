@@ -44,6 +44,8 @@ export class Clients {
   setProfile = (client: string, profile: string | null) => this.#change({ do: "bind_profile", client, profile });
   /** Takes the servers over that the app starts by itself, and out of its settings. */
   moveIn = (client: string) => this.#change({ do: "import_servers", from: { client }, take_out: true });
+  /** The same for those of its servers that are here under these names, and nothing else. */
+  takeOut = (client: string, names: string[]) => this.#change({ do: "import_servers", from: { client }, names, take_out: true });
   /** Takes the last such change back. */
   moveBack = () => this.#change({ do: "undo" });
 

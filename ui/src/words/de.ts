@@ -970,6 +970,8 @@ export const de: Words = {
       none: "Keine der Apps, die Satchel kennt, wurde gefunden. Jede andere kannst du von Hand verbinden.",
       see: "Änderung ansehen",
       hide: "Änderung verbergen",
+      takeOut: "Diese Server aus den Einstellungen der Apps nehmen",
+      takeOutText: "Sonst läuft jeder von ihnen doppelt. Du kannst das zurücknehmen.",
       login: "Satchel beim Anmelden starten",
       loginText: "Ohne Fenster, kaum schwerer als sein Hub.",
       connect: (count) => (count === 0 ? "Weiter" : `${count} ${some(count, "App", "Apps")} verbinden`),

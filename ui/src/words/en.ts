@@ -927,6 +927,8 @@ export const en = {
       none: "None of the clients Satchel knows was found. You can connect any other by hand.",
       see: "See change",
       hide: "Hide change",
+      takeOut: "Take these servers out of the clients’ own settings",
+      takeOutText: "Otherwise each of them runs twice. You can take this back.",
       login: "Start Satchel when you log in",
       loginText: "Without a window, about as heavy as its hub.",
       connect: (count: number) => (count === 0 ? "Continue" : `Connect ${count} ${some(count, "client", "clients")}`),
