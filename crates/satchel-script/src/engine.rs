@@ -90,7 +90,7 @@ pub trait Host {
 }
 
 /// What the engine and we share.
-struct Shared {
+struct EngineState {
     bounds: Bounds,
     calls: RefCell<Vec<Call>>,
     made: Cell<u32>,
@@ -108,7 +108,7 @@ struct Shared {
 /// # Errors
 /// Where the host is gone, or no engine can be made.
 pub fn run(task: &Task, bounds: &Bounds, host: &mut dyn Host) -> std::io::Result<End> {
-    let shared = Rc::new(Shared::new(*bounds));
+    let shared = Rc::new(EngineState::new(*bounds));
     let runtime = Runtime::new().map_err(std::io::Error::other)?;
     runtime.set_memory_limit(bounds.memory);
     runtime.set_max_stack_size(bounds.stack);
@@ -131,7 +131,7 @@ type Outcome = Result<Option<Box<RawValue>>, Wrong>;
 /// Evaluates the script: what settles calls, and the promise of its value.
 fn begin<'js>(
     ctx: &Ctx<'js>,
-    shared: &Rc<Shared>,
+    shared: &Rc<EngineState>,
     task: &Task,
 ) -> Result<(Function<'js>, Promise<'js>), Wrong> {
     let (sending, logging) = (shared.clone(), shared.clone());
@@ -163,7 +163,7 @@ fn options(name: &str) -> EvalOptions {
 
 fn finish<'js>(
     ctx: &Ctx<'js>,
-    shared: &Shared,
+    shared: &EngineState,
     host: &mut dyn Host,
     settle: &Function<'js>,
     value: &Promise<'js>,
@@ -201,7 +201,7 @@ fn finish<'js>(
     }
 }
 
-fn outcome<'js>(ctx: &Ctx<'js>, shared: &Shared, value: &Promise<'js>) -> Outcome {
+fn outcome<'js>(ctx: &Ctx<'js>, shared: &EngineState, value: &Promise<'js>) -> Outcome {
     let text: Option<String> = match value.result().transpose().catch(ctx) {
         Ok(text) => text.flatten(),
         Err(error) => return Err(told(shared, &error)),
@@ -215,7 +215,7 @@ fn outcome<'js>(ctx: &Ctx<'js>, shared: &Shared, value: &Promise<'js>) -> Outcom
 }
 
 /// What an exception says, with the line of the script that it comes from.
-fn told(shared: &Shared, error: &CaughtError<'_>) -> Wrong {
+fn told(shared: &EngineState, error: &CaughtError<'_>) -> Wrong {
     let (mut words, stack) = match error {
         CaughtError::Exception(exception) => {
             let name = exception.as_object().get::<_, String>("name").unwrap_or_else(|_| "Error".to_owned());
@@ -251,7 +251,7 @@ fn line_of(stack: &str) -> Option<u32> {
     own.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-impl Shared {
+impl EngineState {
     fn new(bounds: Bounds) -> Self {
         Self {
             bounds,

@@ -13,7 +13,7 @@ use crate::{
 /// # Errors
 /// Where the hub is gone, or says something else.
 pub fn speak(input: impl BufRead, output: impl Write) -> io::Result<()> {
-    let mut line = Line { input, output, text: String::new() };
+    let mut line = InputLine { input, output, text: String::new() };
     line.say(&FromScript::Ready)?;
     let ToScript::Run(task) = line.hear()? else { return Err(unexpected()) };
     let end = run(&task, &Bounds::default(), &mut line)?;
@@ -21,13 +21,13 @@ pub fn speak(input: impl BufRead, output: impl Write) -> io::Result<()> {
 }
 
 /// The way to the hub.
-struct Line<I, O> {
+struct InputLine<I, O> {
     input: I,
     output: O,
     text: String,
 }
 
-impl<I: BufRead, O: Write> Line<I, O> {
+impl<I: BufRead, O: Write> InputLine<I, O> {
     fn say(&mut self, word: &FromScript) -> io::Result<()> {
         let mut text = serde_json::to_vec(word)?;
         text.push(b'\n');
@@ -44,7 +44,7 @@ impl<I: BufRead, O: Write> Line<I, O> {
     }
 }
 
-impl<I: BufRead, O: Write> Host for Line<I, O> {
+impl<I: BufRead, O: Write> Host for InputLine<I, O> {
     fn call(&mut self, call: Call) -> io::Result<()> {
         self.say(&FromScript::Call(call))
     }

@@ -145,7 +145,7 @@ pub(super) fn clear_leftovers_of_others(written: impl IntoIterator<Item = PathBu
 }
 
 #[derive(Serialize, Deserialize)]
-struct Run {
+struct RunRecord {
     run: String,
 }
 
@@ -153,7 +153,7 @@ struct Run {
 pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
     let file = places.data.join("run.json");
     if let Some(before) =
-        std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Run>(&bytes).ok())
+        std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<RunRecord>(&bytes).ok())
         && !before.run.is_empty()
     {
         let left = watchdog::kill_marked(&format!("{}.", before.run));
@@ -164,8 +164,8 @@ pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
     let mut random = [0u8; 8];
     getrandom::fill(&mut random).map_err(|error| OpenError::Files(io::Error::other(error)))?;
     let run: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let bytes =
-        serde_json::to_vec(&Run { run: run.clone() }).map_err(|error| OpenError::Files(error.into()))?;
+    let bytes = serde_json::to_vec(&RunRecord { run: run.clone() })
+        .map_err(|error| OpenError::Files(error.into()))?;
     files::replace(&file, &bytes).map_err(OpenError::Files)?;
     Ok(run)
 }

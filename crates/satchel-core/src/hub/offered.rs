@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// An item as a server writes it. Whatever does not fit is left out.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Written {
+struct OfferedText {
     name: String,
     title: String,
     description: String,
@@ -68,7 +68,7 @@ pub(super) fn list(hub: &Hub, server: &str) -> Result<Offered, Refusal> {
 }
 
 fn item(id: &str, raw: &Raw) -> Option<OfferedItem> {
-    let written: Written = serde_json::from_str(raw.get()).unwrap_or_default();
+    let written: OfferedText = serde_json::from_str(raw.get()).unwrap_or_default();
     let text = |text: &str| clean::visible(&shorten(text, TEXT));
     let argument = |one: WrittenArgument| PromptArgument {
         description: text(&one.description),

@@ -24,10 +24,10 @@ const USUAL_RULE: &str = "every tool of a server that is on";
 
 /// Observes one call. Cheap to clone; the one by [`Default`] observes nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Observer(Option<Arc<Inner>>);
+pub struct Observer(Option<Arc<CallFacts>>);
 
 #[derive(Debug)]
-struct Inner {
+struct CallFacts {
     outbox: Outbox,
     began: Instant,
     /// For whoever traces (`SATCHEL_LOG=debug`); it lasts as long as the call.
@@ -91,7 +91,7 @@ impl Observer {
             ended: false,
             keep: false,
         };
-        Self(Some(Arc::new(Inner {
+        Self(Some(Arc::new(CallFacts {
             outbox: recorder.0.outbox.clone(),
             began: Instant::now(),
             span: tracing::debug_span!(
@@ -288,7 +288,7 @@ impl Observer {
     }
 }
 
-impl Inner {
+impl CallFacts {
     fn draft(&self) -> MutexGuard<'_, Draft> {
         self.draft.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -315,7 +315,7 @@ impl Draft {
     }
 }
 
-impl Drop for Inner {
+impl Drop for CallFacts {
     fn drop(&mut self) {
         let draft = self.draft.get_mut().unwrap_or_else(PoisonError::into_inner);
         draft.pause();

@@ -18,7 +18,7 @@ use std::{
 
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use process::Process;
+use process::Runner;
 pub use process::main;
 pub use run::{Carry, Finished, Pending, Run, StartError};
 pub use satchel_script::protocol::{Call, Logs, Settlement, Task, Wrong};
@@ -46,7 +46,7 @@ struct Inner {
 /// The process that waits for a script, and how many were kept before it.
 #[derive(Debug, Default)]
 struct Warm {
-    process: Option<Process>,
+    process: Option<Runner>,
     number: u64,
 }
 
@@ -72,7 +72,7 @@ impl Scripts {
         let turn = self.turn(client)?;
         let warm = lock(&self.0.warm).process.take();
         let warm = warm.and_then(|mut process| process.is_there().then_some(process));
-        let process = warm.map_or_else(|| Process::start(&self.0.program), Ok)?;
+        let process = warm.map_or_else(|| Runner::start(&self.0.program), Ok)?;
         self.keep_warm();
         Run::new(process, turn, task, patience)
     }
@@ -112,7 +112,7 @@ impl Inner {
     /// Starts the process for the next script, and says how many were kept until then.
     fn warm_up(&self) -> Option<u64> {
         // Where it cannot be started, the next script says why.
-        let process = Process::start(&self.program).ok()?;
+        let process = Runner::start(&self.program).ok()?;
         let mut warm = lock(&self.warm);
         warm.number += 1;
         warm.process = Some(process);

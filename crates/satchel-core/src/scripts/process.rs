@@ -25,7 +25,7 @@ const COMPUTING: u64 = 8;
 
 /// A process and what is on its way to it and from it.
 #[derive(Debug)]
-pub struct Process {
+pub struct Runner {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
@@ -38,7 +38,7 @@ pub struct Process {
 
 /// What came from a process.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum RunnerMessage {
     /// A word.
     Word(FromScript),
     /// Nothing; but all that was to be said is said.
@@ -49,7 +49,7 @@ pub(super) enum Heard {
     Nonsense,
 }
 
-impl Process {
+impl Runner {
     pub(super) fn start(program: &Path) -> io::Result<Self> {
         let mut command = Command::new(program);
         command.arg(ROLE).env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -81,22 +81,22 @@ impl Process {
     }
 
     /// The next word; meanwhile, what is to be said is said. May be given up and called again.
-    pub(super) async fn exchange(&mut self) -> Heard {
+    pub(super) async fn exchange(&mut self) -> RunnerMessage {
         loop {
             if let Some(at) = self.heard[self.seen..].iter().position(|byte| *byte == b'\n') {
                 let rest = self.heard.split_off(self.seen + at + 1);
                 let line = std::mem::replace(&mut self.heard, rest);
                 self.seen = 0;
-                return serde_json::from_slice(&line).map_or(Heard::Nonsense, Heard::Word);
+                return serde_json::from_slice(&line).map_or(RunnerMessage::Nonsense, RunnerMessage::Word);
             }
             self.seen = self.heard.len();
             if self.seen > LINE {
-                return Heard::Nonsense;
+                return RunnerMessage::Nonsense;
             }
             let rest = &self.to_say[self.said..];
             tokio::select! {
                 read = self.output.read_buf(&mut self.heard) => match read {
-                    Ok(0) | Err(_) => return Heard::Ended(self.child.wait().await.ok()),
+                    Ok(0) | Err(_) => return RunnerMessage::Ended(self.child.wait().await.ok()),
                     Ok(_) => {}
                 },
                 written = self.input.write(rest), if !rest.is_empty() => match written {
@@ -110,7 +110,7 @@ impl Process {
                         if self.said == self.to_say.len() {
                             self.to_say.clear();
                             self.said = 0;
-                            return Heard::Said;
+                            return RunnerMessage::Said;
                         }
                     }
                 },

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::{
     Turn,
-    process::{Heard, Process},
+    process::{Runner, RunnerMessage},
 };
 use crate::upstream::sealed::{self, Limit};
 
@@ -61,7 +61,7 @@ pub struct Finished {
 
 /// A script under way. Dropping it ends it, and gives up its calls.
 pub struct Run {
-    process: Process,
+    process: Runner,
     _turn: Turn,
     open: Vec<(u32, Pending)>,
     queue: std::collections::VecDeque<Call>,
@@ -84,7 +84,7 @@ impl std::fmt::Debug for Run {
 
 impl Run {
     pub(super) fn new(
-        mut process: Process,
+        mut process: Runner,
         turn: Turn,
         task: &Task,
         patience: Duration,
@@ -119,12 +119,12 @@ impl Run {
             let next = (self.looked + TICK).min(self.deadline);
             tokio::select! {
                 heard = self.process.exchange() => match heard {
-                    Heard::Word(word) => if let Some(finished) = self.take(word) {
+                    RunnerMessage::Word(word) => if let Some(finished) = self.take(word) {
                         return finished;
                     },
-                    Heard::Said => {}
-                    Heard::Ended(status) => return self.finished(Err(self.broken(status))),
-                    Heard::Nonsense => return self.finished(Err(Wrong::Thrown("the script's process broke".to_owned()))),
+                    RunnerMessage::Said => {}
+                    RunnerMessage::Ended(status) => return self.finished(Err(self.broken(status))),
+                    RunnerMessage::Nonsense => return self.finished(Err(Wrong::Thrown("the script's process broke".to_owned()))),
                 },
                 (id, end) = first_to_end(&mut self.open), if quiet => {
                     self.process.say(&ToScript::Settled { id, end: bounded(end) });

@@ -21,7 +21,7 @@ const QUIET: Duration = Duration::from_secs(24 * 60 * 60);
 const ANSWER: Duration = Duration::from_secs(30);
 
 /// How a stream of notifications came to its end.
-enum End {
+enum StreamEnd {
     /// The server will not have it.
     Refused,
     /// It broke off, or the server ended it.
@@ -94,19 +94,19 @@ async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSe
             Ok(mut call) => loop {
                 tokio::select! {
                     event = call.next(QUIET) => match event {
-                        Event::Final(Err(CallError::Answered(_) | CallError::SignIn(_))) => break End::Refused,
-                        Event::Final(_) => break End::Lost,
+                        Event::Final(Err(CallError::Answered(_) | CallError::SignIn(_))) => break StreamEnd::Refused,
+                        Event::Final(_) => break StreamEnd::Lost,
                         Event::Question { .. } | Event::Note { .. } => {}
                     },
                     () = looked_at(dirty), if !looked => {
                         looked = true;
-                        break End::Changed;
+                        break StreamEnd::Changed;
                     }
                     // Another filter needs another request; dropping this one takes it back.
                     changed = wanted.changed() => match changed {
                         Ok(()) => {
                             looked = false;
-                            break End::Changed;
+                            break StreamEnd::Changed;
                         }
                         Err(_) => return,
                     },
@@ -114,10 +114,10 @@ async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSe
             },
         };
         let pause = match end {
-            End::Changed => continue,
-            End::Lost => Some(REOPEN),
+            StreamEnd::Changed => continue,
+            StreamEnd::Lost => Some(REOPEN),
             // It has no such stream. Somebody who wants a resource is a reason to try again.
-            End::Refused => None,
+            StreamEnd::Refused => None,
         };
         tokio::select! {
             () = tokio::time::sleep(pause.unwrap_or(QUIET)) => {}

@@ -43,12 +43,12 @@ pub struct ServerLog {
 #[derive(Debug)]
 struct LogInner {
     path: Option<PathBuf>,
-    state: Mutex<Written>,
+    state: Mutex<LogFile>,
     noise: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Written {
+struct LogFile {
     file: Option<File>,
     bytes: u64,
     tail: VecDeque<String>,
@@ -65,7 +65,7 @@ struct Written {
     begun_in_noise: Open,
 }
 
-impl Written {
+impl LogFile {
     fn renew_redactor(&mut self) {
         let all: Vec<Secret> = self.filled.iter().chain(&self.tokens).cloned().collect();
         self.redactor = Redactor::of(&all);
@@ -113,7 +113,7 @@ impl ServerLog {
     pub fn stderr(&self, line: &str) {
         let line = {
             let mut state = self.state();
-            let Written { redactor, begun, .. } = &mut *state;
+            let LogFile { redactor, begun, .. } = &mut *state;
             redactor.hide_line(line, begun)
         };
         let line = self.write("stderr", &line);
@@ -126,7 +126,7 @@ impl ServerLog {
         for line in text.lines() {
             let line = {
                 let mut state = self.state();
-                let Written { redactor, begun_in_noise, .. } = &mut *state;
+                let LogFile { redactor, begun_in_noise, .. } = &mut *state;
                 redactor.hide_line(line, begun_in_noise)
             };
             let line = self.write("stdout_noise", &line);
@@ -184,7 +184,7 @@ impl ServerLog {
         line
     }
 
-    fn state(&self) -> MutexGuard<'_, Written> {
+    fn state(&self) -> MutexGuard<'_, LogFile> {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -200,7 +200,7 @@ fn remember(tail: &mut VecDeque<String>, line: String) {
     tail.push_back(line);
 }
 
-impl Written {
+impl LogFile {
     fn append(&mut self, path: &Path, line: &str) -> std::io::Result<()> {
         if self.bytes + line.len() as u64 > FILE_BYTES {
             self.file = None;
