@@ -101,7 +101,7 @@ async fn a_call_is_seen_in_the_window_and_the_tray() {
     let made = client.execute("toolbox:generate_uuid", json!({})).await;
     assert_ne!(made.value()["isError"], true, "{}", made.text());
     page.says("[data-server=toolbox]", "Running").await;
-    page.says(".numbers", "1\ncalls").await;
+    page.says(".numbers", "1\ncall in 24 h").await;
     page.find("[data-server=toolbox] svg[aria-label='1 call in the last 24 hours']").await;
     icon.line("toolbox — awake").await;
     page.close().await;
