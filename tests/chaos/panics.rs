@@ -154,17 +154,17 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     })
     .await;
 
-    // What tells clients the news.
+    // What sends notifications to clients.
     let connection = control.wish(json!({ "do": "connect", "client": "two", "ephemeral": true })).await;
     let mut connection: Connection =
         serde_json::from_value(connection.expect("the hub runs")).expect("a connection");
     connection.url += "/direct";
     let direct = Client::open(&connection, "2025-11-25").await;
     let mut notes = direct.listen().await;
-    faults.plant("news");
+    faults.plant("notifications");
     arena.home.satchel(&["disable", "late"]).await.succeeded();
     notes.next("notifications/tools/list_changed").await;
-    faults.struck("news").await;
+    faults.struck("notifications").await;
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     arena.home.satchel(&["enable", "late"]).await.succeeded();
     notes.next("notifications/tools/list_changed").await;
