@@ -77,21 +77,13 @@ fn image(
 ) -> Option<Value> {
     let container = container(name, transport, "the gateway", left)?;
     let mut entry = entry("server", name);
-    entry["image"] = container.image.into();
-    let args: Option<Vec<String>> = container.args.iter().map(|arg| plain(arg, references)).collect();
-    match args {
-        Some(args) if args.is_empty() => {}
-        Some(args) => entry["command"] = args.into(),
-        None => {
-            left.push(left_out(
-                name.as_str(),
-                "its arguments, in which references stand; write them by hand",
-            ));
-        }
+    entry["image"] = json!(container.image);
+    if let Some(args) = container.arguments(name, references, left) {
+        entry["command"] = args.into();
     }
     let (mut values, mut secrets) = (Vec::new(), Vec::new());
     for (variable, value) in env {
-        match (plain(value, references), references.parts(value).as_slice()) {
+        match (references.plain(value), references.parts(value).as_slice()) {
             (Some(value), _) => values.push(json!({ "name": variable, "value": value })),
             (None, [Part::Secret(secret)]) => secrets.push(json!({ "name": secret, "env": variable })),
             (None, _) => {
@@ -116,7 +108,7 @@ fn address(
     references: &mut References,
     left: &mut Vec<Left>,
 ) -> Option<Value> {
-    let Some(url) = plain(url, references) else {
+    let Some(url) = references.plain(url) else {
         left.push(left_out(name.as_str(), "its address has references in it; write it by hand"));
         return None;
     };
@@ -150,13 +142,4 @@ fn address(
 
 fn entry(kind: &str, name: &ServerName) -> Value {
     json!({ "type": kind, "title": name.as_str(), "description": format!("{name}, of Satchel") })
-}
-
-/// A text without references.
-fn plain(text: &str, references: &mut References) -> Option<String> {
-    let texts = references.parts(text).into_iter().map(|part| match part {
-        Part::Text(text) => Some(text),
-        Part::Variable { .. } | Part::Secret(_) => None,
-    });
-    texts.collect()
 }

@@ -1,6 +1,6 @@
 //! Which image an entry runs, where it runs one, for engines that know only images and addresses.
 
-use super::left_out;
+use super::{left_out, reference::References};
 use crate::{
     model::{ServerName, TransportConfig, clients::Left},
     registry::pinning,
@@ -10,7 +10,24 @@ use crate::{
 pub(super) struct Container<'a> {
     pub(super) image: String,
     /// What follows the image.
-    pub(super) args: &'a [String],
+    args: &'a [String],
+}
+
+impl Container<'_> {
+    /// What follows the image, where there is anything. Left out where references stand in it.
+    pub(super) fn arguments(
+        &self,
+        name: &ServerName,
+        references: &mut References,
+        left: &mut Vec<Left>,
+    ) -> Option<Vec<String>> {
+        let args: Option<Vec<String>> = self.args.iter().map(|arg| references.plain(arg)).collect();
+        if args.is_none() {
+            let why = "its arguments, in which references stand; write them by hand";
+            left.push(left_out(name.as_str(), why));
+        }
+        args.filter(|args| !args.is_empty())
+    }
 }
 
 /// The container that an entry runs; `None` where it runs something else, which is then left out with the way to make an

@@ -33,6 +33,15 @@ impl References {
         Template::parse(text).into_pieces().into_iter().map(named).collect()
     }
 
+    /// A text in which no reference stands, as it is; `None` for any other.
+    pub(super) fn plain(&mut self, text: &str) -> Option<String> {
+        let texts = self.parts(text).into_iter().map(|part| match part {
+            Part::Text(text) => Some(text),
+            Part::Variable { .. } | Part::Secret(_) => None,
+        });
+        texts.collect()
+    }
+
     /// The name of a secret as a variable: of two that would have the same, the later gets a number.
     fn secret(&mut self, secret: &str) -> String {
         let what = format!("the secret \"{secret}\" of Satchel");

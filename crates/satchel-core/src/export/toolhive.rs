@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    container::{Container, container},
+    container::container,
     labels, left_out,
     reference::{Part, References},
     yaml,
@@ -62,18 +62,10 @@ fn image(
     left: &mut Vec<Left>,
 ) -> Option<Value> {
     let TransportConfig::Stdio { env, .. } = transport else { return None };
-    let Container { image, args: rest } = container(name, transport, "a cluster", left)?;
-    let mut spec = json!({ "image": image, "transport": "stdio", "proxyMode": "streamable-http", "groupRef": { "name": GROUP } });
-    if !rest.is_empty() {
-        let arguments: Option<Vec<String>> =
-            rest.iter().map(|arg| without_references(arg, references)).collect();
-        match arguments {
-            Some(arguments) => spec["args"] = arguments.into(),
-            None => left.push(left_out(
-                name.as_str(),
-                "its arguments, in which references stand; write them by hand",
-            )),
-        }
+    let container = container(name, transport, "a cluster", left)?;
+    let mut spec = json!({ "image": container.image, "transport": "stdio", "proxyMode": "streamable-http", "groupRef": { "name": GROUP } });
+    if let Some(args) = container.arguments(name, references, left) {
+        spec["args"] = args.into();
     }
     let (mut plain, mut secret) = (Vec::new(), Vec::new());
     for (variable, value) in env {
@@ -105,7 +97,7 @@ fn address(
     references: &mut References,
     left: &mut Vec<Left>,
 ) -> Option<Value> {
-    let Some(url) = without_references(url, references) else {
+    let Some(url) = references.plain(url) else {
         left.push(left_out(name.as_str(), "its address has references in it; write it by hand"));
         return None;
     };
@@ -139,13 +131,6 @@ fn only(mut parts: Vec<Part>) -> Option<Part> {
     match parts.len() {
         0 => Some(Part::Text(String::new())),
         1 => parts.pop(),
-        _ => None,
-    }
-}
-
-fn without_references(text: &str, references: &mut References) -> Option<String> {
-    match only(references.parts(text)) {
-        Some(Part::Text(text)) => Some(text),
         _ => None,
     }
 }
