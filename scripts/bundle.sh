@@ -3,13 +3,19 @@
 # small program that runs beside each server.
 #
 #   scripts/bundle.sh [KIND…]    deb, rpm; app, dmg; nsis, msi; all that this system makes when none is named
+#   scripts/bundle.sh --tauri    prints the version of Tauri's command line
 #
 # PROFILE=debug packs a build for finding faults. TRIPLE names another target of Rust, or universal-apple-darwin; what was made
-# for one lies in release-files/ of the target directory too. SATCHEL_SIGN_COMMAND signs a program of Windows, %1 being its path.
+# for one lies in release-files/ of the target directory too. SATCHEL_UPDATE_ADDRESS and SATCHEL_UPDATE_KEY are built in: where newer
+# versions are told, and the public key of Tauri's signer that they are signed with; without them the app looks for none. SATCHEL_SIGN_COMMAND signs a program of Windows, %1 being its path.
 set -eu
 
 # Of the same series as the tauri crates.
 tauri_cli=2.12.5
+if [ "${1:-}" = --tauri ]; then
+    printf '%s\n' "$tauri_cli"
+    exit 0
+fi
 
 target=${CARGO_TARGET_DIR:-target}
 case ${PROFILE:-release} in
@@ -96,4 +102,9 @@ if [ -n "${TRIPLE:-}" ]; then
     # Installers alone: the directory of a macOS bundle is inside its image.
     find "$target/$TRIPLE/${PROFILE:-release}/bundle" -type f \( -name '*.deb' -o -name '*.rpm' -o -name '*.dmg' -o -name '*-setup.exe' -o -name '*.msi' \) \
         -exec cp {} "$target/release-files/" \;
+    # What an installed app on macOS replaces itself with. Its name says the version, and is signed with it.
+    app=$target/$TRIPLE/${PROFILE:-release}/bundle/macos
+    if [ -d "$app/Satchel.app" ]; then
+        tar -C "$app" -czf "$target/release-files/Satchel_$(scripts/version.sh)_universal.app.tar.gz" Satchel.app
+    fi
 fi

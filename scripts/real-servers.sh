@@ -7,6 +7,16 @@ cd "$(dirname "$0")/.."
 real=${CARGO_TARGET_DIR:-target}/real
 pins=tests/real
 
+# The server of SQLite is of the SDK before, and has its own place.
+sqlite=$(cat $pins/sqlite.txt | cksum; python3 --version; uname -m)
+if [ "$(cat "$real/sqlite.installed" 2>/dev/null)" != "$sqlite" ]; then
+    mkdir -p "$real"
+    rm -f "$real/sqlite.installed"
+    python3 -m venv --clear "$real/sqlite"
+    "$real/sqlite/bin/pip" install --quiet --disable-pip-version-check --requirement $pins/sqlite.txt
+    printf '%s\n' "$sqlite" >"$real/sqlite.installed"
+fi
+
 # What an installation depends on: the pins, and the programs that were used.
 wanted=$(cat $pins/package-lock.json $pins/requirements.txt | cksum; node --version; python3 --version; uname -m)
 [ "$(cat "$real/installed" 2>/dev/null)" != "$wanted" ] || exit 0

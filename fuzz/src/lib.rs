@@ -16,6 +16,7 @@ mod records;
 mod redact;
 mod requests;
 mod schemas;
+mod scripts;
 mod searches;
 mod sse;
 
@@ -36,6 +37,7 @@ pub const TARGETS: &[Target] = &[
     ("records", records::run),
     ("requests", requests::run),
     ("schemas", schemas::run),
+    ("scripts", scripts::run),
     ("searches", searches::run),
     ("sse", sse::run),
 ];

@@ -1,7 +1,7 @@
 //! What a face asks of the hub: any JSON is a request or is none, and a request says the same after it was passed on.
 
 use satchel_core::{
-    hub::Method,
+    hub::RequestMethod,
     model::{
         call_log::CallLogQuery,
         control::Change,
@@ -17,7 +17,7 @@ use serde_json::Value;
 pub(crate) fn run(data: &[u8]) {
     let Ok(message) = serde_json::from_slice::<Value>(data) else { return };
     // Refused or found, but never a panic.
-    let _ = Method::of_message(&message);
+    let _ = RequestMethod::of_message(&message);
     passed_on::<Change>(&message);
     passed_on::<ReportAsk>(&message);
     passed_on::<ActivityAsk>(&message);

@@ -1,7 +1,7 @@
 //! Server-sent events: however they arrive, they are those that the standard's algorithm reads from the whole text
 //! (WHATWG HTML section 9.2.6), and what we write is read again.
 
-use satchel_mcp::sse::{Event, Reader};
+use satchel_mcp::sse::{Reader, SseEvent};
 
 pub(crate) fn run(data: &[u8]) {
     let Some((whole, pieces)) = crate::pieces(data) else { return };
@@ -28,7 +28,7 @@ pub(crate) fn run(data: &[u8]) {
 }
 
 /// The whole text at once, line by line.
-fn by_the_book(bytes: &[u8]) -> Vec<Event> {
+fn by_the_book(bytes: &[u8]) -> Vec<SseEvent> {
     // Lines are bytes: a piece of a character that a line end follows is no character.
     let mut lines = Vec::new();
     let mut line = Vec::new();
@@ -44,11 +44,11 @@ fn by_the_book(bytes: &[u8]) -> Vec<Event> {
             byte => line.push(*byte),
         }
     }
-    let (mut events, mut event, mut data) = (Vec::new(), Event::default(), Vec::<String>::new());
+    let (mut events, mut event, mut data) = (Vec::new(), SseEvent::default(), Vec::<String>::new());
     for (at, line) in lines.iter().enumerate() {
         let line = if at == 0 { line.trim_start_matches('\u{feff}') } else { line };
         if line.is_empty() {
-            let finished = Event { data: data.join("\n"), ..std::mem::take(&mut event) };
+            let finished = SseEvent { data: data.join("\n"), ..std::mem::take(&mut event) };
             if !data.is_empty() || finished.id.is_some() || finished.retry.is_some() {
                 events.push(finished);
             }

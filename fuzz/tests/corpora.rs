@@ -65,9 +65,9 @@ fn mutate(name: &str, target: fn(&[u8]), rounds: u64, time: Duration, seed: u64)
     texts.len() + usize::try_from(tried).unwrap_or(usize::MAX)
 }
 
-/// A text of `records` is a database that is opened, checked and written to, and one of `searches` is tried at great
-/// length.
-const SLOW: [&str; 2] = ["records", "searches"];
+/// A text of `records` is a database that is opened, checked and written to, one of `scripts` is
+/// run, and one of `searches` is tried at great length.
+const SLOW: [&str; 3] = ["records", "scripts", "searches"];
 
 fn mutated(texts: &[Vec<u8>], random: &mut fastrand::Rng) -> Vec<u8> {
     let any = |random: &mut fastrand::Rng| &texts[random.usize(..texts.len())];

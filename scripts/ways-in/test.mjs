@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
+import { list } from "../updates.mjs";
 import { Incomplete, filled, generate, names, sums } from "./generate.mjs";
 
 const VERSION = "1.2.3";
@@ -236,6 +237,24 @@ test("npm installs the wrapper with the program of this system, which gets its w
   };
   assert.equal(start(["--version"]).out, "satchel 1.2.3\n");
   assert.deepEqual(start(["call", "a b", "$x"]), { code: 7, out: "got: call a b $x\n" });
+});
+
+test("the list of the newest version names signed files of this release, and nothing without them", () => {
+  const some = mkdtempSync(join(home, "updates-"));
+  const signed = [`Satchel_${VERSION}_universal.app.tar.gz`, `Satchel_${VERSION}_x64-setup.exe`, `Satchel_${VERSION}_arm64-setup.exe`];
+  for (const file of signed) {
+    assert.throws(() => list(VERSION, REPOSITORY, some, "Notes"), /or its signature is missing/);
+    writeFileSync(join(some, file), file);
+    writeFileSync(join(some, `${file}.sig`), `signature of ${file}\n`);
+  }
+  const told = list(VERSION, REPOSITORY, some, "\nNotes\n");
+  assert.deepEqual([told.version, told.notes], [VERSION, "Notes"]);
+  assert.deepEqual(Object.keys(told.platforms).sort(), ["darwin-aarch64", "darwin-x86_64", "windows-aarch64", "windows-x86_64"]);
+  for (const { url, signature } of Object.values(told.platforms)) {
+    const file = url.split("/").pop();
+    assert.equal(url, `https://github.com/${REPOSITORY}/releases/download/v${VERSION}/${file}`);
+    assert.equal(signature, `signature of ${file}`);
+  }
 });
 
 test("cargo binstall looks for the names that a release has", () => {

@@ -1,4 +1,4 @@
-//! Preferences about the program itself: notifications, what closing the window does, the tray icon.
+//! Preferences about the program itself: notifications, what closing the window does, the tray icon, newer versions.
 
 use std::path::PathBuf;
 
@@ -28,6 +28,18 @@ pub(crate) enum Closing {
     Quit,
 }
 
+/// Are newer versions of this program looked for?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LookForUpdates {
+    /// Nobody was asked yet, so they are not.
+    #[default]
+    NotAsked,
+    On,
+    Off,
+}
+
 /// All of them. What is missing in the file is as it was before anybody chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -36,11 +48,17 @@ pub(crate) struct Choices {
     pub(crate) notifications: Notify,
     pub(crate) closing: Closing,
     pub(crate) tray: bool,
+    pub(crate) updates: LookForUpdates,
 }
 
 impl Default for Choices {
     fn default() -> Self {
-        Self { notifications: Notify::default(), closing: Closing::default(), tray: true }
+        Self {
+            notifications: Notify::default(),
+            closing: Closing::default(),
+            tray: true,
+            updates: LookForUpdates::default(),
+        }
     }
 }
 
@@ -77,7 +95,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let chosen = Chosen::in_directory(directory.path().join("new"));
         assert_eq!(chosen.get(), Choices::default());
-        let wanted = Choices { notifications: Notify::Questions, closing: Closing::Quit, tray: false };
+        let wanted = Choices {
+            notifications: Notify::Questions,
+            closing: Closing::Quit,
+            tray: false,
+            updates: LookForUpdates::On,
+        };
         chosen.set(wanted).unwrap();
         assert_eq!(chosen.get(), wanted);
         std::fs::write(&chosen.0, r#"{"closing":"quit","later":1}"#).unwrap();

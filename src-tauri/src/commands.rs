@@ -2,28 +2,31 @@
 
 use satchel_core::{
     edit::toml,
-    hub::Method,
+    hub::RequestMethod,
     model::{
         Code,
         asks::Ask,
         control::Refusal,
-        request::{ReadOffered, Request, RunDoctor, TryTool, method_of},
+        request::{ReadOffered, Request, RunDoctor, TryScript, TryTool, method_of},
     },
 };
 use serde::Serialize;
 use serde_json::Value;
-use tauri::{AppHandle, State, WebviewWindow};
+use tauri::{AppHandle, Manager, State, WebviewWindow};
 
 use crate::{
     autostart,
     choices::{Choices, Chosen},
+    chooser::{self, WantedFile},
     clipboard::Clipboard,
     links::{self, OwnPlace, Shown},
     prompt,
     serving::Serving,
     state::HubState,
+    tasks::Tasks,
     tray,
-    window::{self, Wanted},
+    updates::{Updates, UpdatesView},
+    window::{self, WantedWindow},
 };
 
 /// What this program is and where it keeps its files.
@@ -48,13 +51,13 @@ pub(crate) async fn request(
     shown: State<'_, Shown>,
     request: Value,
 ) -> Result<Value, Refusal> {
-    if !Method::of_message(&request)?.for_windows {
+    if !RequestMethod::of_message(&request)?.for_windows {
         return Err(Refusal::new(Code::NotForWindows, "the window may not ask for this", ""));
     }
     let method = method_of(&request).unwrap_or_default().to_owned();
     let answer = links::handle(&serving, request).await?;
     match method.as_str() {
-        TryTool::METHOD | ReadOffered::METHOD => shown.remember(&answer),
+        TryTool::METHOD | TryScript::METHOD | ReadOffered::METHOD => shown.remember(&answer),
         RunDoctor::METHOD => shown.remember_texts(&answer),
         _ => {}
     }
@@ -84,12 +87,12 @@ pub(crate) fn read_toml(text: String) -> Result<Value, Refusal> {
 }
 
 #[tauri::command]
-pub(crate) fn wanted_closing(wanted: State<'_, Wanted>) -> bool {
+pub(crate) fn wanted_closing(wanted: State<'_, WantedWindow>) -> bool {
     wanted.take_closing()
 }
 
 #[tauri::command]
-pub(crate) fn wanted_place(wanted: State<'_, Wanted>) -> Option<String> {
+pub(crate) fn wanted_place(wanted: State<'_, WantedWindow>) -> Option<String> {
     wanted.take_place()
 }
 
@@ -125,9 +128,19 @@ pub(crate) fn choices(chosen: State<'_, Chosen>) -> Choices {
 
 #[tauri::command]
 pub(crate) fn choose(app: AppHandle, chosen: State<'_, Chosen>, choices: Choices) -> Result<(), Refusal> {
+    let before = chosen.get();
     chosen.set(choices)?;
     tray::appear(&app, choices.tray);
+    if before.updates != choices.updates {
+        app.state::<Updates>().wake();
+    }
     Ok(())
+}
+
+/// Has a person choose a file or folder; `None` where they choose none.
+#[tauri::command]
+pub(crate) async fn choose_file(app: AppHandle, wanted: WantedFile) -> Result<Option<String>, Refusal> {
+    chooser::choose(&app, wanted).await
 }
 
 #[tauri::command]
@@ -143,6 +156,28 @@ pub(crate) fn set_starts_at_login(app: AppHandle, on: bool) -> Result<bool, Refu
 #[tauri::command]
 pub(crate) fn copy(clipboard: State<'_, Clipboard>, text: String) -> Result<(), Refusal> {
     clipboard.copy(&text)
+}
+
+#[tauri::command]
+pub(crate) fn updates(updates: State<'_, Updates>) -> UpdatesView {
+    updates.view()
+}
+
+/// Looks for a newer version, because a person asks now.
+#[tauri::command]
+pub(crate) async fn look_for_update(updates: State<'_, Updates>) -> Result<UpdatesView, Refusal> {
+    updates.look().await;
+    Ok(updates.view())
+}
+
+#[tauri::command]
+pub(crate) fn install_update(
+    updates: State<'_, Updates>,
+    tasks: State<'_, Tasks>,
+    serving: State<'_, Serving>,
+) -> Result<UpdatesView, Refusal> {
+    updates.install(&tasks, &serving)?;
+    Ok(updates.view())
 }
 
 #[tauri::command]

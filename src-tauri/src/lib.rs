@@ -7,8 +7,10 @@
 mod args;
 mod autostart;
 mod choices;
+mod chooser;
 mod clipboard;
 mod commands;
+mod deep;
 mod dock;
 mod events;
 mod links;
@@ -23,6 +25,7 @@ mod tasks;
 mod tray;
 #[cfg(test)]
 mod typescript;
+mod updates;
 mod window;
 
 use std::{
@@ -37,8 +40,8 @@ use tauri::{AppHandle, Manager, RunEvent};
 use tauri_plugin_window_state::StateFlags;
 
 use crate::{
-    args::{Args, Asked},
-    choices::Chosen,
+    args::{Args, Invocation},
+    choices::{Chosen, LookForUpdates},
     clipboard::Clipboard,
     commands::About,
     links::Shown,
@@ -46,16 +49,17 @@ use crate::{
     state::HubState,
     tasks::Tasks,
     tray::Tray,
-    window::{Pages, Wanted},
+    updates::Updates,
+    window::{Pages, WantedWindow},
 };
 
 /// The program without its two other roles.
 pub fn main() -> ExitCode {
     keep_new_files_private();
     match args::read(std::env::args().skip(1)) {
-        Ok(Asked::Start(args)) => start(args),
-        Ok(Asked::Version) => say(concat!("satchel-app ", env!("CARGO_PKG_VERSION"))),
-        Ok(Asked::Help) => say(args::USAGE),
+        Ok(Invocation::Start(args)) => start(args),
+        Ok(Invocation::Version) => say(concat!("satchel-app ", env!("CARGO_PKG_VERSION"))),
+        Ok(Invocation::Help) => say(args::USAGE),
         Err(problem) => {
             complain(&format!("{problem}\n\n{}", args::USAGE));
             ExitCode::from(2)
@@ -77,20 +81,33 @@ fn start(args: Args) -> ExitCode {
         Ok(path) => helper(path),
         Err(error) => return fail(&format!("cannot find our own program: {error}")),
     };
+    let updates = match std::env::current_exe() {
+        Ok(program) => Updates::of_this_program(program, places.data.clone()),
+        Err(error) => return fail(&format!("cannot find our own program: {error}")),
+    };
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start a runtime: {error}")),
     };
     let _log = logging::install(&places.logs);
     satchel_core::tasks::report_panics();
+    if let Some(before) = updates.begin() {
+        tracing::warn!("this version never served, so the one before it is back");
+        updates::start(&before);
+        return ExitCode::SUCCESS;
+    }
     tauri::async_runtime::set(runtime.handle().clone());
     let tasks = Tasks::on(runtime.handle().clone());
     let options =
         Options { places: places.clone(), own_program, port: args.port, trust_config: args.trust_config };
     let again = Again::default();
-    let ended = run(args, &places, options, &tasks, &again);
+    let ended = run(args, &places, options, &tasks, &again, &updates);
     runtime.block_on(tasks.end());
-    again.start();
+    let unasked = Chosen::in_directory(places.data.join("window")).get().updates == LookForUpdates::On;
+    match runtime.block_on(updates.finish(unasked, again.is_asked())) {
+        Some(next) => updates::start(&next),
+        None => again.start(),
+    }
     match ended {
         Ok(0) => ExitCode::SUCCESS,
         Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
@@ -114,6 +131,10 @@ impl Again {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
     }
 
+    fn is_asked(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Starts it, now that nothing of ours is left.
     fn start(&self) {
         let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -127,7 +148,14 @@ impl Again {
 }
 
 /// Returns the exit code once everything of ours has ended.
-fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Again) -> tauri::Result<i32> {
+fn run(
+    args: Args,
+    places: &Places,
+    options: Options,
+    tasks: &Tasks,
+    again: &Again,
+    updates: &Updates,
+) -> tauri::Result<i32> {
     let (serving, task) = Serving::new(options);
     let mut context = tauri::generate_context!();
     if let Some(home) = std::env::var_os("SATCHEL_HOME").filter(|home| !home.is_empty()) {
@@ -144,6 +172,8 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
     };
     let app = tauri::Builder::default()
         .plugin(tauri_plugin_single_instance::init(|app, words, _| shown_again(app, &words)))
+        .plugin(tauri_plugin_deep_link::init())
+        .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_autostart::Builder::new().app_name("Satchel").arg("--hidden").build())
         .plugin(
             tauri_plugin_window_state::Builder::new()
@@ -155,8 +185,9 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
         .manage(serving.clone())
         .manage(again.clone())
         .manage(tasks.clone())
+        .manage(updates.clone())
         .manage(Clipboard::default())
-        .manage(Wanted::default())
+        .manage(WantedWindow::default())
         .manage(Shown::default())
         .manage(Chosen::in_directory(places.data.join("window")))
         .manage(Pages(places.data.join("window")))
@@ -167,10 +198,13 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
             commands::asks,
             commands::choices,
             commands::choose,
+            commands::choose_file,
             commands::close_window,
             commands::copy,
             commands::fit,
             commands::hub_state,
+            commands::install_update,
+            commands::look_for_update,
             commands::open_page,
             commands::open_place,
             commands::quit,
@@ -179,17 +213,20 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
             commands::set_starts_at_login,
             commands::starts_at_login,
             commands::try_again,
+            commands::updates,
             commands::wanted_closing,
             commands::wanted_place,
         ])
         .build(context)?;
 
+    deep::follow(app.handle());
     let tray = Tray::new(app.handle(), &places.data.join("tray"));
     let tray = tray.map_err(|error| tracing::warn!("going on without a tray: {error}")).ok();
     tasks.spawn(events::carry(app.handle().clone(), serving.clone(), tray));
     tasks.spawn(notices::carry(app.handle().clone(), serving.clone()));
     tasks.spawn(announce(app.handle().clone(), serving.clone()));
-    tasks.spawn(signals::end_in_order(serving));
+    tasks.spawn(updates::follow(app.handle().clone(), serving.clone()));
+    tasks.spawn(signals::end_in_order(serving, updates.clone()));
     let handle = app.handle().clone();
     let served = tasks.spawn_to_its_end(task.run());
     tasks.spawn_to_its_end(async move {
@@ -200,7 +237,8 @@ fn run(args: Args, places: &Places, options: Options, tasks: &Tasks, again: &Aga
     if args.hidden {
         dock::follows(app.handle(), false);
     } else {
-        window::show(app.handle(), None);
+        let place = args.link.as_deref().and_then(deep::place_of);
+        window::show(app.handle(), place.as_deref());
     }
     Ok(app.run_return(|_, event| {
         // Without a window the hub goes on; only an exit of our own has a code.
@@ -217,11 +255,15 @@ fn shown_again(app: &AppHandle, words: &[String]) {
         return app.state::<Again>().ask(words.to_vec());
     }
     let asked = args::read(words.iter().cloned());
-    if matches!(asked, Ok(Asked::Start(Args { hidden: true, .. }))) {
+    if matches!(&asked, Ok(Invocation::Start(Args { hidden: true, .. }))) {
         return;
     }
+    let place = match asked {
+        Ok(Invocation::Start(Args { link: Some(link), .. })) => deep::place_of(&link),
+        _ => None,
+    };
     let handle = app.clone();
-    app.state::<Tasks>().spawn(async move { window::show(&handle, None) });
+    app.state::<Tasks>().spawn(async move { window::show(&handle, place.as_deref()) });
 }
 
 /// Says on the terminal where clients connect, and shows the window where the hub could not be opened.

@@ -39,7 +39,7 @@ const TOGETHER: usize = 3;
 
 /// Where a click leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum Destination {
     Question,
     Window(String),
 }
@@ -48,7 +48,7 @@ enum Place {
 struct Notice {
     title: String,
     text: String,
-    place: Place,
+    place: Destination,
 }
 
 /// What was told already.
@@ -111,14 +111,14 @@ impl Teller {
                     1 => "1 definition is held back until you look at it.".to_owned(),
                     many => format!("{many} definitions are held back until you look at them."),
                 };
-                let place = Place::Window(format!("{}/tools", tray::place_of(&server.name)));
+                let place = Destination::Window(format!("{}/tools", tray::place_of(&server.name)));
                 Some(Notice { title: format!("{} changed what it offers", server.name), text: held, place })
             } else {
                 let need = seen.0.filter(|need| before.0.is_none() && !self.was_told(server, need, now));
                 need.map(|need| Notice {
                     title: format!("{} needs you", server.name),
                     text: format!("{}.", capital(&need)),
-                    place: Place::Window(tray::place_of(&server.name)),
+                    place: Destination::Window(tray::place_of(&server.name)),
                 })
             };
             let quiet =
@@ -161,16 +161,18 @@ fn question(ask: &Ask) -> Notice {
         None => format!("{} wants to call {}:{}", ask.client, ask.server, ask.tool),
     };
     let text = "Satchel is waiting for you. Without an answer it says no.".to_owned();
-    Notice { title, text, place: Place::Question }
+    Notice { title, text, place: Destination::Question }
 }
 
 fn together(notices: Vec<Notice>) -> Vec<Notice> {
     match notices.as_slice() {
         [first, ..] if notices.len() >= TOGETHER => {
             let (title, place) = match &first.place {
-                Place::Question => (format!("{} questions wait for you", notices.len()), Place::Question),
-                Place::Window(_) => {
-                    (format!("{} servers need you", notices.len()), Place::Window("/servers".into()))
+                Destination::Question => {
+                    (format!("{} questions wait for you", notices.len()), Destination::Question)
+                }
+                Destination::Window(_) => {
+                    (format!("{} servers need you", notices.len()), Destination::Window("/servers".into()))
                 }
             };
             vec![Notice { title, text: "Satchel shows them one by one.".to_owned(), place }]
@@ -217,7 +219,7 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
 async fn show(app: AppHandle, notice: Notice) {
     let mut notification = written(&notice, Platform::Linux);
     notification.icon("satchel").action("default", "Open");
-    if notice.place == Place::Question {
+    if notice.place == Destination::Question {
         notification.urgency(notify_rust::Urgency::Normal);
     }
     let handle = match notification.show_async().await {
@@ -241,10 +243,10 @@ fn is_click(response: &notify_rust::NotificationResponse) -> bool {
 }
 
 #[cfg(target_os = "linux")]
-fn go(app: &AppHandle, place: &Place) {
+fn go(app: &AppHandle, place: &Destination) {
     match place {
-        Place::Question => prompt::raise(app),
-        Place::Window(place) => window::show(app, Some(place)),
+        Destination::Question => prompt::raise(app),
+        Destination::Window(place) => window::show(app, Some(place)),
     }
 }
 
@@ -362,7 +364,7 @@ pub(crate) mod tests {
         assert!(teller.notices(&of(0, false), Notify::All, false, settled).is_empty());
         let notices = teller.notices(&of(2, false), Notify::All, false, settled);
         assert_eq!(titles(&notices), ["git changed what it offers"]);
-        assert_eq!(notices[0].place, Place::Window("/servers/git/tools".into()));
+        assert_eq!(notices[0].place, Destination::Window("/servers/git/tools".into()));
         assert!(teller.notices(&of(0, false), Notify::All, false, settled).is_empty());
         assert!(
             teller.notices(&of(0, true), Notify::All, false, settled).is_empty(),
@@ -373,6 +375,7 @@ pub(crate) mod tests {
         assert_eq!(titles(&teller.notices(&of(0, true), Notify::All, false, later)), ["git needs you"]);
     }
 
+    /// A5 of the sign-in: one notification for a server and need.
     #[tokio::test(start_paused = true)]
     async fn a_sign_in_that_is_needed_is_told_once_a_day_and_not_to_whoever_signs_in() {
         let now = Instant::now();
@@ -393,7 +396,7 @@ pub(crate) mod tests {
         assert_eq!(titles(&notices), ["linear needs you"]);
         assert_eq!(
             (notices[0].text.as_str(), &notices[0].place),
-            ("Sign in.", &Place::Window("/servers/linear".into()))
+            ("Sign in.", &Destination::Window("/servers/linear".into()))
         );
         for minutes in 1..20 {
             let later = settled + Duration::from_secs(60 * minutes);
@@ -413,7 +416,7 @@ pub(crate) mod tests {
 
     #[test]
     fn signs_of_markup_are_written_out_where_they_are_read() {
-        let notices = Notice { title: "t".into(), text: "<b>&</b>".into(), place: Place::Question };
+        let notices = Notice { title: "t".into(), text: "<b>&</b>".into(), place: Destination::Question };
         let body = |platform| written(&notices, platform).body;
         assert_eq!(body(Platform::Linux), "&lt;b&gt;&amp;&lt;/b&gt;");
         assert_eq!([body(Platform::Windows), body(Platform::MacOs)], ["<b>&</b>", "<b>&</b>"]);

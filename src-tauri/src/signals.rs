@@ -1,13 +1,14 @@
 //! Handles the operating system's signals to end, in the same order as Quit.
 
-use crate::serving::Serving;
+use crate::{serving::Serving, updates::Updates};
 
 /// Waits for a signal to end, and passes it on.
-pub(crate) async fn end_in_order(serving: Serving) {
+pub(crate) async fn end_in_order(serving: Serving, updates: Updates) {
     if let Err(error) = received().await {
         tracing::warn!("signals are not heard: {error}");
         return;
     }
+    updates.hurry();
     serving.quit().await;
 }
 

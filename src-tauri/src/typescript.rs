@@ -5,10 +5,12 @@ use std::{fs, path::Path};
 use ts_rs::{Config, TS};
 
 use crate::{
-    choices::{Choices, Closing, Notify},
+    choices::{Choices, Closing, LookForUpdates, Notify},
+    chooser::WantedFile,
     commands::About,
     links::OwnPlace,
     state::{HubState, Refused},
+    updates::{ReplacedBy, Standing, UpdatesView},
 };
 
 const REWRITE: &str = "SATCHEL_WRITE_TYPES";
@@ -33,9 +35,14 @@ fn text() -> String {
         of::<Refused>(),
         of::<About>(),
         of::<OwnPlace>(),
+        of::<WantedFile>(),
         of::<Choices>(),
         of::<Notify>(),
         of::<Closing>(),
+        of::<LookForUpdates>(),
+        of::<UpdatesView>(),
+        of::<ReplacedBy>(),
+        of::<Standing>(),
     ];
     format!(
         "// Written by `{REWRITE}=1 cargo test -p satchel-app --lib typescript` from the Rust types. Not for editing.\n\

@@ -32,13 +32,13 @@ const DARK: Color = Color(20, 19, 18, 255);
 /// What a page is to show. It asks for it when it is told to, and when it has just been loaded, so that nothing is
 /// lost on a page that does not listen yet.
 #[derive(Default)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedWindow {
     place: Mutex<Option<String>>,
     /// What closing the window means.
     closing: AtomicBool,
 }
 
-impl Wanted {
+impl WantedWindow {
     /// Where to go, once.
     pub(crate) fn take_place(&self) -> Option<String> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -67,7 +67,7 @@ impl Pages {
 /// Shows the window, in front, at `place` (such as `/servers/github`) where one is given.
 pub(crate) fn show(app: &AppHandle, place: Option<&str>) {
     if let Some(place) = place {
-        app.state::<Wanted>().put_place(place);
+        app.state::<WantedWindow>().put_place(place);
         // An error means that no page listens; it asks when it is there.
         let _ = app.emit_to(LABEL, "go", ());
     }
@@ -97,6 +97,7 @@ fn open(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .build()?;
     paint(&window)?;
     hide_when_closed(&window);
+    crate::deep::take_drops(&window);
     Ok(window)
 }
 
@@ -130,7 +131,7 @@ fn hide_when_closed(window: &WebviewWindow) {
         } else if asked.swap(true, Ordering::Relaxed) {
             hide(&own);
         } else {
-            own.state::<Wanted>().closing.store(true, Ordering::Relaxed);
+            own.state::<WantedWindow>().closing.store(true, Ordering::Relaxed);
             // An error means that no page listens; it asks when it is there, and the next close hides.
             let _ = own.emit_to(LABEL, "closing", ());
         }
@@ -146,7 +147,7 @@ pub(crate) fn close(window: &WebviewWindow) {
 }
 
 fn hide(window: &WebviewWindow) {
-    window.state::<Wanted>().take_closing();
+    window.state::<WantedWindow>().take_closing();
     if let Err(error) = window.hide() {
         tracing::error!("cannot hide the window: {error}");
     }

@@ -138,8 +138,31 @@ async fn short_lived_tokens_are_renewed_once_each_under_many_calls() {
     assert_eq!(signed.server.pages().await, 1);
 }
 
-/// A5: twenty servers that want a sign-in, and a hub that is started again and again: no page, no registration, and the
-/// person is asked once a server.
+/// A4: a token that is over, and fifty calls by eight clients at the same moment: one refresh.
+#[tokio::test]
+async fn fifty_calls_by_eight_clients_renew_once() {
+    let signed = Signed::up("plain").await;
+    let hub = signed.hub().await;
+    let mut clients = vec![];
+    for number in 0..8 {
+        clients.push(hub.client(&format!("c{number}")).await);
+    }
+    signed.server.tell("expire").await;
+    let before = signed.refreshes().await;
+    let mut calls = JoinSet::new();
+    for at in 0..50 {
+        let client = clients[at % clients.len()].clone();
+        calls.spawn(async move { client.execute("a:echo", json!({ "text": "x" })).await.text() });
+    }
+    assert_eq!(calls.join_all().await, vec!["echo:x"; 50]);
+    let refreshes = signed.refreshes().await - before;
+    println!("measured: 50 calls by 8 clients, {refreshes} refresh, {} page", signed.server.pages().await);
+    assert_eq!((refreshes, signed.server.pages().await), (1, 1));
+    assert!(!signed.reused().await);
+}
+
+/// A5: twenty servers that want a sign-in, and a hub that is started ten times: no page, no registration, and each call is
+/// told what to do. Twenty clicks then open twenty pages.
 #[tokio::test]
 async fn twenty_servers_that_want_a_sign_in_open_nothing() {
     let home = Home::empty();
@@ -148,7 +171,7 @@ async fn twenty_servers_that_want_a_sign_in_open_nothing() {
     let entries: Map<String, Value> =
         names.iter().map(|name| (name.clone(), json!({ "url": server.url(), "startup": "eager" }))).collect();
     home.write_config(&json!({ "mcpServers": entries }));
-    for _ in 0..often(3, 10) {
+    for _ in 0..10 {
         let hub = home.start_hub().await;
         for name in &names {
             hub.until(name, "needs_sign_in").await;
@@ -168,4 +191,11 @@ async fn twenty_servers_that_want_a_sign_in_open_nothing() {
     let log = server.log().await;
     let asked = |endpoint: &str| log.iter().filter(|event| event["endpoint"] == endpoint).count();
     assert_eq!((asked("authorize"), asked("register"), asked("token")), (0, 0, 0));
+    let _hub = home.start_hub().await;
+    home.satchel_reading(&["secrets", "use-file"], "correct horse\n").await.succeeded();
+    for name in &names {
+        home.sign_in(name).await;
+    }
+    println!("measured: 10 starts, 20 servers, 0 pages; 20 clicks, {} pages", server.pages().await);
+    assert_eq!(server.pages().await, 20);
 }

@@ -6,6 +6,7 @@
 mod conformance;
 mod kit;
 mod lasting;
+mod oracle;
 mod person;
 
 use serde_json::Value;
@@ -15,7 +16,7 @@ use kit::Kit;
 /// Cases that are played at the same time; each waits for processes most of the time.
 const AT_ONCE: &str = "6";
 
-/// A1, A6: every case ends as it must, and nothing went to anybody who did not pass the checks. Some cases have tokens that
+/// A1, A6, and in them A4 (fifty calls, one refresh), A9 (what a call is told) and A11 (two accounts): every case ends as it must, and nothing went to anybody who did not pass the checks. Some cases have tokens that
 /// live for seconds: one that fails beside others on a busy computer is played once more by itself, where it must not.
 #[tokio::test]
 async fn every_case_ends_as_it_must() {

@@ -7,6 +7,7 @@ use satchel_tests::{Home, Hub, Protected, browse, eventually, plain_http, progra
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::{TcpListener, TcpStream},
     process::{Child, ChildStdin},
 };
 
@@ -19,8 +20,12 @@ struct Login {
 
 impl Login {
     async fn begin(home: &Home, more: &[&str]) -> Self {
+        Self::begin_at(home, "a", more).await
+    }
+
+    async fn begin_at(home: &Home, server: &str, more: &[&str]) -> Self {
         let mut command = home.command(program("satchel"));
-        command.args(["login", "a"]).args(more);
+        command.args(["login", server]).args(more);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("satchel can be started");
         let mut said = BufReader::new(process.stderr.take().expect("its standard error is a pipe")).lines();
@@ -101,17 +106,32 @@ async fn nobody_else_ends_a_sign_in() {
     let http = plain_http();
     let state = login.parameter("state");
     let mut answered = std::collections::BTreeMap::<u16, usize>::new();
+    let port = redirect.split([':', '/']).nth(4).expect("it has a port").to_owned();
+    let mut slow = vec![];
+    for _ in 0..20 {
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).await.expect("it listens");
+        stream.write_all(b"GET /callback?state=").await.expect("it reads");
+        slow.push(stream);
+    }
     for at in 0..250_u32 {
         let requests = [
             http.get(format!("{redirect}?state=evil{at}&code=evil")),
             http.get(format!("{redirect}?error=access_denied&state=evil{at}")),
             http.get(format!("{redirect}?state={state}&code=evil")).header("host", "evil.example"),
-            http.post(format!("{redirect}?state={state}&code=evil")).body("x".repeat(1024)),
+            // A POST that is refused may end its connection, so none is shared with other requests.
+            http.post(format!("{redirect}?state={state}&code=evil"))
+                .header("connection", "close")
+                .body("x".repeat(1024)),
         ];
         for request in requests {
             let response = request.send().await.expect("it answers");
             *answered.entry(response.status().as_u16()).or_default() += 1;
         }
+    }
+    // A large body is refused, or cut off while it is still being sent.
+    let large = http.post(format!("{redirect}?state={state}&code=evil")).header("connection", "close");
+    if let Ok(response) = large.body("x".repeat(1 << 20)).send().await {
+        *answered.entry(response.status().as_u16()).or_default() += 1;
     }
     assert!(answered.keys().all(|status| (400..500).contains(status)), "{answered:?}");
     let other = redirect.replace("/callback", "/other");
@@ -128,6 +148,55 @@ async fn nobody_else_ends_a_sign_in() {
     let exchanges = exchanges.iter().filter(|event| event["grant"] == "authorization_code").count();
     println!("measured: 1,000 foreign requests, {exchanges} code redeemed");
     assert_eq!(exchanges, 1);
+}
+
+/// A7: each of two sign-ins takes its own answer, whichever comes first.
+#[tokio::test]
+async fn two_sign_ins_at_once_end_each_by_its_own_answer() {
+    let home = Home::empty();
+    let server = protected(&home, "plain").await;
+    home.write_config(
+        &json!({ "mcpServers": { "a": { "url": server.url() }, "b": { "url": server.url() } } }),
+    );
+    let hub = home.start_hub().await;
+    keep_secrets(&home).await;
+    let first = Login::begin_at(&home, "a", &["--no-browser"]).await;
+    let second = Login::begin_at(&home, "b", &["--no-browser"]).await;
+    for (login, name) in [(second, "b"), (first, "a")] {
+        let shown = browse(&home, &login.page, false).await;
+        assert!(
+            shown["body"].as_str().is_some_and(|body| body.contains(&format!("Signed in to {name}"))),
+            "{shown}"
+        );
+        assert_eq!(login.end().await.0, Some(0));
+    }
+    let client = hub.client("one").await;
+    let mut people = std::collections::BTreeSet::new();
+    for name in ["a", "b"] {
+        people.insert(client.execute(&format!("{name}:whoami"), json!({})).await.text());
+    }
+    assert_eq!((people.len(), server.pages().await), (2, 2), "{people:?}");
+}
+
+/// A7: a port that the user chose and another program has is named, and no page is opened.
+#[tokio::test]
+async fn a_port_that_another_program_has_is_named() {
+    let home = Home::empty();
+    let server = protected(&home, "preregistered_public").await;
+    let other = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let port = other.local_addr().expect("it has an address").port();
+    home.write_config(&json!({ "mcpServers": { "a": { "url": server.url(), "oauth": { "port": port } } } }));
+    let _hub = home.start_hub().await;
+    keep_secrets(&home).await;
+    // Who enters an app at a terminal has approved the entry it changes.
+    let login = home.satchel_typing(&["login", "a", "--client-id", "app-1", "--no-browser"], "").await;
+    login.failed_with(4);
+    let named = login.stdout.contains(&format!("port {port}"));
+    assert!(named && login.stdout.contains("end the program that has it"), "{login:?}");
+    assert_eq!(server.pages().await, 0);
+    drop(other);
+    home.sign_in("a").await;
+    assert!(!server.log().await.iter().any(|event| event["endpoint"] == "register"));
 }
 
 /// A7: a spent page is spent.
@@ -186,6 +255,14 @@ async fn a_sign_in_can_be_pasted() {
 #[tokio::test]
 async fn nothing_secret_is_found_anywhere() {
     let (home, server) = world("dcr_secret_post").await;
+    let claims = "eyJlbWFpbCI6Im1lQGV4YW1wbGUuY29tIn0";
+    let more = [("registration token", "canary-of-the-registration"), ("ID token", claims)];
+    server
+        .set(&json!({
+            "dcr_patch": { "registration_access_token": more[0].1, "registration_client_uri": "http://127.0.0.1:1/me" },
+            "token_patch": { "id_token": format!("h.{claims}.s") },
+        }))
+        .await;
     let hub = home.start_hub().await;
     keep_secrets(&home).await;
     let login = Login::begin(&home, &["--no-browser"]).await;
@@ -219,8 +296,14 @@ async fn nothing_secret_is_found_anywhere() {
             event["auth"].as_str().and_then(|auth| auth.strip_prefix("Bearer ")).map(ToOwned::to_owned),
         );
     }
-    assert!(canaries.len() >= 7, "{canaries:?}");
-    let told = format!("{said}{first}{second}{quoted}{complaint}{status}{accounts}");
+    canaries.extend(more.map(|(_, canary)| canary.to_owned()));
+    assert!(canaries.len() >= 9, "{canaries:?}");
+    let mut told = format!("{said}{first}{second}{quoted}{complaint}{status}{accounts}");
+    assert!(accounts.to_string().contains("me@example.com"), "the ID token was read: {accounts}");
+    for words in [["doctor"].as_slice(), &["history", "export", "--json"], &["logs", "a"], &["list"]] {
+        let output = home.satchel(words).await;
+        told.extend([output.stdout, output.stderr]);
+    }
     for canary in &canaries {
         assert!(!told.contains(canary.as_str()), "{canary} was told");
         for (path, bytes) in home.files() {
@@ -287,4 +370,54 @@ async fn a_server_that_is_removed_is_signed_out() {
     .await;
     assert_eq!(home.satchel(&["accounts", "--json"]).await.json(), json!([]));
     drop(hub);
+}
+
+/// An app that the user registered is entered while the server is added; its secret goes to the keychain, not into the file.
+#[tokio::test]
+async fn an_app_is_entered_while_its_server_is_added() {
+    let home = Home::empty();
+    let server = protected(&home, "secret_post").await;
+    let hub = home.start_hub().await;
+    keep_secrets(&home).await;
+    let words = ["add", "a", "--url", server.url(), "--client-id", "app-1", "--client-secret"];
+    home.satchel_reading(&words, "s3cret\n").await.succeeded();
+    let oauth = home.config()["mcpServers"]["a"]["oauth"].clone();
+    assert_eq!(oauth, json!({ "clientId": "app-1", "clientSecret": "${secret:A_CLIENT_SECRET}" }));
+    home.sign_in("a").await;
+    call(&hub, "one").await;
+    let log = server.log().await;
+    assert!(!log.iter().any(|event| event["endpoint"] == "register"), "it is an app of the user's own");
+    // Who gives no secret has changed nothing.
+    home.satchel_reading(&["add", "b", "--url", server.url(), "--client-id", "x", "--client-secret"], "\n")
+        .await
+        .failed_with(2);
+    assert!(home.config()["mcpServers"]["b"].is_null());
+}
+
+/// What another program had signed in to comes without its tokens: the server wants a sign-in here, and the file in which
+/// that program keeps them is named, not read.
+#[tokio::test]
+async fn a_server_that_another_program_had_signed_in_to_comes_signed_out() {
+    let home = Home::empty();
+    let server = protected(&home, "plain").await;
+    let gemini = home.file(".gemini");
+    std::fs::create_dir_all(&gemini).expect("the home can be written");
+    let settings = json!({ "mcpServers": { "hosted": { "httpUrl": server.url() } } });
+    std::fs::write(gemini.join("settings.json"), settings.to_string()).expect("the home can be written");
+    let tokens = gemini.join("mcp-oauth-tokens.json");
+    std::fs::write(&tokens, r#"[{"serverName":"hosted","token":{"accessToken":"canary-of-gemini"}}]"#)
+        .expect("the home can be written");
+    let hub = home.start_hub().await;
+    let came = home.satchel(&["import", "--from", "gemini-cli"]).await;
+    came.succeeded();
+    let told = format!("{}{}", came.stdout, came.stderr);
+    assert!(told.contains("mcp-oauth-tokens.json, which Satchel does not read"), "{told}");
+    let shown = hub.until("hosted", "needs_sign_in").await;
+    assert_eq!(shown["sign_in"]["sign_in"], "signed_out", "{shown}");
+    for (path, bytes) in home.files().into_iter().filter(|(path, _)| *path != tokens) {
+        assert!(!bytes.windows(16).any(|window| window == b"canary-of-gemini"), "{}", path.display());
+    }
+    let log = server.log().await;
+    assert!(log.iter().all(|event| event["auth"].as_str().is_none_or(str::is_empty)), "{log:?}");
+    assert_eq!(server.pages().await, 0);
 }

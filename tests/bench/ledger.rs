@@ -71,7 +71,7 @@ pub(crate) fn million() {
     println!("{RECORDS} records written      {took:>9.1} s, {} MB", bytes / 1024 / 1024);
     for by in [By::Client, By::Server, By::Tool, By::Day] {
         for days in [None, Some(7)] {
-            let ask = ReportAsk { by, days, hours: None };
+            let ask = ReportAsk { by, days, ..ReportAsk::default() };
             let took = usual(|| {
                 let report = report::report(&path, &ask, now_ms).expect("it can be read");
                 assert!(days.is_some() || report.totals.calls == RECORDS, "{:?}", report.totals);
@@ -123,6 +123,7 @@ fn fill(path: &Path) -> u64 {
             version,
             era,
             only: String::new(),
+            profile: String::new(),
             face: false,
         })
     };

@@ -2,6 +2,8 @@
 
 mod inspection;
 mod ledger;
+mod scripts;
+mod sign_in;
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -29,13 +31,16 @@ async fn main() {
     client.execute("fake:echo", json!({ "text": "x" })).await.text();
     println!("first call, server started     {:>9.1} ms", millis(woken.elapsed()));
 
-    report("direct, standard input/output", directly());
-    report("through the hub", one_after_the_other(&client).await);
+    let (direct, through) = (directly(), one_after_the_other(&client).await);
+    report("direct, standard input/output", direct.clone());
+    report("through the hub", through.clone());
     let (spent, times) = side_by_side(&client).await;
     report(&format!("through the hub, {CALLERS} at once"), times);
     println!("calls a second, {CALLERS} at once     {:>9.0}", CALLS as f64 / spent.as_secs_f64());
     println!("memory of the hub              {:>9.1} MB", memory(hub.pid));
+    scripts::costs(&home, &hub, scripts::median(direct), scripts::median(through)).await;
     drop(hub);
+    sign_in::overhead().await;
     ledger::recording().await;
     ledger::million();
     inspection::definitions();

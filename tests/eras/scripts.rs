@@ -123,3 +123,42 @@ async fn taking_the_request_back_takes_back_the_calls_of_its_script() {
         }
     }
 }
+
+#[tokio::test]
+async fn what_results_looked_like_is_told_where_a_server_does_not_say_it() {
+    let home = home();
+    let hub = home.start_hub().await;
+    let client = open(&home, &hub, Era::Legacy).await;
+    let about = async |query: &str, client: &Client| {
+        let asked = json!({ "query": query, "server": "old", "limit": 1 });
+        client.call("discover_mcp_tools", asked).await.text().to_owned()
+    };
+    let asked = "test_simple_text";
+    assert!(!about(asked, &client).await.contains("->"));
+    assert!(run(&client, "return await servers.old.test_simple_text()").await.text().len() > 3);
+    let told = about(asked, &client).await;
+    assert!(told.contains("test_simple_text() -> string (seen)"), "{told}");
+    // Nothing is learned of a failure.
+    run(&client, "return await servers.old.test_error_handling()").await;
+    let told = about("test_error_handling", &client).await;
+    assert!(told.contains("test_error_handling(") && !told.contains("(seen)"), "{told}");
+    home.satchel(&["history", "forget"]).await.succeeded();
+    assert!(!about(asked, &client).await.contains("(seen)"));
+}
+
+#[tokio::test]
+async fn a_question_stops_its_script_and_nothing_else() {
+    let home = home();
+    let hub = home.start_hub().await;
+    let client = open(&home, &hub, Era::Legacy).await;
+    let script = "const other = servers.old.test_simple_text(); const asked = servers.new.test_structured_content(); return [await other, await asked].length";
+    let request = json!({ "name": "run_mcp_script", "arguments": { "script": script } });
+    let mut reply = client.send("tools/call", request).await;
+    let (question, _) = reply.until("elicitation/create").await;
+    assert!(question["params"]["message"].to_string().contains("new:test_structured_content"), "{question}");
+    // Nobody has answered yet: another script of this client, and a call to the same server, go on.
+    assert_eq!(run(&client, "return 40 + input.n").await.text(), "42");
+    let neighbour = run(&client, "return await servers.new.test_simple_text()").await;
+    assert!(!neighbour.text().is_empty() && neighbour.result()["isError"] != true, "{neighbour:?}");
+    client.cancel(reply).await;
+}

@@ -78,6 +78,16 @@ impl Old {
         serde_json::from_str(&event).unwrap_or_else(|error| panic!("{error}: {event}"))
     }
 
+    /// The next request or answer; notifications, which may come at any time, are left out.
+    async fn next_but_notifications(&mut self) -> Value {
+        loop {
+            let message = self.next().await;
+            if !message["id"].is_null() {
+                return message;
+            }
+        }
+    }
+
     /// Sends a request; its answer, whatever comes before it.
     async fn request(&mut self, method: &str, params: Value) -> Value {
         let id = format!("{method}-1");
@@ -139,13 +149,13 @@ async fn an_old_client_is_asked_in_the_middle_of_a_call_and_hears_what_changes()
     let call = json!({ "name": "fx-test_sampling", "arguments": { "prompt": "What is new?" } });
     let request = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call });
     assert_eq!(old.post(&request).await, 202);
-    let question = old.next().await;
+    let question = old.next_but_notifications().await;
     assert_eq!(question["method"], "sampling/createMessage", "{question}");
     assert_eq!(question["params"]["messages"][0]["content"]["text"], "What is new?");
     let answer = json!({ "role": "assistant", "content": { "type": "text", "text": "said by the model" },
         "model": "a model", "stopReason": "endTurn" });
     assert_eq!(old.post(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer })).await, 202);
-    let said = old.next().await;
+    let said = old.next_but_notifications().await;
     assert_eq!(said["id"], 7, "{said}");
     assert_eq!(said["result"]["content"][0]["text"], "LLM response: said by the model");
 

@@ -24,6 +24,7 @@ async fn visit(home: &Home, page: &str) {
     assert_eq!(again.status().as_u16(), 400, "it counts once");
 }
 
+/// A9: in both eras.
 #[tokio::test]
 async fn a_call_waits_for_its_user_to_sign_in_and_goes_on() {
     let home = Home::empty();

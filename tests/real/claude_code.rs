@@ -40,6 +40,29 @@ async fn claude_code_discovers_and_executes() {
     assert_eq!(negotiated(&house.home, "claude-in-tests").await, "2026-07-28");
 }
 
+/// The model writes one script, in which two servers are called and only the last line comes back.
+#[tokio::test]
+async fn claude_code_runs_a_script() {
+    let house = House::build().await;
+    let hub = house.open().await;
+    let connection = hub.connection("claude-in-tests").await;
+    house.home.satchel(&["surface", "claude-in-tests", "script"]).await.succeeded();
+    let script = "const [said, log] = await Promise.all([servers.everything.echo({ message: input }), call('git:git_log', { repo_path: '.' }).catch((error) => error.name)]); return `${said} ${typeof log}`;";
+    let calls = json!([
+        { "name": "mcp__hub__discover_mcp_tools", "arguments": { "query": "echo a message" } },
+        { "name": "mcp__hub__run_mcp_script", "arguments": { "script": script, "input": "said by a script" } },
+    ]);
+    let seen = talk(&house.home, &connection, &calls, &json!({})).await;
+    let mut tools: Vec<_> = seen["tools"].as_array().expect("a list of tools").iter().collect();
+    tools.sort_by_key(|tool| tool.to_string());
+    assert_eq!(tools, ["mcp__hub__discover_mcp_tools", "mcp__hub__run_mcp_script"]);
+    let results = results(&seen);
+    assert_eq!(results.len(), 2, "{results:?}");
+    assert!(results[0].contains("everything:echo"), "{}", results[0]);
+    assert!(results[1].contains("Echo: said by a script string"), "{}", results[1]);
+    assert_eq!(negotiated(&house.home, "claude-in-tests").await, "2026-07-28");
+}
+
 /// With nothing but what connecting writes into its settings, and with its own way of hiding tools from the model: the
 /// two that find and call all others stay in view.
 #[tokio::test]

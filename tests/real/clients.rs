@@ -88,6 +88,36 @@ async fn every_official_sdk_finds_four_tools_and_gets_its_errands_done() {
     }
 }
 
+#[tokio::test]
+async fn official_sdks_of_both_eras_run_a_script() {
+    let house = House::build().await;
+    let hub = house.open().await;
+    let script = "const { entities } = await servers.memory.create_entities({ entities: [{ name: input, entityType: 'person', observations: ['wrote it'] }] }).then(() => servers.memory.read_graph({})); const noon = await servers.time.convert_time({ source_timezone: 'UTC', time: '12:00', target_timezone: 'Asia/Tokyo' }); return { known: entities.some((one) => one.name === input), at: noon.target.datetime.slice(11, 16) };";
+    let python = || {
+        let mut command = house.home.command(installed("python/bin/python"));
+        command.arg(repository().join("tests/real/drivers/python_sdk.py"));
+        command
+    };
+    for (name, mode, driver) in [
+        ("python", "auto", python()),
+        ("python", "legacy", python()),
+        ("typescript", "auto", self::script(&house.home, "typescript_client.mjs")),
+        ("typescript", "legacy", self::script(&house.home, "typescript_client.mjs")),
+    ] {
+        let client = format!("{name}-{mode}");
+        let connection = hub.connection(&client).await;
+        house.home.satchel(&["surface", &client, "script"]).await.succeeded();
+        let calls = json!([{ "name": "run_mcp_script", "arguments": { "script": script, "input": client } }]);
+        let seen = drive(driver, &connection, mode, calls, None).await;
+        let revision = if mode == "auto" { "2026-07-28" } else { "2025-11-25" };
+        assert_eq!(seen["revision"], revision, "{client}");
+        assert_eq!(seen["tools"], json!(["discover_mcp_tools", "run_mcp_script"]), "{client}");
+        let said = seen["results"][0]["content"][0]["text"].as_str().unwrap_or_default();
+        let value: Value = serde_json::from_str(said).unwrap_or_else(|_| panic!("{client}: {seen}"));
+        assert_eq!(value, json!({ "known": true, "at": "21:00" }), "{client}");
+    }
+}
+
 /// A server that wants a sign-in, known from one that is over.
 async fn signed_out() -> (Home, Protected) {
     let home = Home::empty();
@@ -96,6 +126,7 @@ async fn signed_out() -> (Home, Protected) {
     (home, server)
 }
 
+/// A9: in both eras. Those that show pages go on after it.
 #[tokio::test]
 async fn every_official_client_is_told_where_to_sign_in_and_goes_on_where_it_shows_pages() {
     let (home, server) = signed_out().await;
@@ -182,7 +213,7 @@ fn satisfied(who: &str, errand: &Errand, result: &Value) {
 }
 
 /// A driver in JavaScript. Given as text, so that its imports are looked up where the packages are.
-fn script(home: &Home, name: &str) -> Command {
+pub(crate) fn script(home: &Home, name: &str) -> Command {
     let source = std::fs::read_to_string(repository().join("tests/real/drivers").join(name));
     let mut command = home.command(node());
     command.current_dir(installed("")).args(["--input-type=module", "--eval"]);

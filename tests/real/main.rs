@@ -6,3 +6,4 @@ mod claude_code;
 mod clients;
 mod house;
 mod ledger;
+mod twenty;

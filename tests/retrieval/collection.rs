@@ -196,7 +196,7 @@ impl Crowd {
 
     fn found(&self, query: &str, parts: Option<Vec<Vec<f32>>>) -> Vec<String> {
         let meaning = parts.and_then(|parts| Meaning::of(&parts, self.vectors.clone()));
-        let aids = Aids { habits: None, meaning: meaning.as_ref() };
+        let aids = Aids { habits: None, meaning: meaning.as_ref(), shapes: None };
         let found = self.catalog.find_with(query, None, &aids).into_iter().take(10);
         found.map(|(server, tool)| format!("{}:{}", self.names[server.as_str()], tool.name)).collect()
     }

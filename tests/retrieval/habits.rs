@@ -28,7 +28,7 @@ pub(crate) fn report(collection: &Collection) {
             let path = ToolPath { server: (*server).clone(), tool: tool.name.clone() };
             let mut habits = Habits::default();
             (0..uses).for_each(|_| habits.used(&query.text, &path, 0));
-            let aids = Aids { habits: Some(&habits), meaning: None };
+            let aids = Aids { habits: Some(&habits), meaning: None, shapes: None };
             let again = hub.catalog.find_with(&query.text, None, &aids);
             let now = again.iter().position(|(at, known)| **at == path.server && known.name == path.tool);
             let now = now.map_or(place, |at| at + 1);

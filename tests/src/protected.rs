@@ -75,8 +75,9 @@ impl Protected {
     /// Changes how it behaves from now on: the knobs of a case.
     pub async fn set(&self, knobs: &Value) {
         let control = self.at["control"].as_str().expect("it says where it is");
-        let post = plain_http().post(format!("{control}/set")).body(knobs.to_string());
-        post.send().await.expect("it answers");
+        // Without its type the body would not be read.
+        let post = plain_http().post(format!("{control}/set")).header("content-type", "application/json");
+        post.body(knobs.to_string()).send().await.expect("it answers");
     }
 
     /// How many pages were opened.

@@ -6,7 +6,7 @@ use satchel_tests::{Home, eventually, program};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
-    process::{Child, ChildStdin, ChildStdout},
+    process::{Child, ChildStdin, ChildStdout, Command},
 };
 
 /// A client at the bridge's other end.
@@ -20,7 +20,31 @@ struct Bridge {
 impl Bridge {
     fn start(home: &Home) -> Self {
         let mut command = home.command(program("satchel"));
-        command.arg("bridge").stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg("bridge");
+        Self::of(command)
+    }
+
+    /// Behind a shell of another machine, as `ssh HOST WORDS` starts it there: the words are one text for that shell, and
+    /// nothing of our environment is there but what a login sets. A shell stands in the place of ssh.
+    fn start_remotely(home: &Home, client: &str) -> Self {
+        let words = format!("\"{}\" bridge --client {client}", program("satchel").display());
+        let mut login = home.command("env");
+        login.args(["-i", "PATH=/usr/bin:/bin"]);
+        for name in ["HOME", "SATCHEL_HOME", "SATCHEL_MODEL", "DBUS_SESSION_BUS_ADDRESS"] {
+            let value =
+                login.as_std().get_envs().find(|(other, _)| *other == name).and_then(|(_, value)| value);
+            let value = value.expect("every home sets it").to_owned();
+            let mut set = std::ffi::OsString::from(format!("{name}="));
+            set.push(value);
+            login.arg(set);
+        }
+        // Not replaced by the program, as a connection is not.
+        login.args(["sh", "-c", &format!("sh -c '{words}'; exit $?")]);
+        Self::of(login)
+    }
+
+    fn of(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().expect("satchel can be started");
         let stdin = process.stdin.take().expect("its standard input is a pipe");
         let stdout = process.stdout.take().expect("its standard output is a pipe");
@@ -105,6 +129,28 @@ async fn a_stdio_client_works_through_the_bridge_and_survives_a_restart_of_the_h
 
     drop(bridge.stdin);
     assert_eq!(bridge.process.wait().await.unwrap().code(), Some(0), "it ends with its client");
+}
+
+/// docs/remote.md: a container, WSL, or a host behind SSH.
+#[tokio::test]
+async fn a_client_elsewhere_reaches_the_hub_through_another_shell_and_a_cut_connection_leaves_nothing() {
+    let home = Home::empty();
+    let _hub = home.start_hub().await;
+    let mut bridge = Bridge::start_remotely(&home, "laptop");
+    bridge.open().await;
+    assert!(bridge.hash().await.to_string().contains("2cf24dba5fb0"));
+    let clients = async || home.satchel(&["status", "--json"]).await.json()["clients"].to_string();
+    assert!(clients().await.contains("laptop"), "{}", clients().await);
+    let bridges = || home.processes().iter().filter(|one| one.command.contains(" bridge --client")).count();
+    assert!(bridges() > 0);
+
+    // The connection is gone: its end here is killed, its pipes are closed.
+    bridge.process.kill().await.expect("it runs");
+    drop((bridge.stdin, bridge.lines));
+    eventually("the bridge there ends", async || (bridges() == 0).then_some(())).await;
+    let mut again = Bridge::start_remotely(&home, "laptop");
+    again.open().await;
+    assert!(again.hash().await.to_string().contains("2cf24dba5fb0"), "the hub goes on");
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! The command line: what scripts rely on. Codes, JSON, and the same answers with and without a running hub.
 
-use satchel_tests::{Fake, Home};
+use std::process::Stdio;
+
+use satchel_tests::{Fake, Home, Ran, program};
 use serde_json::json;
 
 #[tokio::test]
@@ -107,4 +109,32 @@ async fn a_result_that_reports_a_failure_fails_the_command() {
     let ran = home.satchel(&["call", "fake:odd", r#"{"which": "failure"}"#]).await;
     ran.failed_with(1);
     assert!((ran.stdout + &ran.stderr).contains("it did not work"));
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_written_fails_the_command() {
+    let home = Home::empty();
+    for arguments in [&["--help"][..], &["--version"], &["help", "add"], &["completions", "bash"], &["list"]]
+    {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("the device is there");
+        let mut command = home.command(program("satchel"));
+        command.args(arguments).stdout(full).stderr(Stdio::piped());
+        let child = command.spawn().expect("satchel can be started");
+        let ran = Ran::from(child.wait_with_output().await.expect("it ends"));
+        ran.failed_with(1);
+        assert!(ran.stderr.contains("cannot write to standard output"), "{arguments:?}: {ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_imported_server_still_needs_is_told_before_it_is_started() {
+    let home = Home::empty();
+    let block = json!({ "mcpServers": {
+        "mail": { "command": "npx", "args": ["-y", "mail-mcp@1.0.0"], "env": { "KEY": "${input:mail_key}" } },
+    } });
+    let imported = home.satchel(&["import", &block.to_string()]).await;
+    let way = "`satchel secrets set mail.mail_key`";
+    assert!(imported.succeeded().stderr.contains(way), "{imported:?}");
+    let looked = home.satchel(&["doctor"]).await;
+    assert!(looked.stdout.contains("Needs mail_key") && looked.stdout.contains(way), "{looked:?}");
 }

@@ -45,6 +45,25 @@ async fn a_search_waits_for_lists_and_names_only_servers_with_tools() {
 }
 
 #[tokio::test]
+async fn a_search_that_finds_nothing_may_name_one_server_of_the_catalog() {
+    let searched = async |search: serde_json::Value| {
+        let home = Home::empty();
+        let bare = Fake::new(&home, "bare").behaving(&["--no-tools"]);
+        home.write_config(&json!({ "mcpServers": { "bare": bare.entry() }, "search": search }));
+        let hub = home.start_hub().await;
+        let client = hub.client("one").await;
+        let find =
+            async |query: &str| client.call("discover_mcp_tools", json!({ "query": query })).await.text();
+        (find("playwright browser").await, find("qqq zzz").await)
+    };
+    let (known, unknown) = searched(json!({})).await;
+    assert!(known.contains("The user can add playwright from Satchel's catalog."), "{known}");
+    assert!(!unknown.contains("catalog"), "{unknown}");
+    let (switched_off, _) = searched(json!({ "suggest": false })).await;
+    assert!(!switched_off.contains("catalog"), "{switched_off}");
+}
+
+#[tokio::test]
 async fn arguments_that_cannot_be_right_start_nothing() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").with("idleTimeout", json!(1));

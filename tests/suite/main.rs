@@ -28,6 +28,7 @@ mod resources;
 mod results;
 mod scripts;
 mod secrets;
+mod setups;
 mod sleeping;
 mod toggling;
 mod troubles;

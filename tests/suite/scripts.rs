@@ -5,7 +5,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use satchel_tests::{program, repository};
+use satchel_tests::{Fake, Home, process, program, repository};
 use serde_json::{Value, json};
 
 fn start() -> Child {
@@ -81,4 +81,53 @@ fn what_takes_all_memory_or_all_of_the_stack_ends_in_words_and_not_in_a_crash() 
         tried += 1;
     }
     assert!(tried >= 30, "{tried}");
+}
+
+/// All that ends soon, and a few of those that compute for ever: each of them takes five seconds of a processor.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn scripts_that_want_out_leave_the_hub_and_its_neighbours_as_they_were() {
+    const ENDLESS: usize = 2;
+    let corpus = repository().join("crates/satchel-script/tests/escapes.txt");
+    let corpus = std::fs::read_to_string(corpus).expect("the corpus is there");
+    let (endless, mut cases): (Vec<_>, Vec<_>) = corpus
+        .split("@@ ")
+        .skip(1)
+        .filter_map(|case| case.split_once('\n'))
+        .partition(|(expected, _)| expected.starts_with("! the script computed"));
+    cases.extend(endless.into_iter().take(ENDLESS));
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake");
+    home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
+    let hub = home.start_hub().await;
+    let neighbour = hub.client("neighbour").await;
+    let said = neighbour.execute("fake:echo", json!({ "text": "before" })).await.text();
+    hub.connection("wild").await;
+    home.satchel(&["surface", "wild", "script"]).await.succeeded();
+    let client = hub.client("wild").await;
+    let resident = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", hub.pid)).expect("the hub runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux tells it");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("it is a number")
+    };
+    let mut settled = 0;
+    for (number, (expected, script)) in cases.iter().enumerate() {
+        let told = client.call("run_mcp_script", json!({ "script": script })).await.value();
+        assert!(told["isError"].is_boolean() && !told.to_string().contains("ESCAPED"), "{script}: {told}");
+        if expected.starts_with("! the script") {
+            assert_eq!(told["isError"], true, "{script}: {told}");
+        }
+        if number == cases.len() / 3 {
+            settled = resident();
+        }
+    }
+    let grown = resident().saturating_sub(settled);
+    assert!(grown < 48 * 1024, "the hub grew by {grown} kB from {settled} kB");
+    let again = neighbour.execute("fake:echo", json!({ "text": "before" })).await.text();
+    assert_eq!(again, said);
+    let left: Vec<_> = process::descendants(hub.pid)
+        .into_iter()
+        .filter(|one| one.command.contains("script-runner"))
+        .collect();
+    assert!(left.len() <= 1, "one process is kept warm, the others are gone: {left:?}");
 }

@@ -191,7 +191,7 @@ async fn where_a_person_chose_so_closing_ends_everything_and_there_is_no_icon() 
     stands("Active").await;
     page.click(tray).await;
     page.click("label:has(input[value=quit])").await;
-    let chosen = json!({ "notifications": "all", "closing": "quit", "tray": false });
+    let chosen = json!({ "notifications": "all", "closing": "quit", "tray": false, "updates": "not_asked" });
     eventually("the choices are kept", async || {
         (page.invoke("choices", json!({})).await == Ok(chosen.clone())).then_some(())
     })

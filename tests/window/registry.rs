@@ -62,7 +62,7 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
     })
     .await;
     page.run("location.hash = '#/servers/ledger'").await;
-    page.says("section[aria-label='Update']", "Version 1.2.0 is there; 1.1.0 runs here.").await;
+    page.says("section[aria-label='Update']", "Version 1.2.0 is available. You have 1.1.0.").await;
     page.click("section[aria-label='Update'] button").await;
     page.says("section[aria-label='Update']", "now ada-ledger-mcp@1.2.0").await;
     page.click("section[aria-label='Update'] button.primary").await;
@@ -71,5 +71,14 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
         (args == json!(["-y", "ada-ledger-mcp@1.2.0"])).then_some(())
     })
     .await;
+
+    // And back, from the bar that offers it.
+    page.click("[data-undo] button").await;
+    eventually("the update is taken back", async || {
+        let args = desktop.home.config()["mcpServers"]["ledger"]["args"].clone();
+        (args == json!(["-y", "ada-ledger-mcp@1.1.0"])).then_some(())
+    })
+    .await;
+    page.says("section[aria-label='Update']", "Version 1.2.0 is available. You have 1.1.0.").await;
     page.close().await;
 }

@@ -25,6 +25,7 @@ fn install_browser(desktop: &Desktop) {
         .expect("it can be made a program");
 }
 
+/// A15: one click from a server that is there to its tools; A5: no page before it.
 #[tokio::test]
 async fn a_click_signs_in_and_another_signs_out() {
     let home = Home::empty();

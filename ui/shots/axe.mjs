@@ -28,6 +28,9 @@ for (const screen of spoken.filter(({ name }) => wanted.length === 0 || wanted.s
     // Nothing may be wider than the window: what is cut off sideways cannot be read at all.
     const wide = await page.run("return document.documentElement.scrollWidth - innerWidth");
     if (wide > 0) report(`${screen.name} (${theme}): the page is ${wide} px wider than the window`);
+    // Nor a tab of a window of usual width.
+    const cut = await page.run("return innerWidth >= 1240 ? [...document.querySelectorAll('[role=tablist]')].filter((row) => row.scrollWidth > row.clientWidth + 1).map((row) => row.getAttribute('aria-label')) : []");
+    if (cut.length > 0) report(`${screen.name} (${theme}): tabs do not fit: ${cut.join(", ")}`);
     looked++;
     if (screen.name === "servers" && theme === "light") {
       const paint = await page.run("return performance.getEntriesByType('paint').find((entry) => entry.name === 'first-contentful-paint')?.startTime ?? null");

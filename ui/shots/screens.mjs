@@ -2,6 +2,9 @@
 const press = (key) => `dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", ctrlKey: true, bubbles: true }))`;
 const click = (css) => `document.querySelector(${JSON.stringify(css)}).click()`;
 
+/** Presses the button of these words. */
+const pressed = (words) => `[...document.querySelectorAll("button")].find((one) => one.textContent.trim() === ${JSON.stringify(words)})?.click()`;
+
 /** Writes something into these fields, and runs. */
 const tried = (names) => `for (const name of ${names}) { const label = [...document.querySelectorAll("label.mono")].find((one) => one.textContent === name); label.control.value = name === "number" ? "7" : name; label.control.dispatchEvent(new Event("input", { bubbles: true })); } document.querySelector("[data-run]").click();`;
 
@@ -109,6 +112,14 @@ export const screens = [
   { name: "clients-finish", place: "/clients/claude-desktop" },
   { name: "clients-empty", scene: "empty", place: "/clients" },
   { name: "clients-german", place: "/clients/zed", language: "de" },
+  { name: "computers", scene: "followed", place: "/settings/setup" },
+  { name: "computers-narrow", scene: "followed", place: "/settings/setup", size: [800, 600] },
+  { name: "computers-wide", scene: "followed", place: "/settings/setup", size: [2560, 1440] },
+  { name: "computers-german", scene: "followed", place: "/settings/setup", language: "de" },
+  { name: "computers-export", scene: "followed", place: "/settings/setup", act: `${click("[aria-label='Export the setup']")}; setTimeout(() => document.querySelector("dialog .tick-box").click(), 100)` },
+  { name: "computers-review", scene: "followed", place: "/settings/setup", act: click("[aria-label='Review laptop-3f9a']") },
+  { name: "registries", scene: "followed", place: "/catalog", act: `setTimeout(() => document.querySelector("section[aria-label='From registries']")?.scrollIntoView(), 400)` },
+  { name: "window-settings", place: "/settings/window" },
   { name: "settings", place: "/settings" },
   { name: "settings-german", place: "/settings", language: "de" },
   { name: "welcome-1", place: "/welcome/1", size: [880, 760] },
@@ -131,4 +142,26 @@ export const screens = [
   { name: "prompt-secret-german", place: "/prompt/secret", size: [460, 340], language: "de" },
   { name: "prompt-page", place: "/prompt/page", size: [460, 340] },
   { name: "prompt-install", place: "/prompt/install", size: [460, 420] },
+  { name: "servers-offers", place: "/servers/github/offers" },
+  { name: "servers-offers-german", place: "/servers/github/offers", language: "de" },
+  { name: "servers-offers-german-narrow", place: "/servers/github/offers", language: "de", size: [1000, 700] },
+  { name: "servers-log-small", place: "/servers/github/log", size: [800, 600] },
+  { name: "servers-menu", place: "/servers/github", act: `document.querySelector(".pane .hands [aria-haspopup]").dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, button: 0 })); document.querySelector(".pane .hands [aria-haspopup]").click()` },
+  { name: "servers-replace", place: "/servers/github", act: pressed("Replace") },
+  { name: "servers-remove", place: "/servers/github", act: `document.querySelector(".pane .hands [aria-haspopup]").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true })); setTimeout(() => [...document.querySelectorAll("[role=menuitem]")].at(-1)?.click(), 60)` },
+  { name: "tool-script", place: "/servers/github/tools/search_issues", act: `[...document.querySelectorAll("[role=radio], input[type=radio]")].at(1)?.click()` },
+  { name: "activity-call", place: "/activity/417" },
+  { name: "activity-trace", place: "/activity/417", act: `setTimeout(() => {${pressed("Whole session")}}, 100)` },
+  { name: "clients-setup", place: "/clients", act: "document.querySelector('header .button').click()" },
+  { name: "settings-credentials", place: "/settings/credentials" },
+  { name: "settings-history", place: "/settings/history" },
+  { name: "settings-history-delete", place: "/settings/history", act: pressed("Delete…") },
+  { name: "settings-doctor", place: "/settings/doctor" },
+  { name: "settings-doctor-german-small", place: "/settings/doctor", language: "de", size: [800, 600] },
+  { name: "settings-about", place: "/settings/about" },
+  { name: "shortcuts-small", place: "/servers", size: [800, 600], act: `dispatchEvent(new KeyboardEvent("keydown", { key: "?" }))` },
+  { name: "add-understood", place: "/servers", act: `${press("n")}; setTimeout(() => { const area = document.querySelector("dialog textarea"); area.value = '{"mcpServers":{"a":{"command":"npx","args":["-y","a"],"env":{"A_TOKEN":"x"}},"b":{"url":"https://b.example/mcp"}}}'; area.dispatchEvent(new Event("input", { bubbles: true })); }, 60)`, size: [800, 600] },
+  { name: "palette-found", place: "/servers", act: `${press("k")}; setTimeout(() => { const field = document.querySelector("dialog input"); field.value = "issue"; field.dispatchEvent(new Event("input", { bubbles: true })); }, 40)` },
+  { name: "catalog-nothing", place: "/catalog", act: `setTimeout(() => { const field = document.querySelector("main input[type=search], main .search input"); field.value = "zzqq"; field.dispatchEvent(new Event("input", { bubbles: true })); }, 40)` },
+  { name: "welcome-wide", place: "/welcome/2", size: [2560, 1440] },
 ];

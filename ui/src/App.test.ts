@@ -92,6 +92,15 @@ describe("the list", () => {
     await waitFor(() => expect(document.activeElement?.getAttribute("role")).toBe("tab"));
     await user.keyboard("{Escape}");
     await waitFor(() => expect(document.activeElement).toBe(link("a")));
+
+    // The focus stays on the tab that is shown, and comes back to the row it came from.
+    await user.keyboard("{ArrowDown}{Enter}");
+    await waitFor(() => expect(document.activeElement?.getAttribute("role")).toBe("tab"));
+    await user.keyboard("]");
+    await waitFor(() => expect(document.activeElement?.getAttribute("aria-selected")).toBe("true"));
+    expect(document.activeElement?.textContent).toContain("Tools");
+    await user.keyboard("{Escape}");
+    await waitFor(() => expect(document.activeElement).toBe(link("b")));
   });
 
   test("is narrowed by the slash key and says when nothing matches", async () => {

@@ -78,7 +78,7 @@ describe("the catalog", () => {
     await waitFor(() => expect(screen.queryByRole("link", { name: "Time" })).toBeNull());
     expect(screen.getByRole("link", { name: "Playwright" })).toBeTruthy();
     await user.keyboard(" of glass");
-    expect(await screen.findByText(/Nothing here does/)).toBeTruthy();
+    expect(await screen.findByText(/No server here matches/)).toBeTruthy();
   });
 
   test("what was not measured has no figure", async () => {
@@ -117,6 +117,19 @@ describe("activity", () => {
     await open("/activity");
     expect(await screen.findByText("No calls yet")).toBeTruthy();
     expect(document.querySelector("main")!.textContent).not.toMatch(/\b0\b/);
+  });
+
+  test("is narrowed to one profile, and says when that has nothing", async () => {
+    const profiles = { active: null, folders: [], all: [{ name: "work", profile: { servers: [], only: [], except: [] }, unknown: [], clients: [], fault: null }] };
+    const { hub, user } = await open("/activity", { calls: 20, days: 30 }, serve(snapshot([], { ledger, profiles })));
+    await user.selectOptions(await screen.findByLabelText("Profile"), "work");
+    await waitFor(() => expect(made(hub, "activity").at(-1)).toMatchObject({ profile: "work" }));
+    location.hash = "#/savings";
+    await screen.findByRole("button", { name: "Copy CSV" });
+    await user.selectOptions(await screen.findByLabelText("Profile"), "work");
+    await waitFor(() => expect(made(hub, "report").filter((ask) => "profile" in ask && ask.profile === "work")).toHaveLength(2));
+    // It can be left again, whatever it has.
+    expect(screen.getByLabelText("Profile")).toBeTruthy();
   });
 
   test("five thousand calls do not build five thousand rows", async () => {
@@ -173,7 +186,7 @@ describe("clients", () => {
   test("connected is only said of who asked", async () => {
     await open("/clients", { clients: known });
     const row = (await screen.findByRole("link", { name: "Claude Desktop" })).closest("li")!;
-    expect(row.textContent).toContain("Added. Quit and reopen Claude Desktop to finish");
+    expect(row.textContent).toContain("Added · waiting for its first request");
     expect(row.textContent).not.toContain("Connected");
   });
 
@@ -310,7 +323,7 @@ describe("profiles", () => {
 
   test("one that is not there is shown as chosen, and hides every server", async () => {
     await open("/servers", {}, two("Gone"));
-    expect((await screen.findByLabelText<HTMLSelectElement>("Profile")).selectedOptions[0]?.textContent).toBe("Gone (is not there)");
+    expect((await screen.findByLabelText<HTMLSelectElement>("Profile")).selectedOptions[0]?.textContent).toBe("Gone (missing)");
     expect(screen.getAllByText("Not in profile")).toHaveLength(2);
   });
 
@@ -344,3 +357,31 @@ describe("profiles", () => {
     expect(await screen.findByLabelText<HTMLSelectElement>("Profile")).toHaveProperty("value", "Code");
   });
 });
+
+test("a newer version is a quiet word in the list, from what is known already", async () => {
+  const { hub } = await open("/servers", { newer: { github: "2.1.5" } });
+  expect(await screen.findByText("2.1.5 is out")).toBeTruthy();
+  expect(made(hub, "installed")).toContainEqual({ do: "installed", ask: "never" });
+});
+
+test("pictures are shown where they are allowed, and none otherwise", async () => {
+  const { user } = await open("/settings/window", { icons: { github: "data:image/png;base64,AAAA" } });
+  await user.click(await screen.findByRole("switch", { name: "Pictures of servers" }));
+  location.hash = "/servers";
+  await waitFor(() => expect(document.querySelector('img[src="data:image/png;base64,AAAA"]')).toBeTruthy());
+});
+
+test("a link and a dropped file only show what they name", async () => {
+  const { hub, user } = await open("/servers", { found: true });
+  await screen.findByRole("link", { name: /^github/ });
+  hub.go(`/install?name=notes&config=${encodeURIComponent(JSON.stringify({ command: "npx", args: ["-y", "notes"] }))}`);
+  await waitFor(() => expect(document.querySelector("textarea")?.value).toContain('"notes"'));
+  await user.click(screen.getByRole("button", { name: "Cancel" }));
+  hub.go("/import?file=%2Ftmp%2Fa.mcpb");
+  expect(await screen.findByText("/tmp/a.mcpb")).toBeTruthy();
+  await waitFor(() => expect(made(hub, "find_servers")).toContainEqual({ do: "find_servers", from: { file: "/tmp/a.mcpb" } }));
+  hub.go("/install?name=io.github.acme%2Fnotes");
+  await waitFor(() => expect(location.hash).toBe("#/catalog/io.github.acme%2Fnotes"));
+  expect(made(hub, "change", "import_servers", "install_listed")).toEqual([]);
+});
+

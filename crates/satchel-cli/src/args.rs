@@ -1,4 +1,4 @@
-//! What can be written behind `satchel`. Words only; nothing is done here.
+//! The command-line grammar. Parsing only; commands act.
 
 use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 use satchel_core::model::{
@@ -15,7 +15,7 @@ use satchel_core::model::{
 #[derive(Debug, Parser)]
 #[command(name = "satchel", version, about, max_term_width = 100)]
 pub(crate) struct Args {
-    /// Answer in JSON, for programs
+    /// Print JSON, for programs
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -24,47 +24,47 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run the hub in this terminal, without a window
+    /// Run the hub in the foreground, without a window
     Serve(Serve),
     /// Add a server: `satchel add NAME -- COMMAND ARGS…` or `satchel add NAME --url URL`
     Add(Add),
-    /// Remove a server; its secrets stay unless you say otherwise
+    /// Remove a server; keeps its secrets unless told otherwise
     Remove(Remove),
-    /// List the servers
+    /// List servers
     List,
-    /// Let clients use a server
+    /// Enable a server
     Enable { name: ServerName },
-    /// Stop a server and hide it from clients
+    /// Disable a server: stop it and hide it from clients
     Disable { name: ServerName },
-    /// Start a server now, or again if it is running
+    /// Start a server now, or restart it if it is running
     Restart { name: ServerName },
-    /// Hide what went wrong last with a server, because you know of it
+    /// Dismiss the last failure of a server
     Dismiss { name: ServerName },
-    /// Run a server in a sandbox, or no longer: it reads and writes only what you name, and reaches no network. Linux only
+    /// Run a server in a sandbox: it can access only the files you name, and no network. Linux only
     Sandbox(Sandbox),
-    /// Have a server run one version of its package: the one that was fetched last, or the one you name
+    /// Pin a server to one version of its package: the last one fetched, or the one you name
     Pin {
         name: ServerName,
-        /// An exact version, or the digest of an image
+        /// Exact version, or the digest of an image
         version: Option<String>,
     },
-    /// Find servers in registries. Your words stay on this computer
+    /// Search registries for servers. The search runs on this computer
     Search(Search),
-    /// Show everything about a server that a registry lists
+    /// Show everything a registry says about a server
     Info(Info),
-    /// Install a server from a registry: shows what would run, and asks
+    /// Install a server from a registry; shows what would run and asks first
     Install(Install),
-    /// List installed servers of which there is a newer version, or a warning
+    /// List installed servers with a newer version or a warning
     Outdated(Outdated),
-    /// Update a server that was installed from a registry: shows what would change, and asks
+    /// Update a server installed from a registry; shows what would change and asks first
     Update(Update),
-    /// Remove a server and the secrets that no other one names
+    /// Remove a server and the secrets that only it uses
     Uninstall(Uninstall),
-    /// Search the tools of all servers, or list them
+    /// Search or list the tools of all servers
     Tools(Tools),
     /// Call a tool
-    Call(Call),
-    /// Keep credentials outside of the configuration
+    Call(CallArgs),
+    /// Manage credentials, which are kept outside the configuration
     #[command(subcommand)]
     Secrets(Secrets),
     /// Sign in to a hosted server with your browser
@@ -77,193 +77,204 @@ pub(crate) enum Command {
         #[arg(long)]
         keep_registration: bool,
     },
-    /// Show where you are signed in, and as whom
+    /// List sign-ins: where, and as whom
     Accounts,
-    /// Show what is new, changed or held back, word by word
+    /// Show what is new, changed or held back, with the changes
     Approvals {
-        /// Only of this server
+        /// Only this server
         server: Option<String>,
-        /// Show each added resource word by word, not all of a server's as one group
+        /// Show each added resource in full instead of one group for each server
         #[arg(long)]
         each: bool,
     },
-    /// Let clients use what was held back, after a look at it
+    /// Approve what is held back, after showing it
     Approve(Approve),
-    /// Show the calls that wait for your word
+    /// Show calls that wait for your permission
     Asks {
-        /// Stay, and ask for each as it comes
+        /// Keep running, and ask about each call as it comes
         #[arg(long)]
         watch: bool,
     },
-    /// Say whether a call that waits may be made, or answer what a server asks
+    /// Allow or refuse a waiting call, or answer a server's question
     Answer {
-        /// Its number, as in `satchel asks`
+        /// Number, as in `satchel asks`
         id: u64,
-        /// The word; `session` and `always` are about calls
+        /// The answer; `session` and `always` apply to calls only
         #[arg(value_enum)]
-        word: Word,
-        /// With `yes` to a server's form: its fields as a JSON object; without it, what stands in them at first
+        word: AnswerWord,
+        /// With `yes` to a server's form: its fields as a JSON object; default: the form's defaults
         #[arg(value_name = "FIELDS")]
         fields: Option<String>,
     },
-    /// Say whether tools may be called, for all clients or one
+    /// Set whether tools may be called, for all clients or one
     Rule(Rule),
-    /// Show what the hub and its servers are doing
+    /// Show the state of the hub and its servers
     Status {
-        /// Show the hub's inside instead: tools by transport, how lists were read, process states
+        /// Show internals instead: tools by transport, how lists were read, process states
         #[arg(long)]
         debug: bool,
     },
-    /// What was called, what it put before models, and what Satchel saved or cost
+    /// Show calls, tokens sent to models, and net token savings
     Stats(Stats),
-    /// The latest calls, or what happens to their history
+    /// Show recent calls, or manage the history
     History(History),
-    /// What was started, allowed, refused, approved, read and changed, in records bound to each other by hashes
+    /// Show or verify the audit log: starts, permissions, approvals, secret reads and changes, chained by hashes
     Audit(Audit),
-    /// Show the last lines of a server's log
+    /// Show the end of a server's log
     Logs(Logs),
-    /// Show the clients on this computer and how they stand
+    /// List the clients on this computer and their state
     Clients {
-        /// Show those that are not installed too
+        /// Include clients that are not installed
         #[arg(long)]
         all: bool,
     },
-    /// Choose what a client sees at its address; it is told at once
+    /// Choose what a client sees at its address; takes effect at once
     Surface {
-        /// The client, as in `satchel clients`
+        /// Client, as in `satchel clients`
         client: String,
-        /// What it sees from now on
+        /// The surface
         #[arg(value_enum)]
-        surface: Seen,
+        surface: SurfaceArg,
     },
-    /// Hide a server, or a single tool, from one client; it is told at once
+    /// Hide a server or tool from a client; takes effect at once
     Hide {
-        /// The client, as in `satchel clients`
+        /// Client, as in `satchel clients`
         client: String,
-        /// A server, or a tool as server:tool
+        /// Server, or tool as server:tool
         path: String,
     },
-    /// Show a client again what was hidden from it
+    /// Show a hidden server or tool to a client again
     Show {
-        /// The client, as in `satchel clients`
+        /// Client, as in `satchel clients`
         client: String,
-        /// A server, or a tool as server:tool
+        /// Server, or tool as server:tool
         path: String,
     },
-    /// Named sets of servers: switch between them, and bind clients and project folders to one
+    /// Manage profiles: named sets of servers for all clients, one client or a project folder
     Profile {
         #[command(subcommand)]
         act: ProfileAct,
     },
-    /// Put our entry into a client's configuration, or show how a client connects
+    /// Add Satchel to a client's configuration, or show how to connect
     Connect(Connect),
-    /// Take our entry out of a client's configuration
+    /// Remove Satchel from a client's configuration
     Disconnect {
-        /// The client, as in `satchel clients`
+        /// Client, as in `satchel clients`
         client: String,
-        /// Only show what would be written
+        /// Show what would be written, and write nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Take every entry and key of ours out of every client, and start at login off; says what is left
+    /// Remove Satchel from every client and from login items; lists what remains
     ///
-    /// For before you remove Satchel. Servers and secrets stay until you delete them. `satchel undo` puts the entries back,
-    /// the last one first.
+    /// Use it before you uninstall Satchel. Servers and secrets stay until you delete them. `satchel undo` restores the entries,
+    /// last one first.
     Leave {
-        /// Only show what would be written
+        /// Show what would be written, and write nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Take back the last change of another program's configuration, or the last import
+    /// Undo the last change to another program's configuration, or the last import
     Undo,
-    /// Take over servers from other programs, a pasted block, a command line, an address or a bundle
+    /// Import servers from other programs, a pasted block, a command line, an address or a bundle
     Import(Import),
-    /// Write the enabled servers as the configuration of an engine for more than one person
+    /// Export the enabled servers as the configuration of a gateway for a team
     ///
-    /// Secrets become names that the engine fills in. What has no counterpart there is said on standard error and in comments.
+    /// Secrets become references that the gateway resolves. What has no counterpart there is listed on standard error and in comments.
     Export {
-        /// The engine
+        /// The gateway
         #[arg(long, value_enum)]
         to: ExportTo,
-        /// The file to write, which must not exist; standard output without it
+        /// File to write, which must not exist; default: standard output
         #[arg(long, short)]
         output: Option<std::path::PathBuf>,
     },
-    /// Write what your shell needs to complete the words of this program, for example
+    /// Move the whole setup to another computer: as one file, or through a synced folder
+    ///
+    /// Without a subcommand: shows the followed folder and what differs there. A setup is servers, profiles, rules, settings and
+    /// what you chose for clients. Secrets stay here, unless you export them under a passphrase.
+    Setup {
+        #[command(subcommand)]
+        act: Option<SetupAct>,
+    },
+    /// Print the completion script of a shell, for example
     /// `satchel completions bash > ~/.local/share/bash-completion/completions/satchel`
     Completions {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Write the manual's pages into a directory
+    /// Write the manual pages into a directory
     Man { directory: std::path::PathBuf },
-    /// Put the directory of this program on the search path, or take it off; for the installer of Windows
+    /// Add the directory of this program to PATH, or remove it; for the Windows installer
     #[command(hide = true)]
     SearchPath {
         #[arg(value_enum)]
         act: SearchPathAct,
     },
-    /// Speak MCP on standard input and output, for clients that know nothing else
+    /// Speak MCP on standard input and output, for clients that cannot use HTTP
     Bridge {
-        /// Who connects, as shown in `satchel status`
+        /// Name of the client, as shown in `satchel status`
         #[arg(long, value_name = "ID", default_value = "bridge")]
         client: String,
+        /// Use this profile, as at `/mcp/profile/NAME`
+        #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+        profile: Option<String>,
     },
-    /// Check the configuration, the keychain and every server
+    /// Diagnose the configuration, the keychain, clients and servers
     Doctor,
-    /// End the running hub
+    /// Stop the running hub
     Quit,
 }
 
 /// What is done with profiles.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileAct {
-    /// List the profiles, who uses them, and which one is active
+    /// List profiles, who uses them, and which one is active
     List,
-    /// Switch: clients without a profile of their own see this one from now on, and are told at once
+    /// Switch the active profile, for every client without one of its own; takes effect at once
     Use {
         /// The profile
         #[arg(required_unless_present = "everything")]
         name: Option<String>,
-        /// No profile: every server that is on
+        /// No profile: every enabled server
         #[arg(long, conflicts_with = "name")]
         everything: bool,
     },
     /// Add a profile
     Add {
-        /// What it is called
+        /// Name
         name: String,
-        /// Its servers, as in `satchel list`
+        /// Servers, as in `satchel list`
         #[arg(value_name = "SERVER")]
         servers: Vec<String>,
-        /// Of the servers that this could be for, only these tools: `github:get_*`
+        /// Only these tools of the servers they name: `github:get_*`
         #[arg(long, value_name = "TOOLS", value_parser = pattern)]
         only: Vec<String>,
-        /// Not these tools: `*:delete_*`
+        /// Without these tools: `*:delete_*`
         #[arg(long, value_name = "TOOLS", value_parser = pattern)]
         except: Vec<String>,
     },
     /// Change a profile
     Edit(ProfileEdit),
-    /// Remove a profile that nobody uses; its servers stay
+    /// Remove an unused profile; its servers stay
     Remove { name: String },
-    /// Bind a client or a project folder to a profile, whichever one is active
+    /// Bind a client or a project folder to a profile, regardless of the active one
     #[command(
         allow_missing_positional = true,
         override_usage = "satchel profile bind CLIENT NAME\n       satchel profile bind --folder DIR NAME"
     )]
     Bind {
-        /// The client, as in `satchel clients`
+        /// Client, as in `satchel clients`
         #[arg(required_unless_present = "folder")]
         client: Option<String>,
-        /// A project folder: for clients that say they work in it
+        /// Project folder: for clients that report it as a root
         #[arg(long, value_name = "DIR", conflicts_with = "client")]
         folder: Option<std::path::PathBuf>,
         /// The profile
         #[arg(required = true)]
         name: String,
     },
-    /// Let a client or a project folder see whatever profile is active
+    /// Unbind a client or a project folder: the active profile applies again
     #[command(override_usage = "satchel profile unbind CLIENT\n       satchel profile unbind --folder DIR")]
     Unbind {
         /// The client
@@ -279,24 +290,79 @@ pub(crate) enum ProfileAct {
 pub(crate) struct ProfileEdit {
     /// The profile
     pub(crate) name: String,
-    /// Put this server in
+    /// Add this server
     #[arg(long = "add", value_name = "SERVER")]
     pub(crate) with: Vec<String>,
-    /// Take this server out
+    /// Remove this server
     #[arg(long = "remove", value_name = "SERVER")]
     pub(crate) without: Vec<String>,
-    /// Of the servers that this could be for, only these tools
+    /// Only these tools of the servers they name
     #[arg(long, value_name = "TOOLS", value_parser = pattern)]
     pub(crate) only: Vec<String>,
-    /// Not these tools
+    /// Without these tools
     #[arg(long, value_name = "TOOLS", value_parser = pattern)]
     pub(crate) except: Vec<String>,
-    /// Forget what was said with `--only` and `--except` before
+    /// Clear earlier `--only` and `--except`
     #[arg(long)]
     pub(crate) all_tools: bool,
-    /// Call it otherwise
+    /// Rename it
     #[arg(long, value_name = "NAME")]
     pub(crate) rename: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SetupAct {
+    /// Export the whole setup into a file
+    Export {
+        /// The file; its name ends in `.json`, better in `.satchel.json`
+        file: std::path::PathBuf,
+        /// Include secrets, encrypted with a passphrase that is asked for
+        #[arg(long)]
+        with_secrets: bool,
+    },
+    /// Show how a file differs, and import it after a yes; `satchel undo` reverts it
+    Import {
+        /// The file
+        file: std::path::PathBuf,
+        #[command(flatten)]
+        parts: SetupParts,
+    },
+    /// Follow a folder: write this setup there after every change, without secrets, and show what other computers write
+    Follow {
+        /// The folder
+        #[arg(required_unless_present = "stop")]
+        folder: Option<std::path::PathBuf>,
+        /// Stop following; the files stay
+        #[arg(long, conflicts_with = "folder")]
+        stop: bool,
+    },
+    /// Apply what differs on another computer that uses the followed folder
+    Take {
+        /// The computer, as in `satchel setup`
+        computer: String,
+        #[command(flatten)]
+        parts: SetupParts,
+    },
+    /// Keep the local version until the other computer changes it again
+    Keep {
+        /// The computer, as in `satchel setup`
+        computer: String,
+        #[command(flatten)]
+        parts: SetupParts,
+    },
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct SetupParts {
+    /// Only these parts, by name; default: all that differ
+    #[arg(value_name = "PART")]
+    pub(crate) parts: Vec<String>,
+    /// Show what differs, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Group)]
@@ -304,59 +370,59 @@ pub(crate) struct Approve {
     /// The server
     #[arg(required_unless_present_any = ["all", "settings"])]
     pub(crate) server: Option<String>,
-    /// Everything that is held back, of all servers: the entries of a configuration file that is new here, for example
+    /// Everything that is held back, of all servers: for example every entry of a new configuration file
     #[arg(long, conflicts_with_all = ["server", "settings"])]
     pub(crate) all: bool,
-    /// The settings in the configuration file that nobody has accepted, rules over tools among them
+    /// Settings in the configuration file that nobody has approved, tool rules included
     #[arg(long, conflicts_with = "server")]
     pub(crate) settings: bool,
-    /// Only these definitions, by name; without any, everything that is held back
+    /// Only these definitions, by name; default: everything that is held back
     pub(crate) names: Vec<String>,
-    /// Only resources and templates that are new or were added, as one group; those in which something odd was found
-    /// are not among them
+    /// Only new and added resources and templates, as one group; suspicious ones
+    /// are not included
     #[arg(long, conflicts_with_all = ["names", "all", "settings"])]
     pub(crate) resources: bool,
-    /// Keep them back instead, and ask no more
+    /// Keep them held back, and stop asking
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Do not ask again. Shows what is approved all the same, and works only in a terminal
+    /// Approve without asking. Still prints what it approves, and works only in a terminal
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
 /// A person's word about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Word {
-    /// This once
+pub(crate) enum AnswerWord {
+    /// Allow once
     Yes,
-    /// Not this time
+    /// Refuse once
     No,
-    /// Every time for this client, until it has not used it for an hour
+    /// Allow for this client until it has not used the tool for an hour
     Session,
-    /// Every time for this client; writes a rule
+    /// Always allow for this client; writes a rule
     Always,
-    /// No, and no more questions of this client about this server, or no more of a server's own questions
+    /// Refuse, and stop questions from this client about this server, or from this server
     Mute,
 }
 
-impl From<Word> for AskAnswer {
-    fn from(word: Word) -> Self {
+impl From<AnswerWord> for AskAnswer {
+    fn from(word: AnswerWord) -> Self {
         match word {
-            Word::Yes => AskAnswer::Once,
-            Word::No => AskAnswer::No,
-            Word::Session => AskAnswer::Session,
-            Word::Always => AskAnswer::Always,
-            Word::Mute => AskAnswer::Mute,
+            AnswerWord::Yes => AskAnswer::Once,
+            AnswerWord::No => AskAnswer::No,
+            AnswerWord::Session => AskAnswer::Session,
+            AnswerWord::Always => AskAnswer::Always,
+            AnswerWord::Mute => AskAnswer::Mute,
         }
     }
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Rule {
-    /// `server:tool`, in which `*` stands for anything: `github:delete_*`
+    /// `server:tool`; `*` matches anything: `github:delete_*`
     #[arg(value_parser = pattern)]
     pub(crate) tool: String,
-    /// May it be called?
+    /// The permission
     #[arg(value_enum)]
     pub(crate) permit: Ruling,
     /// Only for this client
@@ -369,9 +435,9 @@ pub(crate) enum Ruling {
     Allow,
     /// Ask a person first
     Ask,
-    /// In no list, and refused
+    /// Hide it and refuse calls
     Off,
-    /// Take the rule away again
+    /// Remove the rule
     Usual,
 }
 
@@ -388,10 +454,10 @@ impl From<Ruling> for Option<Permit> {
 
 #[derive(Debug, Group)]
 pub(crate) struct Serve {
-    /// Listen on this port; 0 means any free one
+    /// Port to listen on; 0 picks a free one
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
-    /// How the log is written to the terminal
+    /// Log format in the terminal
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Human)]
     pub(crate) log_format: LogFormat,
     /// Start every server in the configuration file as it stands there now, without asking a person. For scripts and
@@ -404,7 +470,7 @@ pub(crate) struct Serve {
 pub(crate) enum LogFormat {
     Human,
     Json,
-    /// Only into the file
+    /// Log to the file only
     None,
 }
 
@@ -413,27 +479,33 @@ pub(crate) enum LogFormat {
     override_usage = "satchel add [OPTIONS] NAME -- COMMAND [ARGS]…\n       satchel add [OPTIONS] NAME --url URL"
 )]
 pub(crate) struct Add {
-    /// What it is called from now on
+    /// Name of the server
     pub(crate) name: ServerName,
-    /// The address of a hosted server
+    /// URL of a hosted server
     #[arg(long, required_unless_present = "command", conflicts_with_all = ["command", "env", "cwd"])]
     pub(crate) url: Option<String>,
-    /// A header sent with every request; write a secret as `Bearer ${secret:NAME}`
+    /// Header for every request; write a secret as `Bearer ${secret:NAME}`
     #[arg(long, value_name = "K: V", value_parser = header, conflicts_with = "command")]
     header: Vec<(String, String)>,
-    /// A variable for the program; write a secret as `KEY=${secret:NAME}`
+    /// Client ID of an app you registered with the provider, where it supports no dynamic registration
+    #[arg(long, value_name = "ID", requires = "url")]
+    pub(crate) client_id: Option<String>,
+    /// Prompt for the client secret, without echo; kept in the keychain
+    #[arg(long, requires = "client_id")]
+    pub(crate) client_secret: bool,
+    /// Environment variable; write a secret as `KEY=${secret:NAME}`
     #[arg(long, value_name = "K=V", value_parser = variable)]
     env: Vec<(String, String)>,
-    /// The program's working directory
+    /// Working directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<String>,
-    /// When the server is started
+    /// When to start the server
     #[arg(long, value_enum)]
     pub(crate) startup: Option<When>,
-    /// Which protocol revisions it is spoken to in; found out by itself without this
+    /// Protocol revisions to use; default: detected
     #[arg(long, value_enum)]
     pub(crate) era: Option<Spoken>,
-    /// Replace a server of that name
+    /// Replace an existing server of that name
     #[arg(long)]
     pub(crate) replace: bool,
     /// The program and its arguments
@@ -461,11 +533,11 @@ impl Add {
 /// [`Startup`] as it is written on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// At the first call; stopped when idle
+    /// On the first call; stops when idle
     Lazy,
-    /// At the first call; then kept
+    /// On the first call; keeps running
     KeepAlive,
-    /// With the hub; then kept
+    /// With the hub; keeps running
     Eager,
     /// Only by `satchel restart`
     Manual,
@@ -474,7 +546,7 @@ pub(crate) enum When {
 /// [`Era`] as it is written on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Spoken {
-    /// Whichever it speaks
+    /// Detect
     Auto,
     /// Up to 2025-11-25, with sessions
     Legacy,
@@ -506,9 +578,9 @@ impl From<When> for Startup {
 /// What happens to the search path.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum SearchPathAct {
-    /// Put our directory at its end
+    /// Append the directory
     Add,
-    /// Take our directory off
+    /// Remove the directory
     Remove,
 }
 
@@ -535,45 +607,45 @@ impl From<ExportTo> for satchel_core::export::Engine {
 
 /// [`Surface`](satchel_core::model::clients::Surface) as it is written on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Seen {
-    /// Whatever suits it
+pub(crate) enum SurfaceArg {
+    /// Whatever suits the client
     Auto,
-    /// Four tools that find and use all others
+    /// Four meta-tools that find and call all others
     Router,
     /// Every tool of every server
     Direct,
-    /// One tool that runs scripts, which call all others, and one that finds them
+    /// One tool that runs scripts, and one that finds the tools they can call
     Script,
 }
 
-impl From<Seen> for satchel_core::model::clients::Surface {
-    fn from(seen: Seen) -> Self {
+impl From<SurfaceArg> for satchel_core::model::clients::Surface {
+    fn from(seen: SurfaceArg) -> Self {
         match seen {
-            Seen::Auto => Self::Auto,
-            Seen::Router => Self::Router,
-            Seen::Direct => Self::Direct,
-            Seen::Script => Self::Script,
+            SurfaceArg::Auto => Self::Auto,
+            SurfaceArg::Router => Self::Router,
+            SurfaceArg::Direct => Self::Direct,
+            SurfaceArg::Script => Self::Script,
         }
     }
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Tools {
-    /// What to look for; all tools without it
+    /// What to search for; default: list all tools
     pub(crate) query: Vec<String>,
     /// Only the tools of this server
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<ServerName>,
-    /// At most so many; 20 for a search
+    /// Maximum number; default for a search: 20
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// Also why each tool was found
+    /// Also show why each tool was found
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Also what each tool does, how hard it is to call, and since when it is known
+    /// Also show what each tool does, how complex its arguments are, and since when it is known
     #[arg(long, short)]
     pub(crate) long: bool,
-    /// What each tool does and whether clients may call it, instead
+    /// Show what each tool does and whether clients may call it
     #[arg(long, conflicts_with_all = ["explain", "long"])]
     pub(crate) rules: bool,
 }
@@ -585,67 +657,70 @@ pub(crate) struct Tools {
 pub(crate) struct Login {
     /// The server's name
     pub(crate) name: String,
-    /// Only print the page's address
+    /// Print the page's address instead of opening it
     #[arg(long)]
     pub(crate) no_browser: bool,
-    /// For a browser on another computer: print the page's address, and paste where it led
+    /// For a browser on another computer: print the page's address, then paste the address it redirects to
     #[arg(long)]
     pub(crate) paste: bool,
-    /// Register Satchel anew at the provider, where it has forgotten the last registration
+    /// Register Satchel again with the provider, if it lost the registration
     #[arg(long)]
     pub(crate) register_again: bool,
-    /// The client ID of an app that you registered with the provider; kept in the configuration
+    /// Client ID of an app you registered with the provider; kept in the configuration
     #[arg(long, value_name = "ID")]
     pub(crate) client_id: Option<String>,
-    /// Ask for the app's secret, unseen; kept in the keychain
+    /// Prompt for the client secret, without echo; kept in the keychain
     #[arg(long, requires = "client_id")]
     pub(crate) client_secret: bool,
 }
 
 #[derive(Debug, Group)]
-pub(crate) struct Call {
+pub(crate) struct CallArgs {
     /// The tool, as `server:tool`
     #[arg(value_name = "SERVER:TOOL")]
     pub(crate) tool_path: ToolPath,
-    /// Its arguments as a JSON object; `-` reads them from standard input
+    /// Arguments as a JSON object; `-` reads standard input
     #[arg(value_name = "JSON", default_value = "{}")]
     pub(crate) arguments: String,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Secrets {
-    /// Store a secret; its value is asked for, or read from standard input
+    /// Store a secret; prompts for the value, or reads standard input
     Set { name: String },
-    /// List the names of the stored secrets
+    /// List the names of stored secrets
     List,
     /// Remove a secret
     Rm { name: String },
-    /// Keep secrets in an encrypted file instead of the keychain; its passphrase is asked for
+    /// Keep secrets in an encrypted file instead of the keychain; prompts for a passphrase
     UseFile,
-    /// Open the encrypted file for as long as the hub runs; its passphrase is asked for
+    /// Unlock the encrypted file while the hub runs; prompts for the passphrase
     Unlock,
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Remove {
     pub(crate) name: ServerName,
-    /// Remove the secrets too that no other server names
+    /// Also remove secrets that only this server uses
     #[arg(long)]
     pub(crate) secrets: bool,
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Stats {
-    /// By what it is divided
+    /// What to group by
     #[arg(long, value_enum, default_value_t = Division::Server)]
     pub(crate) by: Division,
-    /// Only since then: so many days with today (`7d`), hours (`12h`), `today`, or `all`
+    /// Period: days including today (`7d`), hours (`12h`), `today`, or `all`
     #[arg(long, value_name = "TIME", value_parser = since, default_value = "all")]
     pub(crate) since: Since,
-    /// Answer as comma-separated values, for spreadsheets
+    /// Only calls through this profile
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Print CSV, for spreadsheets
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
-    /// Say how it is counted
+    /// Explain how the figures are computed
     #[arg(long)]
     pub(crate) how: bool,
 }
@@ -662,10 +737,10 @@ pub(crate) struct Audit {
 /// Which part of a record is written, and how.
 #[derive(Debug, Group)]
 pub(crate) struct Table {
-    /// Only since then: so many days (`7d`), hours (`12h`), `today` for 24 hours, or `all`
+    /// Period: days (`7d`), hours (`12h`), `today` for 24 hours, or `all`
     #[arg(long, value_name = "TIME", value_parser = since, default_value = "all")]
     pub(crate) since: Since,
-    /// Answer as comma-separated values, for spreadsheets
+    /// Print CSV, for spreadsheets
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
 }
@@ -675,9 +750,9 @@ pub(crate) enum AuditAct {
     /// The former name of `satchel audit`
     #[command(hide = true)]
     Trail(Table),
-    /// Check that no record of the audit log was altered, moved or deleted since it was written
+    /// Verify that no record of the audit log was changed, moved or deleted
     Verify {
-        /// An end of the audit log that you noted earlier, as this command shows it
+        /// Head of the audit log that an earlier run of this command printed
         #[arg(long, value_name = "NUMBER:HASH")]
         head: Option<AuditHead>,
     },
@@ -730,7 +805,7 @@ impl Stats {
             Since::Days(days) => (Some(days), None),
             Since::Hours(hours) => (None, Some(hours)),
         };
-        ReportAsk { by: self.by.into(), days, hours }
+        ReportAsk { by: self.by.into(), days, hours, profile: self.profile.clone() }
     }
 }
 
@@ -753,13 +828,13 @@ pub(crate) struct Sandbox {
     pub(crate) name: ServerName,
     #[arg(value_enum, value_name = "ON|OFF")]
     pub(crate) state: OnOff,
-    /// It may read this file or directory; may be given several times
+    /// File or directory it may read; repeatable
     #[arg(long, value_name = "PATH")]
     pub(crate) read: Vec<String>,
-    /// It may change this file or directory; may be given several times
+    /// File or directory it may change; repeatable
     #[arg(long, value_name = "PATH")]
     pub(crate) write: Vec<String>,
-    /// It may reach the network
+    /// Allow network access
     #[arg(long)]
     pub(crate) network: bool,
 }
@@ -769,49 +844,52 @@ pub(crate) struct Sandbox {
 pub(crate) struct History {
     #[command(subcommand)]
     pub(crate) act: Option<HistoryAct>,
-    /// Only calls without a good result
+    /// Only failed calls
     #[arg(long)]
     pub(crate) problems: bool,
-    /// Only this server's
+    /// Only this server
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<String>,
-    /// Only this client's
+    /// Only this client
     #[arg(long, value_name = "ID")]
     pub(crate) client: Option<String>,
-    /// How many
+    /// Only calls through this profile
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Maximum number
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: u32,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HistoryAct {
-    /// Everything known of one call
+    /// Show one call in full
     Show { id: i64 },
-    /// Call the tool again, by the same rules
+    /// Call the tool again; the same rules apply
     Again {
         id: i64,
         /// Other arguments, as a JSON object
         #[arg(value_name = "JSON")]
         arguments: Option<String>,
     },
-    /// Every call that is kept, in order: who asked what, by which rule, with which answer
+    /// Export every recorded call in order: client, tool, rule and result
     Export(Table),
-    /// Delete every call for good, and what was learned from searches; sums stay
+    /// Delete all calls and what was learned from searches; keeps totals
     Clear {
-        /// Delete the sums too
+        /// Also delete totals
         #[arg(long)]
         sums: bool,
     },
-    /// Forget what was learned from searches; calls stay
+    /// Delete what was learned from searches; keeps calls
     Forget,
-    /// Find tools sooner that were used after similar searches, or no longer
+    /// Turn learning from searches on or off
     Learn {
         #[arg(value_enum, value_name = "ON|OFF")]
         state: OnOff,
     },
-    /// Keep arguments and results of a server's calls from now on, without secrets
+    /// Keep arguments and results of a server's calls from now on, with secrets removed
     Keep { server: ServerName },
-    /// Keep them no longer
+    /// Stop keeping them
     Drop { server: ServerName },
 }
 
@@ -824,26 +902,26 @@ pub(crate) enum OnOff {
 #[derive(Debug, Group)]
 pub(crate) struct Logs {
     pub(crate) name: ServerName,
-    /// How many lines
+    /// Number of lines
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(crate) lines: usize,
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Connect {
-    /// Which client, as in `satchel clients`
+    /// Client, as in `satchel clients`
     #[arg(value_name = "CLIENT", required_unless_present = "client")]
     id: Option<String>,
-    /// Only make a token, and print the address and the headers
+    /// Create a token and print the address and headers; change no file
     #[arg(long)]
     pub(crate) print: bool,
-    /// Only show what would be written
+    /// Show what would be written, and write nothing
     #[arg(long, conflicts_with = "print")]
     pub(crate) dry_run: bool,
-    /// What the client speaks to us over, if not over what suits it best
+    /// Transport; default: what suits the client best
     #[arg(long, value_enum, conflicts_with = "print")]
     pub(crate) over: Option<ConnectOver>,
-    /// Make a token for any client, known or not, and show how it connects
+    /// Create a token for any client, known or not, and show how to connect
     #[arg(long, value_name = "ID", conflicts_with_all = ["id", "dry_run", "over"])]
     client: Option<String>,
 }
@@ -863,104 +941,172 @@ impl Connect {
 /// What a client speaks to us over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ConnectOver {
-    /// It asks the hub's address
+    /// Streamable HTTP at the hub's address
     Http,
-    /// It starts `satchel bridge`
+    /// The client starts `satchel bridge`
     Bridge,
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Import {
-    /// A file, a block, a command line or an address; `-` reads standard input; every client's files without it
+    /// File, block, command line or address; `-` reads standard input; default: every client's files
     #[arg(value_name = "SOURCE")]
     pub(crate) source: Option<String>,
-    /// Only from this client: its own files, or the file named as SOURCE, read as it would read it
+    /// Only this client: its own files, or SOURCE read by that client's rules
     #[arg(long, value_name = "CLIENT")]
     pub(crate) from: Option<String>,
-    /// Look into this project's files too
+    /// Also read this project's files
     #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "from"])]
     pub(crate) project: Option<std::path::PathBuf>,
-    /// Only show what is there
+    /// Show what was found, and import nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Only the server of this name; may be given several times
+    /// Only this server; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
-    /// What a bundle or a description asks for; may be given several times
+    /// Value of an input of a bundle or description; repeatable
     #[arg(long, value_name = "ID=VALUE", value_parser = variable)]
     pub(crate) set: Vec<(String, String)>,
-    /// Take the servers out of the client's own configuration too
+    /// Also remove the servers from the client's own configuration
     #[arg(long = "move", requires = "from", conflicts_with_all = ["dry_run", "source"])]
     pub(crate) take_out: bool,
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Search {
-    /// What it should be about; everything without it
+    /// What to search for; default: everything
     pub(crate) words: Vec<String>,
-    /// Also what a registry has deleted, with the reason
+    /// Include servers that a registry has deleted, with the reason
     #[arg(long)]
     pub(crate) all: bool,
-    /// At most so many
+    /// Only servers that run there
+    #[arg(long, value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<SearchPlace>,
+    /// Only servers for this runtime
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub(crate) language: Option<SearchLanguage>,
+    /// Only servers that need no account or key, by their description
+    #[arg(long)]
+    pub(crate) without_key: bool,
+    /// Sort order
+    #[arg(long, value_enum, default_value_t = SearchSort::Best)]
+    pub(crate) sort: SearchSort,
+    /// Maximum number
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
-    /// Ask the registries now; otherwise at most once an hour
+    /// Query the registries now; default: at most once an hour
     #[arg(long)]
     pub(crate) fresh: bool,
 }
 
+/// Where a server of a registry runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchPlace {
+    Hosted,
+    Computer,
+}
+
+impl From<SearchPlace> for satchel_core::model::listings::ListedPlace {
+    fn from(place: SearchPlace) -> Self {
+        match place {
+            SearchPlace::Hosted => Self::Hosted,
+            SearchPlace::Computer => Self::Computer,
+        }
+    }
+}
+
+/// What a server of a registry is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchLanguage {
+    Javascript,
+    Python,
+    Dotnet,
+    Container,
+    Bundle,
+}
+
+impl From<SearchLanguage> for satchel_core::model::listings::ListedLanguage {
+    fn from(language: SearchLanguage) -> Self {
+        match language {
+            SearchLanguage::Javascript => Self::Javascript,
+            SearchLanguage::Python => Self::Python,
+            SearchLanguage::Dotnet => Self::Dotnet,
+            SearchLanguage::Container => Self::Container,
+            SearchLanguage::Bundle => Self::Bundle,
+        }
+    }
+}
+
+/// How servers of registries are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchSort {
+    Best,
+    Newest,
+    Name,
+}
+
+impl From<SearchSort> for satchel_core::model::listings::ListingSort {
+    fn from(sort: SearchSort) -> Self {
+        match sort {
+            SearchSort::Best => Self::Best,
+            SearchSort::Newest => Self::Newest,
+            SearchSort::Name => Self::Name,
+        }
+    }
+}
+
 #[derive(Debug, Group)]
 pub(crate) struct Info {
-    /// Its name, as in `satchel search`; NAME@VERSION for another version
+    /// Name, as in `satchel search`; NAME@VERSION for another version
     pub(crate) name: String,
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Install {
-    /// Its name, as in `satchel search`; NAME@VERSION for another version than the one that is offered
+    /// Name, as in `satchel search`; NAME@VERSION for another version than the latest
     pub(crate) name: String,
-    /// Which way of several, as in `satchel info`: remote, npm, pypi, oci, mcpb, nuget
+    /// Package type, if there are several: remote, npm, pypi, oci, mcpb, nuget
     #[arg(long, value_name = "WAY")]
     pub(crate) way: Option<String>,
-    /// What it asks for, by its id or the id's last part; may be given several times
+    /// Value of an input, by its id or the id's last part; repeatable
     #[arg(long, value_name = "ID=VALUE", value_parser = variable)]
     pub(crate) set: Vec<(String, String)>,
-    /// Only show what would run. Nothing is fetched
+    /// Show what would run, and fetch nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Do not ask; say yes to what --dry-run shows
+    /// Do not ask; accept what --dry-run shows
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Outdated {
-    /// Ask the registries now; otherwise at most once an hour
+    /// Query the registries now; default: at most once an hour
     #[arg(long)]
     pub(crate) fresh: bool,
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Update {
-    /// The server's name here, or its name in the registry; NAME@VERSION for another version than the one that is offered
+    /// Name here or in the registry; NAME@VERSION for another version than the latest
     pub(crate) name: String,
-    /// What the new version asks for besides
+    /// Value of an input that the new version adds
     #[arg(long, value_name = "ID=VALUE", value_parser = variable)]
     pub(crate) set: Vec<(String, String)>,
-    /// Only show what would change
+    /// Show what would change, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Do not ask; say yes to what --dry-run shows
+    /// Do not ask; accept what --dry-run shows
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Change nothing, and let it go on although its registry has deleted it
+    /// Keep it running although its registry has deleted it
     #[arg(long, conflicts_with_all = ["set", "dry_run", "yes"])]
     pub(crate) keep: bool,
 }
 
 #[derive(Debug, Group)]
 pub(crate) struct Uninstall {
-    /// The server's name here, or its name in the registry
+    /// Name here or in the registry
     pub(crate) name: String,
 }
 
@@ -1081,11 +1227,12 @@ mod tests {
             Command::Stats(stats) => stats.ask(),
             other => panic!("{other:?}"),
         };
-        let ask = |by, days, hours| ReportAsk { by, days, hours };
+        let ask = |by, days, hours| ReportAsk { by, days, hours, profile: None };
         assert_eq!(of(&[]), ask(By::Server, None, None));
         assert_eq!(of(&["--by", "tool", "--since", "7d"]), ask(By::Tool, Some(7), None));
         assert_eq!(of(&["--by", "day", "--since", "12h"]), ask(By::Day, None, Some(12)));
         assert_eq!(of(&["--since", "today"]), ask(By::Server, Some(1), None));
+        assert_eq!(of(&["--profile", "work"]).profile.as_deref(), Some("work"));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! A typed client of a running hub: of its control channel, and of its MCP endpoint for the bridge.
-//! The only place here that knows HTTP. Decides nothing about retries.
+//! Typed client of a running hub: its control channel, and its MCP endpoint for the bridge. The only module here that knows HTTP.
+//! Leaves retries to callers.
 
 use std::{
     collections::BTreeMap,
@@ -152,7 +152,7 @@ pub(crate) enum PostError {
 
 /// The beginning of an answer; the rest is read in pieces.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     response: reqwest::Response,
 }
 
@@ -171,7 +171,11 @@ impl Endpoint {
     }
 
     /// Sends one message.
-    pub(crate) async fn post(&self, headers: &[(&str, String)], body: String) -> Result<Answer, PostError> {
+    pub(crate) async fn post(
+        &self,
+        headers: &[(&str, String)],
+        body: String,
+    ) -> Result<HttpAnswer, PostError> {
         let mut request = self
             .http
             .post(&self.url)
@@ -185,7 +189,7 @@ impl Endpoint {
     }
 
     /// Opens the stream on which the hub speaks without being asked.
-    pub(crate) async fn listen(&self, headers: &[(&str, String)]) -> Result<Answer, PostError> {
+    pub(crate) async fn listen(&self, headers: &[(&str, String)]) -> Result<HttpAnswer, PostError> {
         let mut request =
             self.http.get(&self.url).headers(self.headers.clone()).header("accept", "text/event-stream");
         for (name, value) in headers {
@@ -195,7 +199,7 @@ impl Endpoint {
     }
 
     /// Ends a session.
-    pub(crate) async fn end(&self, headers: &[(&str, String)]) -> Result<Answer, PostError> {
+    pub(crate) async fn end(&self, headers: &[(&str, String)]) -> Result<HttpAnswer, PostError> {
         let mut request = self.http.delete(&self.url).headers(self.headers.clone());
         for (name, value) in headers {
             request = request.header(*name, value);
@@ -203,17 +207,17 @@ impl Endpoint {
         self.send(request).await
     }
 
-    async fn send(&self, request: reqwest::RequestBuilder) -> Result<Answer, PostError> {
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<HttpAnswer, PostError> {
         let response =
             request.send().await.map_err(|wrong| match wrong.is_connect() || wrong.is_builder() {
                 true => PostError::NotSent(chain(&wrong)),
                 false => PostError::Lost(chain(&wrong)),
             })?;
-        Ok(Answer { response })
+        Ok(HttpAnswer { response })
     }
 }
 
-impl Answer {
+impl HttpAnswer {
     /// The HTTP status.
     pub(crate) fn status(&self) -> u16 {
         self.response.status().as_u16()

@@ -1,4 +1,4 @@
-//! Where the log goes: to standard error for people, and for a hub also into a file that is kept for a week.
+//! Configures logging: to standard error, and for a hub also to a file that is kept for a week.
 
 use std::{io::IsTerminal, path::Path};
 

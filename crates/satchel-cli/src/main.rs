@@ -1,6 +1,6 @@
-//! The terminal face: reads words, asks the hub, writes what came of it.
+//! The command line: parses arguments, sends requests to the hub, prints answers.
 //!
-//! Exit codes: 0 done, 1 failed, 2 not understood.
+//! Exit codes: 0 success, 1 failure, 2 usage error.
 
 mod args;
 mod bridge;
@@ -29,7 +29,10 @@ fn main() -> ExitCode {
         _ => {}
     }
     satchel_core::files::keep_new_files_private();
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(told) => return usage(&told),
+    };
     let json = args.json;
     // Whatever a server started has no business here: it could approve itself.
     if let Err(refusal) = satchel_core::hub::origin_here(false) {
@@ -59,7 +62,9 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     match args.command {
         Command::Serve(serve) => commands::serve::run(&places, &serve, json).await,
-        Command::Bridge { client } => bridge::run(&places, client).await,
+        Command::Bridge { client, profile } => {
+            bridge::run(&places, bridge::Connecting { client, profile }).await
+        }
         Command::Quit => commands::quit::run(&places, json).await,
         Command::Add(add) => commands::servers::add(&places, &add, json).await,
         Command::Remove(remove) => commands::servers::remove(&places, remove, json).await,
@@ -109,6 +114,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Export { to, output } => commands::export::run(&places, to.into(), output, json),
         Command::Leave { dry_run } => commands::leave::run(&places, dry_run, json).await,
         Command::Profile { act } => commands::profiles::run(&places, act, json).await,
+        Command::Setup { act } => commands::setup::run(&places, act, json).await,
         Command::Undo => commands::clients::undo(&places, json).await,
         Command::Search(search) => commands::listings::search(&places, search, json).await,
         Command::Info(info) => commands::listings::info(&places, info, json).await,
@@ -130,6 +136,18 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
 struct Usage(String);
 
 /// Says on standard error what went wrong and what to do about it.
+/// Writes what clap says instead of a command: help and versions as answers, and what was not understood.
+fn usage(told: &clap::Error) -> ExitCode {
+    if told.use_stderr() {
+        // Whoever started us may not listen any more.
+        let _ = told.print();
+    } else {
+        output::written(told.print());
+    }
+    let code = u8::try_from(told.exit_code()).unwrap_or(2);
+    if output::all_written() { ExitCode::from(code) } else { ExitCode::FAILURE }
+}
+
 fn complain(error: &anyhow::Error, json: bool) -> ExitCode {
     let refusal = reach::refusal(error);
     let message = output::harmless(&format!("{error:#}"));

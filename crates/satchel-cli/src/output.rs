@@ -1,4 +1,4 @@
-//! How answers are written: aligned columns for people, JSON for programs. Decides nothing.
+//! Prints answers: aligned columns for people, JSON for programs. Decides nothing.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -25,8 +25,12 @@ static UNWRITTEN: AtomicBool = AtomicBool::new(false);
 /// Writes text and a line end. A reader that went away (`satchel tools | head`) is no error; a full device makes the
 /// command fail in the end, see [`all_written`].
 pub(crate) fn say(text: impl AsRef<str>) {
-    let mut stdout = io::stdout().lock();
-    match writeln!(stdout, "{}", text.as_ref()).and_then(|()| stdout.flush()) {
+    written(writeln!(io::stdout().lock(), "{}", text.as_ref()));
+}
+
+/// Notes whether what was written to standard output arrived there.
+pub(crate) fn written(outcome: io::Result<()>) {
+    match outcome.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             UNWRITTEN.store(true, Ordering::Relaxed);
             say_aside(&format!("satchel: cannot write to standard output: {error}"));

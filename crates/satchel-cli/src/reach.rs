@@ -1,4 +1,4 @@
-//! Which hub answers a request: the one that runs, or one of our own that is there only for this command.
+//! Selects the hub that answers a request: the running one, or one opened in this process for a single command.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Asking the person at the terminal. Where none is there nobody is asked, and nothing is taken for an answer.
+//! Prompts at the terminal. Without a terminal there is no prompt, and nothing counts as an answer.
 
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 

@@ -5,11 +5,12 @@
 //!   [`model`] (words), [`clock`] (the time of day), [`files`] (where things lie on disk), [`edit`] (one change in a text of JSON, TOML or YAML) and
 //!   [`tasks`] (parts that fail and begin again);
 //! 1 [`config`], [`secrets`], [`clients`], [`registry`], [`stats`];
-//! 2 [`upstream`] (one live server), [`trust`] (what the user approved) and [`export`] (the configuration of other engines);
-//! 3 [`catalog`] (what servers offer) and [`bridge`] (between the two families of revisions);
+//! 2 [`upstream`] (one live server), [`trust`] (what the user approved), [`export`] (the configuration of other engines) and
+//!   [`setup`] (the whole setup as a file);
+//! 3 [`catalog`] (what servers offer), [`icons`] (pictures of servers) and [`bridge`] (between the two families of revisions);
 //! 4 [`review`] (what is held back, and what a person says about it), [`prompts`] (what people are asked), [`recorder`]
 //!   (what happened), [`calls`] (what calls in flight share), [`scripts`] (scripts that models write) and [`meaning`] (texts as vectors);
-//! 5 [`hub`] (many servers, one spine).
+//! 5 [`hub`] (many servers, one spine) and [`updates`] (newer versions of the program itself).
 #![warn(missing_docs)]
 
 pub mod bridge;
@@ -22,6 +23,7 @@ pub mod edit;
 pub mod export;
 pub mod files;
 pub mod hub;
+pub mod icons;
 pub mod listings;
 pub mod meaning;
 pub mod model;
@@ -32,9 +34,11 @@ pub mod registry;
 pub mod review;
 pub mod scripts;
 pub mod secrets;
+pub mod setup;
 pub mod stats;
 pub mod tasks;
 pub mod trust;
+pub mod updates;
 pub mod upstream;
 
 pub use catalog::tokens;

@@ -101,18 +101,18 @@ pub(crate) struct Layer<'a> {
 }
 
 /// A tensor of the file, in its order.
-enum Part {
+enum TensorPart {
     Matrix(String, usize, usize),
     Vector(String, usize),
 }
 
 impl Sizes {
     /// Everything after the vocabulary, in order.
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<TensorPart> {
         let Self { words, width, inner, layers, positions, .. } = *self;
-        let matrix = |name: &str, rows, columns| Part::Matrix(name.to_owned(), rows, columns);
+        let matrix = |name: &str, rows, columns| TensorPart::Matrix(name.to_owned(), rows, columns);
         let norm = |name: &str| {
-            ["weight", "bias"].map(|half| Part::Vector(format!("{name}.LayerNorm.{half}"), width))
+            ["weight", "bias"].map(|half| TensorPart::Vector(format!("{name}.LayerNorm.{half}"), width))
         };
         let mut parts = vec![
             matrix("embeddings.word_embeddings.weight", words, width),
@@ -123,8 +123,8 @@ impl Sizes {
             let layer = format!("encoder.layer.{layer}");
             let linear = |name: &str, rows, columns| {
                 [
-                    Part::Matrix(format!("{layer}.{name}.weight"), rows, columns),
-                    Part::Vector(format!("{layer}.{name}.bias"), rows),
+                    TensorPart::Matrix(format!("{layer}.{name}.weight"), rows, columns),
+                    TensorPart::Vector(format!("{layer}.{name}.bias"), rows),
                 ]
             };
             for name in ["query", "key", "value"] {
@@ -196,12 +196,12 @@ fn write(sizes: Sizes, vocabulary: &str, tensors: &Tensors<'_>) -> Result<Vec<u8
     body.extend_from_slice(vocabulary.as_bytes());
     for part in sizes.parts() {
         match part {
-            Part::Vector(name, count) => {
+            TensorPart::Vector(name, count) => {
                 tensor(&name, count)?[..count]
                     .iter()
                     .for_each(|value| body.extend_from_slice(&value.to_le_bytes()));
             }
-            Part::Matrix(name, rows, columns) => {
+            TensorPart::Matrix(name, rows, columns) => {
                 let mut values = tensor(&name, rows * columns)?;
                 values.truncate(rows * columns);
                 if name.contains("position_embeddings") {
@@ -281,11 +281,11 @@ impl File {
         let mut at = vocabulary.end;
         for part in sizes.parts() {
             match part {
-                Part::Vector(_, count) => {
+                TensorPart::Vector(_, count) => {
                     let range = file.take_floats(&mut at, count)?;
                     file.vectors.push(range);
                 }
-                Part::Matrix(_, rows, columns) => {
+                TensorPart::Matrix(_, rows, columns) => {
                     let scales = file.take_floats(&mut at, rows)?;
                     let bytes = at..at + rows * columns;
                     at = bytes.end;

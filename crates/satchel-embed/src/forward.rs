@@ -4,14 +4,14 @@ use super::{
     MOST_TOKENS,
     file::{File, Layer, ModelError},
     kernel::{self, Attention, Mixing, Narrow},
-    tokens::Tokens,
+    tokens::Tokenizer,
 };
 
 /// A model that was read and is ready.
 #[derive(Debug)]
 pub struct Model {
     file: File,
-    tokens: Tokens,
+    tokens: Tokenizer,
 }
 
 impl Model {
@@ -21,7 +21,7 @@ impl Model {
     /// [`ModelError`] where it is none, or not whole.
     pub fn read(bytes: Vec<u8>) -> Result<Self, ModelError> {
         let file = File::read(bytes)?;
-        let tokens = Tokens::new(file.vocabulary());
+        let tokens = Tokenizer::new(file.vocabulary());
         Ok(Self { file, tokens })
     }
 

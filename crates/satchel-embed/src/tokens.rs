@@ -11,14 +11,14 @@ const LONGEST: usize = 100;
 const CHARS_A_TOKEN: usize = 32;
 
 #[derive(Debug)]
-pub(crate) struct Tokens {
+pub(crate) struct Tokenizer {
     words: HashMap<Box<str>, u32>,
     first: u32,
     last: u32,
     unknown: u32,
 }
 
-impl Tokens {
+impl Tokenizer {
     pub(crate) fn new(vocabulary: &str) -> Self {
         let words: HashMap<Box<str>, u32> = vocabulary.lines().map(Into::into).zip(0..).collect();
         let known = |word: &str| words.get(word).copied().unwrap_or_default();
@@ -105,8 +105,8 @@ fn stands_alone(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn tokens() -> Tokens {
-        Tokens::new("[PAD]\n[UNK]\n[CLS]\n[SEP]\nread\nfile\n##s\nun\n##aff\n##able\n天\n,\ncafe")
+    fn tokens() -> Tokenizer {
+        Tokenizer::new("[PAD]\n[UNK]\n[CLS]\n[SEP]\nread\nfile\n##s\nun\n##aff\n##able\n天\n,\ncafe")
     }
 
     #[test]

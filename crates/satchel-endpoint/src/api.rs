@@ -105,7 +105,7 @@ async fn events(State(channel): State<Channel>) -> Response {
             Err(RecvError::Lagged(missed)) => json!({ "event": "missed", "events": missed }).to_string(),
             Err(RecvError::Closed) => return None,
         };
-        let event = sse::Event::message(text).to_wire();
+        let event = sse::SseEvent::message(text).to_wire();
         Some((Ok::<_, Infallible>(Bytes::from(event)), (events, stop)))
     });
     reply::events(Body::from_stream(futures_util::StreamExt::chain(first, stream))).into_response()
@@ -142,7 +142,10 @@ mod tests {
     fn a_query_says_what_is_asked_or_is_refused() {
         let of = |query| ask(Some(query)).map_err(|refusal| refusal.code);
         assert_eq!(ask(None), Ok(ReportAsk::default()));
-        assert_eq!(of("by=tool&days=7"), Ok(ReportAsk { by: By::Tool, days: Some(7), hours: None }));
+        assert_eq!(
+            of("by=tool&days=7"),
+            Ok(ReportAsk { by: By::Tool, days: Some(7), ..ReportAsk::default() })
+        );
         for wrong in ["by=x", "days=0", "days=-1", "hours=", "x=1", "by"] {
             assert_eq!(of(wrong), Err(Code::BadQuery), "{wrong}");
         }

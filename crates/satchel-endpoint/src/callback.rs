@@ -164,32 +164,28 @@ impl PageWords {
         match self {
             PageWords::English => (
                 format!("Signed in to {server}"),
-                "Satchel stays signed in for all your apps.".into(),
+                "Satchel stays signed in for all your clients.".into(),
                 "You can close this page.".into(),
             ),
             PageWords::German => (
                 format!("Bei {server} angemeldet"),
-                "Satchel bleibt für alle Ihre Apps angemeldet.".into(),
-                "Sie können diese Seite schließen.".into(),
+                "Satchel bleibt für alle deine Clients angemeldet.".into(),
+                "Du kannst diese Seite schließen.".into(),
             ),
         }
     }
 
     fn failed(self, server: &str, trouble: &Trouble) -> PageText {
-        let why = trouble.to_string();
         match self {
             PageWords::English => (
                 format!("Not signed in to {server}"),
-                format!("{why}."),
+                format!("{trouble}."),
                 "Close this page, then sign in again from Satchel.".into(),
             ),
             PageWords::German => (
                 format!("Nicht bei {server} angemeldet"),
-                match trouble {
-                    Trouble::Denied(_) => "Die Anmeldung wurde im Browser abgelehnt.".into(),
-                    _ => format!("{why}."),
-                },
-                "Schließen Sie diese Seite, und melden Sie sich in Satchel erneut an.".into(),
+                german(trouble),
+                "Schließe diese Seite und melde dich in Satchel noch einmal an.".into(),
             ),
         }
     }
@@ -199,14 +195,14 @@ impl PageWords {
             PageWords::English => (
                 format!("Sign in to {server}"),
                 format!(
-                    "One of your apps wants to use {server}. You sign in at {host}; Satchel then stays signed in."
+                    "One of your clients wants to use {server}. You sign in at {host}; Satchel then stays signed in."
                 ),
                 format!("Continue to {host}"),
             ),
             PageWords::German => (
                 format!("Bei {server} anmelden"),
                 format!(
-                    "Eine Ihrer Apps möchte {server} benutzen. Sie melden sich bei {host} an; Satchel bleibt danach angemeldet."
+                    "Einer deiner Clients möchte {server} benutzen. Du meldest dich bei {host} an; danach bleibt Satchel angemeldet."
                 ),
                 format!("Weiter zu {host}"),
             ),
@@ -223,7 +219,7 @@ impl PageWords {
             PageWords::German => (
                 "Auf diese Anmeldung wartet Satchel nicht".into(),
                 "Es wurde nichts geändert.".into(),
-                "Wenn Sie sich gerade angemeldet haben, beginnen Sie in Satchel von vorn.".into(),
+                "Wenn du dich gerade angemeldet hast, beginne in Satchel von vorn.".into(),
             ),
         }
     }
@@ -233,6 +229,23 @@ impl PageWords {
             PageWords::English => "en",
             PageWords::German => "de",
         }
+    }
+}
+
+/// Why there is no sign-in. What a check or a provider said exactly stays in its own language, between quotes.
+fn german(trouble: &Trouble) -> String {
+    match trouble {
+        Trouble::Refused(why) => {
+            format!("Die Antwort des Anbieters hat eine Prüfung nicht bestanden: „{why}“.")
+        }
+        Trouble::Denied(words) if words.is_empty() => "Die Anmeldung wurde im Browser abgelehnt.".into(),
+        Trouble::Denied(words) => format!("Die Anmeldung wurde im Browser abgelehnt: „{words}“."),
+        Trouble::NeedsClientId { issuer, .. } => {
+            format!("{issuer} registriert Apps nicht von selbst; trage in Satchel eine Client-ID ein.")
+        }
+        Trouble::Later(why) => format!("Der Anbieter hat sie gerade nicht zu Ende gebracht: „{why}“."),
+        Trouble::TimedOut => "Innerhalb von fünf Minuten kam niemand aus dem Browser zurück.".into(),
+        Trouble::Cancelled => "Die Anmeldung wurde abgebrochen.".into(),
     }
 }
 
@@ -291,4 +304,28 @@ fn escaped(text: &str) -> String {
 /// Who listens where browsers come back to.
 pub fn callbacks() -> Arc<dyn Callbacks> {
     Arc::new(Loopback)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_german_page_says_each_reason_in_german_and_quotes_what_others_said() {
+        let said = || "state <b>missing</b>".to_owned();
+        for (trouble, quotes) in [
+            (Trouble::Refused(said()), true),
+            (Trouble::Denied(said()), true),
+            (Trouble::Denied(String::new()), false),
+            (Trouble::NeedsClientId { why: said(), issuer: "https://id.example".to_owned() }, false),
+            (Trouble::Later(said()), true),
+            (Trouble::TimedOut, false),
+            (Trouble::Cancelled, false),
+        ] {
+            let (_, sentence, _) = PageWords::German.failed("notes", &trouble);
+            let own = sentence.replace(&said(), "");
+            assert_eq!(sentence.contains(&format!("„{}“", said())), quotes, "{sentence}");
+            assert!(own.ends_with('.') && !own.contains("sign-in") && !own.contains(" the "), "{own}");
+        }
+    }
 }

@@ -57,9 +57,9 @@ fn open(app: &Arc<App>, client: String, usual: Surface, parts: &Parts) -> Respon
     let Some(session) = app.sessions.get(&name, &owner) else {
         return reply::empty(StatusCode::INTERNAL_SERVER_ERROR);
     };
-    let place = sse::Event {
+    let place = sse::SseEvent {
         event: Some("endpoint".to_owned()),
-        ..sse::Event::message(format!("{MESSAGES}?sessionId={name}"))
+        ..sse::SseEvent::message(format!("{MESSAGES}?sessionId={name}"))
     };
     let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(place.to_wire())) });
     let ends = vec![session.ended.clone(), app.stopping()];
@@ -124,7 +124,7 @@ async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Me
     session.look(&app.hub);
     let params = params.as_deref();
     let hub = &session.hub(&app.hub);
-    let request = exchange::Request { hub, session, id, method: &method, params, events: true };
+    let request = exchange::SessionRequest { hub, session, id, method: &method, params, events: true };
     match request.answer(&app.tracker).await {
         Answer::Done(message) => session.notifications.push(message.to_json()),
         Answer::List(id, list) => session.notifications.push(reply::list_text(&id, &list)),

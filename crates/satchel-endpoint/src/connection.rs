@@ -69,13 +69,13 @@ impl Default for Connections {
 
 #[derive(Debug, Default)]
 struct ConnectionState {
-    open: BTreeMap<u64, Arc<Connection>>,
+    open: BTreeMap<u64, Arc<ClientConnection>>,
     last: u64,
 }
 
 /// One of them.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct ClientConnection {
     number: u64,
     all: Arc<Connections>,
     stage: Mutex<Stage>,
@@ -124,7 +124,7 @@ enum Full {
 
 /// A place for a connection; given back when dropped.
 #[derive(Debug)]
-pub(crate) struct ConnectionSlot(Arc<Connection>);
+pub(crate) struct ConnectionSlot(Arc<ClientConnection>);
 
 impl Connections {
     /// A place for one more; `None` where every place is taken by a client.
@@ -156,7 +156,7 @@ impl Connections {
             ended: false,
             clients: BTreeMap::new(),
         };
-        let connection = Arc::new(Connection {
+        let connection = Arc::new(ClientConnection {
             number: state.last,
             all: self.clone(),
             stage: Mutex::new(stage),
@@ -205,7 +205,7 @@ impl Drop for ConnectionSlot {
     }
 }
 
-impl Connection {
+impl ClientConnection {
     /// This client uses it; false where it has as many as it may have, and something goes on on each for a while.
     pub(crate) async fn is_of(&self, client: &str) -> bool {
         if self.stage().clients.contains_key(client) {
@@ -376,7 +376,7 @@ async fn until(deadline: Option<Instant>) {
 /// A stream that notices when something comes.
 struct Heard<S> {
     stream: S,
-    connection: Arc<Connection>,
+    connection: Arc<ClientConnection>,
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
@@ -439,7 +439,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
 /// The router, told on which connection a request came.
 struct Served {
     router: TowerToHyperService<Router>,
-    connection: Arc<Connection>,
+    connection: Arc<ClientConnection>,
 }
 
 impl hyper::service::Service<Request<Incoming>> for Served {
@@ -458,7 +458,7 @@ impl hyper::service::Service<Request<Incoming>> for Served {
 /// The body of an answer; its end is the end of the request.
 struct CountedBody {
     body: Body,
-    connection: Arc<Connection>,
+    connection: Arc<ClientConnection>,
 }
 
 impl HttpBody for CountedBody {

@@ -148,7 +148,7 @@ async fn events(State(channel): State<Channel>) -> axum::response::Response {
             () = stop.cancelled() => return None,
         }
         let snapshot = serde_json::to_string(&**watch.borrow_and_update()).ok()?;
-        let event = sse::Event::message(snapshot).to_wire();
+        let event = sse::SseEvent::message(snapshot).to_wire();
         Some((Ok::<_, Infallible>(Bytes::from(event)), (watch, stop)))
     });
     reply::events(Body::from_stream(stream)).into_response()

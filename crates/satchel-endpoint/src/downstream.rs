@@ -11,7 +11,7 @@ use satchel_core::{
         flat::Flat,
         lists::{Asked, List},
     },
-    hub::{CallFailure, Failed, Hub, Running, Underway},
+    hub::{CallFailure, Failed, Hub, Running, Underway, Wanted},
     model::{ServerName, ToolPath},
     recorder::Observer,
     stats::event::Visit,
@@ -156,7 +156,7 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
     let hub = &hub.observed(&observer);
     let reply = match name.as_str() {
         meta::DISCOVER => Reply::Result(meta::discover(hub, &asker.visit, &arguments, runs).await),
-        meta::RUN_SCRIPT => match meta::script_arguments(&arguments) {
+        meta::RUN_SCRIPT => match Wanted::of(&arguments) {
             Ok(wanted) => match hub.run_script(&asker.caller, &asker.visit, wanted) {
                 Ok(script) => Reply::Running(Underway::Script(Box::new(script)), Kind::Tool),
                 Err(failure) => Reply::Result(meta::failure(&failure)),
@@ -505,7 +505,7 @@ pub(crate) fn note(token: Option<&Raw>, method: &str, params: Option<&Raw>) -> O
 
 /// The progress token of a request.
 pub(crate) fn token(params: Option<&Raw>) -> Option<Box<Raw>> {
-    metadata::of(&RawObject::parse(params?).ok()?).remove("progressToken")
+    metadata::of_params(params).remove("progressToken")
 }
 
 fn no_resource(params: &RawObject) -> Reply {

@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::{
     downstream::{self, Asker, Kind, Reply},
-    session::{Asked, InFlight, Session},
+    session::{InFlight, PendingQuestion, Session},
     stream::Outlet,
     surface::Surface,
 };
@@ -32,7 +32,7 @@ pub(crate) enum Answer {
 }
 
 /// One request of a session.
-pub(crate) struct Request<'a> {
+pub(crate) struct SessionRequest<'a> {
     pub(crate) hub: &'a Hub,
     pub(crate) session: &'a Arc<Session>,
     pub(crate) id: Id,
@@ -42,7 +42,7 @@ pub(crate) struct Request<'a> {
     pub(crate) events: bool,
 }
 
-impl Request<'_> {
+impl SessionRequest<'_> {
     pub(crate) async fn answer(self, tracker: &TaskTracker) -> Answer {
         let (id, session) = (self.id.clone(), self.session.clone());
         let Some(in_flight) = session.begin(&id) else {
@@ -99,7 +99,7 @@ async fn own(
     params: Option<&Raw>,
 ) -> Option<Result<Box<Raw>, ErrorObject>> {
     let hub = &hub.seen_by(&session.client);
-    let fields = params.and_then(|params| RawObject::parse(params).ok()).unwrap_or_default();
+    let text = |key: &str| params.and_then(|params| RawObject::parse(params).ok()?.text(key));
     let nothing = || Ok(RawObject::new().to_raw());
     let bad = |message: &str| Err(ErrorObject::new(errors::INVALID_PARAMS, message));
     if method == "ping" {
@@ -111,7 +111,7 @@ async fn own(
     }
     match method {
         "logging/setLevel" => {
-            let level = fields.text("level").and_then(|level| satchel_core::bridge::caller::severity(&level));
+            let level = text("level").and_then(|level| satchel_core::bridge::caller::severity(&level));
             let Some(from) = level else {
                 return Some(bad("logging/setLevel needs a level from debug to emergency"));
             };
@@ -122,7 +122,7 @@ async fn own(
             Some(nothing())
         }
         "resources/subscribe" | "resources/unsubscribe" => {
-            let Some(uri) = fields.text("uri") else { return Some(bad("a subscription needs a uri")) };
+            let Some(uri) = text("uri") else { return Some(bad("a subscription needs a uri")) };
             let Some((server, uri)) = downstream::owner(hub, &surface, &uri) else {
                 let message = format!("Resource not found: {uri}");
                 return Some(Err(ErrorObject::new(errors::RESOURCE_NOT_FOUND, message)));
@@ -246,7 +246,8 @@ impl Call {
         outlet: &Outlet,
     ) -> impl Future<Output = (String, crate::session::Outcome)> + use<> {
         let Question { key, method, params } = question;
-        let (message, asked): (Message, Asked) = self.session.ask(&method, with_id(&method, params));
+        let (message, asked): (Message, PendingQuestion) =
+            self.session.ask(&method, with_id(&method, params));
         outlet.push(message.to_json());
         async move {
             let ended = || Err(ErrorObject::new(errors::INVALID_REQUEST, "the client's session ended"));

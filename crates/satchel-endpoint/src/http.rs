@@ -22,7 +22,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     busy::{PER_CLIENT, Shares},
     callback, compat,
-    connection::{self, Connection},
+    connection::{self, ClientConnection},
     downstream,
     exchange::{self, Answer},
     guard::{Guard, Refused},
@@ -105,7 +105,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 /// A fault of ours ends the one request it is in.
 async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body> {
     let bodiless = request.method() == Method::HEAD;
-    let answered = Box::pin(caught(answer(app, request))).await.unwrap_or_else(|panicked| {
+    let answered = caught(Box::pin(answer(app, request))).await.unwrap_or_else(|panicked| {
         let error = ErrorObject::new(errors::INTERNAL_ERROR, panicked.to_string())
             .with_data(&serde_json::json!({ "outcome": "unknown" }));
         reply::error(StatusCode::INTERNAL_SERVER_ERROR, None, error)
@@ -131,7 +131,7 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
     }
     if let Some(ticket) = parts.uri.path().strip_prefix("/sign-in/") {
         return match parts.method {
-            Method::GET => callback::sign_in_page(&app.hub, ticket, &parts.headers).await,
+            Method::GET => Box::pin(callback::sign_in_page(&app.hub, ticket, &parts.headers)).await,
             _ => reply::empty(StatusCode::METHOD_NOT_ALLOWED),
         };
     }
@@ -144,7 +144,7 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
         app.hub.turned_away(if guessed { "not a client's token" } else { "no token" }, parts.uri.path());
         return if guessed && app.knocks.wrong() { too_many_knocks() } else { no_token() };
     };
-    if let Some(connection) = parts.extensions.get::<Arc<Connection>>()
+    if let Some(connection) = parts.extensions.get::<Arc<ClientConnection>>()
         && !connection.is_of(&client).await
     {
         throw_away(body.into_data_stream()).await;
@@ -165,7 +165,7 @@ async fn serve(app: Arc<App>, client: String, parts: &Parts, body: Body) -> Resp
     let usual = Surface::usual(&app.hub, &client);
     let Some(surface) = Surface::at(parts.uri.path(), usual.clone()) else {
         return match app.shares.take(&client) {
-            Some(_share) => compat::answer(&app, client, usual, parts, body).await,
+            Some(_share) => Box::pin(compat::answer(&app, client, usual, parts, body)).await,
             None => busy(),
         };
     };
@@ -173,7 +173,7 @@ async fn serve(app: Arc<App>, client: String, parts: &Parts, body: Body) -> Resp
     let place = Place { surface, usual, scope: Scope::of(profile.as_deref()) };
     match parts.method {
         Method::POST => match app.shares.take(&client) {
-            Some(_share) => post(&app, client, place, parts, body).await,
+            Some(_share) => Box::pin(post(&app, client, place, parts, body)).await,
             None => busy(),
         },
         Method::GET => get(&app, &client, &place, &parts.headers),
@@ -238,6 +238,8 @@ fn too_many_connections() -> Response<Body> {
     response
 }
 
+// What each kind of request waits for has a box of its own: without them, the room of all together was copied several times
+// for each request.
 async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body: Body) -> Response<Body> {
     if let Some(refused) = refuse_other_than_json(&parts.headers) {
         return refused;
@@ -252,7 +254,7 @@ async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body:
     };
     let text = text.trim_start_matches('\u{feff}');
     if text.trim_start().starts_with('[') {
-        return batch(app, &client, &place, &parts.headers, text).await;
+        return Box::pin(batch(app, &client, &place, &parts.headers, text)).await;
     }
     let message = match Message::parse_bounded(text) {
         Ok(message) => message,
@@ -263,14 +265,14 @@ async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body:
     };
     may_fail_here("request");
     if modern::speaks(&message, &parts.headers) {
-        return modern::answer(app, &client, place, message, &parts.headers).await;
+        return Box::pin(modern::answer(app, &client, place, message, &parts.headers)).await;
     }
     match message {
         Message::Request { id, method, params } if method == "initialize" => {
-            initialize(app, client, place, id, params).await
+            Box::pin(initialize(app, client, place, id, params)).await
         }
         message => match session(app, &client, &place, &parts.headers) {
-            Ok(session) => deliver(app, &session, message, accepts_events(&parts.headers)).await,
+            Ok(session) => Box::pin(deliver(app, &session, message, accepts_events(&parts.headers))).await,
             Err(refusal) => refusal.with_id(&message),
         },
     }
@@ -390,7 +392,7 @@ async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, event
             reply::empty(StatusCode::ACCEPTED)
         }
         Message::Request { id, method, params } => {
-            let request = exchange::Request {
+            let request = exchange::SessionRequest {
                 hub: &session.hub(&app.hub),
                 session,
                 id,
@@ -399,7 +401,7 @@ async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, event
                 events,
             };
             match request.answer(&app.tracker).await {
-                Answer::Done(message) => reply::json(StatusCode::OK, message.to_json()),
+                Answer::Done(message) => reply::message(StatusCode::OK, message),
                 Answer::List(id, list) => reply::list(&id, &list),
                 Answer::Stream(outlet) => {
                     let ends = vec![session.ended.clone()];
@@ -460,7 +462,7 @@ async fn batch(
                 answers.push(Message::error(Some(id), error).to_json());
             }
             Ok(Message::Request { id, method, params }) => {
-                let request = exchange::Request {
+                let request = exchange::SessionRequest {
                     hub: &session.hub(&app.hub),
                     session: &session,
                     id,

@@ -29,7 +29,7 @@ use crate::{
     http::{App, Place, VERSION},
     notifications::{self, Follower, Told},
     observe,
-    parked::{Belongs, Found, Parked},
+    parked::{Belongs, Parked, Resumed},
     reply,
     stream::{KEEP_ALIVE, STILL_HERE},
     surface::{FRESH, Surface, info_of},
@@ -55,7 +55,7 @@ pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
         Message::Response { .. } => ("", None),
     };
     let named = http.get(VERSION).and_then(|value| value.to_str().ok());
-    let in_body = meta_of(params).get(era::VERSION_META).is_some();
+    let in_body = metadata::of_params(params).get(era::VERSION_META).is_some();
     if method == "initialize" {
         // The legacy handshake names its revision itself; one that does not is a removed method of this family.
         return in_body
@@ -115,13 +115,13 @@ pub(crate) async fn answer(
         _ => {
             let belongs = Belongs::new(client, &surface, &method, params);
             let parked = match app.parked.take(params, &belongs) {
-                Found::NotOurs => None,
-                Found::Call(mut parked) => {
+                Resumed::NotOurs => None,
+                Resumed::Call(mut parked) => {
                     parked.running.park(false);
                     parked.take_answers(params);
                     Some(*parked)
                 }
-                Found::Bad => {
+                Resumed::Bad => {
                     let message =
                         "this requestState is not good, or no longer: make the request again without it";
                     return finish(id, Err(ErrorObject::new(errors::INVALID_PARAMS, message)), &server, None);
@@ -265,7 +265,7 @@ async fn discover(hub: &Hub, surface: &Surface) -> Result<Box<Raw>, ErrorObject>
 }
 
 fn caller_of(client: &str, surface: &Surface, params: Option<&Raw>) -> Caller {
-    let meta = meta_of(params);
+    let meta = metadata::of_params(params);
     let capabilities = meta.get(metadata::CAPABILITIES).and_then(|raw| RawObject::parse(raw).ok());
     let level = meta.text(metadata::LOG_LEVEL).and_then(|level| caller::severity(&level));
     Caller {
@@ -291,7 +291,7 @@ fn finish(id: Id, outcome: Result<Box<Raw>, ErrorObject>, server: &Raw, ttl: Opt
         },
         _ => StatusCode::OK,
     };
-    reply::json(status, message.to_json())
+    reply::message(status, message)
 }
 
 fn shaped(id: Id, outcome: Result<Box<Raw>, ErrorObject>, server: &Raw, ttl: Option<Ttl>) -> Message {
@@ -310,7 +310,7 @@ fn check(
     http: &HeaderMap,
 ) -> Result<(), (StatusCode, ErrorObject)> {
     let bad = |code: i64, message: String| (StatusCode::BAD_REQUEST, ErrorObject::new(code, message));
-    let meta = meta_of(params);
+    let meta = metadata::of_params(params);
     let unspoken = |asked: &str| {
         let message = format!("protocol revision {asked} is not supported here");
         let (status, error) = bad(errors::UNSUPPORTED_PROTOCOL_VERSION, message);
@@ -410,13 +410,6 @@ fn same(http: &HeaderMap, header: &str, expected: &str) -> Result<(), (StatusCod
     }
     let message = format!("the header {header} must be there once and say {expected:?}, as the body does");
     Err((StatusCode::BAD_REQUEST, ErrorObject::new(errors::HEADER_MISMATCH, message)))
-}
-
-fn meta_of(params: Option<&Raw>) -> RawObject {
-    params
-        .and_then(|params| RawObject::parse(params).ok())
-        .map(|params| metadata::of(&params))
-        .unwrap_or_default()
 }
 
 /// A stream of notifications with a filter (`2026-07-28/basic/patterns/subscriptions.mdx`).
@@ -591,7 +584,7 @@ impl Listening {
 }
 
 fn event(message: &Message) -> Result<Bytes, Infallible> {
-    Ok(Bytes::from(sse::Event::message(message.to_json()).to_wire()))
+    Ok(Bytes::from(sse::SseEvent::message(message.to_json()).to_wire()))
 }
 
 #[cfg(test)]

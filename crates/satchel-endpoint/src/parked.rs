@@ -86,7 +86,7 @@ impl std::fmt::Debug for ParkedCalls {
 }
 
 /// What a `requestState` names.
-pub(crate) enum Found {
+pub(crate) enum Resumed {
     /// Nothing of ours: a server's own state, which is for the server to judge.
     NotOurs,
     /// A handle that is not good: changed, used, too old, or another request's.
@@ -137,15 +137,15 @@ impl ParkedCalls {
     }
 
     /// Takes the call out that a request goes on with.
-    pub(crate) fn take(&self, params: Option<&Raw>, belongs: &Belongs) -> Found {
+    pub(crate) fn take(&self, params: Option<&Raw>, belongs: &Belongs) -> Resumed {
         let state = params.and_then(|raw| RawObject::parse(raw).ok()?.text("requestState"));
-        let Some(state) = state.filter(|state| state.starts_with(MARK)) else { return Found::NotOurs };
+        let Some(state) = state.filter(|state| state.starts_with(MARK)) else { return Resumed::NotOurs };
         let mut waiting = self.lock();
         match waiting.get(&state) {
             Some(parked) if parked.belongs == *belongs => {
-                waiting.remove(&state).map_or(Found::Bad, |parked| Found::Call(Box::new(parked)))
+                waiting.remove(&state).map_or(Resumed::Bad, |parked| Resumed::Call(Box::new(parked)))
             }
-            _ => Found::Bad,
+            _ => Resumed::Bad,
         }
     }
 

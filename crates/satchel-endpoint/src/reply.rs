@@ -14,7 +14,10 @@ use axum::{
 };
 use hyper::body::{Frame, SizeHint};
 use satchel_core::catalog::lists::List;
-use satchel_mcp::{ErrorObject, Id, Message};
+use satchel_mcp::{ErrorObject, Id, Message, Raw, bytes::find_either};
+
+/// From so many bytes on a result goes out in pieces.
+const LARGE: usize = 16 * 1024;
 
 /// A JSON body.
 pub(crate) fn json(status: StatusCode, body: String) -> Response<Body> {
@@ -38,6 +41,25 @@ pub(crate) fn empty(status: StatusCode) -> Response<Body> {
 /// A JSON-RPC error under an HTTP status.
 pub(crate) fn error(status: StatusCode, id: Option<Id>, error: ErrorObject) -> Response<Body> {
     json(status, Message::error(id, error).to_json())
+}
+
+/// A message. The text of a large result goes out without being copied.
+pub(crate) fn message(status: StatusCode, message: Message) -> Response<Body> {
+    match message {
+        Message::Response { id: Some(id), outcome: Ok(result) } if is_large_line(&result) => {
+            let (before, after) = around(&id);
+            let text = Bytes::from(String::from(Box::<str>::from(result)));
+            let pieces = Pieces([before.into(), text, Bytes::from_static(after.as_bytes())].into());
+            with_type(status, "application/json", Body::new(pieces))
+        }
+        message => json(status, message.to_json()),
+    }
+}
+
+/// Shorter ones are copied faster than they are sent in pieces, and line breaks do not go out.
+fn is_large_line(result: &Raw) -> bool {
+    let bytes = result.get().as_bytes();
+    bytes.len() >= LARGE && find_either(b'\n', b'\r', bytes).is_none()
 }
 
 /// A list as the answer to the request of this id. Its text is shared with everybody who asks for it, and not copied.
@@ -103,8 +125,6 @@ fn with_type(status: StatusCode, kind: &'static str, body: Body) -> Response<Bod
 
 #[cfg(test)]
 mod tests {
-    use satchel_mcp::Raw;
-
     use super::*;
 
     #[tokio::test]
@@ -119,6 +139,21 @@ mod tests {
             let body = axum::body::to_bytes(response.into_body(), 1024).await.unwrap();
             assert_eq!((&*body, length), (message.as_bytes(), message.len() as u64));
             assert_eq!(list_text(&id, &shared), message);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_large_result_goes_out_as_a_small_one_would() {
+        for broken in ["", "\n", "\r\n"] {
+            for length in [1, LARGE - 1, LARGE, 3 * LARGE] {
+                let text = format!("{{{broken}\"text\":\"{}é\"}}", "x".repeat(length));
+                let answer = Message::result(Id::from(7), Raw::from_string(text).unwrap());
+                let expected = answer.to_json();
+                let response = message(StatusCode::OK, answer);
+                assert_eq!(response.body().size_hint().exact(), Some(expected.len() as u64));
+                let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+                assert!(*body == *expected.as_bytes(), "{length} bytes with {broken:?}");
+            }
         }
     }
 }

@@ -216,12 +216,16 @@ impl Session {
     }
 
     /// A request to the client, and where its answer will come.
-    pub(crate) fn ask(self: &Arc<Self>, method: &str, params: Option<Box<Raw>>) -> (Message, Asked) {
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        method: &str,
+        params: Option<Box<Raw>>,
+    ) -> (Message, PendingQuestion) {
         let id = Id::Text(format!("satchel-{}", self.counted.fetch_add(1, Ordering::Relaxed)));
         let (answer, answered) = oneshot::channel();
         lock(&self.questions).insert(id.clone(), answer);
         let message = Message::Request { id: id.clone(), method: method.to_owned(), params };
-        (message, Asked { session: self.clone(), id, answered })
+        (message, PendingQuestion { session: self.clone(), id, answered })
     }
 
     /// The client answered one of our requests.
@@ -312,20 +316,20 @@ impl Session {
 
 /// A question to the client. Dropping it forgets it.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PendingQuestion {
     session: Arc<Session>,
     id: Id,
     answered: oneshot::Receiver<Outcome>,
 }
 
-impl Asked {
+impl PendingQuestion {
     /// The answer; `None` where the session ended.
     pub(crate) async fn answer(mut self) -> Option<Outcome> {
         (&mut self.answered).await.ok()
     }
 }
 
-impl Drop for Asked {
+impl Drop for PendingQuestion {
     fn drop(&mut self) {
         lock(&self.session.questions).remove(&self.id);
     }

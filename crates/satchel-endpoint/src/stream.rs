@@ -57,7 +57,7 @@ impl Outlet {
         let mut state = self.state();
         state.last += 1;
         let number = state.last;
-        let event = sse::Event { id: Some(self.id(number)), ..sse::Event::message(json) };
+        let event = sse::SseEvent { id: Some(self.id(number)), ..sse::SseEvent::message(json) };
         state.events.push_back((number, event.to_wire()));
         if state.events.len() > NEWS {
             state.events.pop_front();

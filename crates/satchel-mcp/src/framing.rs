@@ -6,7 +6,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::{Id, Message, ParseError, exact, limits};
+use crate::{Id, Message, ParseError, bytes::find, exact, limits};
 
 /// What came out of a stretch of output.
 #[derive(Debug)]
@@ -80,6 +80,8 @@ pub struct Framer {
 
 const MARK: &str = "\u{feff}";
 const HEAD: usize = 256;
+/// So much room for a line is kept for the next.
+const ROOM: usize = 256 * 1024;
 /// In one line, so many places are looked at for an answer that is not JSON: each may take as long as the line is.
 const BROKEN_TRIES: usize = 4;
 
@@ -97,7 +99,7 @@ impl Framer {
 
     /// Takes the next bytes and hands over what is complete.
     pub fn push(&mut self, mut bytes: &[u8], out: &mut Vec<Frame>) {
-        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = find(b'\n', bytes) {
             let (head, rest) = bytes.split_at(end);
             bytes = &rest[1..];
             if self.take(head, out) {
@@ -105,6 +107,8 @@ impl Framer {
             }
             self.dropping = false;
             self.line.clear();
+            // One large message must not hold its room for as long as its server runs.
+            self.line.shrink_to(ROOM);
         }
         self.take(bytes, out);
     }
@@ -139,7 +143,9 @@ impl Framer {
     }
 
     fn end_line(&mut self, out: &mut Vec<Frame>) {
-        let line = String::from_utf8_lossy(&self.line);
+        // Valid texts, which nearly all are, are checked several bytes at a time here and one by one there.
+        let line = str::from_utf8(&self.line)
+            .map_or_else(|_| String::from_utf8_lossy(&self.line), std::borrow::Cow::Borrowed);
         let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
         if line.is_empty() {
             return;

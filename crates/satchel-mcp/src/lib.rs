@@ -4,6 +4,7 @@
 //! ([`serde_json::value::RawValue`]), so nothing is lost that this program does not understand.
 #![warn(missing_docs)]
 
+pub mod bytes;
 pub mod era;
 pub mod errors;
 pub mod exact;

@@ -1,9 +1,9 @@
 //! One JSON-RPC message, parsed only as far as routing needs. Parameters and results stay as written.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
-use crate::{ErrorObject, RawObject, errors, limits};
+use crate::{ErrorObject, RawObject, bytes::find_either, errors, limits};
 
 /// A request's id. Its type is kept: `1` and `"1"` are two ids.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -218,42 +218,61 @@ impl Message {
 
     /// The message as one line of JSON, without a line end.
     pub fn to_json(&self) -> String {
-        let mut fields = RawObject::new();
-        let raw = |value: &dyn erased::Write| value.raw();
-        fields.set("jsonrpc", raw(&"2.0"));
+        let mut json = String::with_capacity(ENVELOPE + self.body().map_or(0, |body| body.get().len()));
+        json.push_str(r#"{"jsonrpc":"2.0""#);
+        let mut field = |key: &str, value: &str| {
+            json.push_str(key);
+            json.push_str(value);
+        };
         match self {
             Message::Request { id, method, params } => {
-                fields.set("id", raw(id));
-                fields.set("method", raw(method));
+                field(r#","id":"#, &written(id));
+                field(r#","method":"#, &written(method));
                 if let Some(params) = params {
-                    fields.set("params", params.clone());
+                    field(r#","params":"#, params.get());
                 }
             }
             Message::Notification { method, params } => {
-                fields.set("method", raw(method));
+                field(r#","method":"#, &written(method));
                 if let Some(params) = params {
-                    fields.set("params", params.clone());
+                    field(r#","params":"#, params.get());
                 }
             }
             Message::Response { id, outcome } => {
-                fields.set("id", raw(id));
+                field(r#","id":"#, &written(id));
                 match outcome {
-                    Ok(result) => fields.set("result", result.clone()),
-                    Err(error) => fields.set("error", raw(error)),
+                    Ok(result) => field(r#","result":"#, result.get()),
+                    Err(error) => field(r#","error":"#, &written(error)),
                 }
             }
         }
-        one_line(fields.to_raw().get())
+        json.push('}');
+        one_line(json)
+    }
+
+    /// Its largest part.
+    fn body(&self) -> Option<&RawValue> {
+        match self {
+            Message::Request { params, .. } | Message::Notification { params, .. } => params.as_deref(),
+            Message::Response { outcome, .. } => outcome.as_deref().ok(),
+        }
     }
 }
 
+/// Room for what stands around a message's largest part.
+const ENVELOPE: usize = 128;
+
+fn written(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("ids, names and errors always serialize")
+}
+
 /// Raw values keep the line breaks they were written with; a line-framed transport cannot have those.
-fn one_line(json: &str) -> String {
-    if json.contains(['\n', '\r']) {
+fn one_line(json: String) -> String {
+    if find_either(b'\n', b'\r', json.as_bytes()).is_some() {
         // Outside of strings a line break is only white space, and inside it is always escaped.
         json.replace(['\n', '\r'], " ")
     } else {
-        json.to_owned()
+        json
     }
 }
 
@@ -281,22 +300,6 @@ fn read_error(raw: &RawValue) -> ErrorObject {
     };
     let code = code.unwrap_or(errors::INTERNAL_ERROR);
     ErrorObject { code, message, data: fields.get("data").map(ToOwned::to_owned) }
-}
-
-mod erased {
-    //! Serialization behind a reference, for the few small values of an envelope.
-    use super::{RawValue, to_raw_value};
-    use serde::Serialize;
-
-    pub(super) trait Write {
-        fn raw(&self) -> Box<RawValue>;
-    }
-
-    impl<T: Serialize> Write for T {
-        fn raw(&self) -> Box<RawValue> {
-            to_raw_value(self).expect("ids, names and errors always serialize")
-        }
-    }
 }
 
 #[cfg(test)]

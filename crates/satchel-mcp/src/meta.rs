@@ -32,6 +32,16 @@ pub fn of(fields: &RawObject) -> RawObject {
     fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default()
 }
 
+/// The same of parameters that were not parsed so far; most have none.
+pub fn of_params(params: Option<&Raw>) -> RawObject {
+    let may_have = |params: &&Raw| params.get().contains("_meta") || params.get().contains(ESCAPED);
+    let fields = params.filter(may_have).and_then(|params| RawObject::parse(params).ok());
+    fields.map(|fields| of(&fields)).unwrap_or_default()
+}
+
+/// How any character may be written, those of a key too.
+const ESCAPED: &str = "\\u";
+
 /// The task that these parameters or this result are about.
 pub fn related_task(fields: &RawObject) -> Option<String> {
     RawObject::parse(of(fields).get(RELATED_TASK)?).ok()?.text("taskId")
@@ -142,6 +152,22 @@ mod tests {
 
     fn raw(json: &str) -> Box<Raw> {
         Raw::from_string(json.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn metadata_are_found_however_their_key_is_written() {
+        for (params, expected) in [
+            (r#"{"a":1}"#, None),
+            (r#"{"a":"_meta"}"#, None),
+            (r#"{"_meta":{"x":1}}"#, Some("1")),
+            (r#"{"\u005fmeta":{"x":2}}"#, Some("2")),
+            (r#"{"_met\u0061":{"x":3}}"#, Some("3")),
+            (r#"[{"_meta":{"x":4}}]"#, None),
+        ] {
+            let raw = Raw::from_string(params.to_owned()).unwrap();
+            assert_eq!(of_params(Some(&raw)).get("x").map(Raw::get), expected, "{params}");
+        }
+        assert!(of_params(None).is_empty());
     }
 
     #[test]

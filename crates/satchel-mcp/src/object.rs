@@ -98,12 +98,26 @@ impl<'de> Deserialize<'de> for RawObject {
 /// Fails where it is no object or has a key twice.
 pub fn fields(json: &str) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
     let fields = all_fields(json)?;
-    let mut seen = HashSet::new();
-    match fields.iter().find(|(key, _)| !seen.insert(key)) {
-        Some((key, _)) => Err(serde_json::Error::custom(format_args!("the key {key:?} occurs twice"))),
+    match twice(&fields) {
+        Some(key) => Err(serde_json::Error::custom(format_args!("the key {key:?} occurs twice"))),
         None => Ok(fields),
     }
 }
+
+/// A key that occurs twice.
+fn twice<V>(fields: &[(String, V)]) -> Option<&str> {
+    // Comparing a few is cheaper than a table of them.
+    if fields.len() <= FEW {
+        let is_before = |at: usize, key: &str| fields[..at].iter().any(|(before, _)| before == key);
+        let found = fields.iter().enumerate().find(|(at, (key, _))| is_before(*at, key));
+        return found.map(|(_, (key, _))| key.as_str());
+    }
+    let mut seen = HashSet::new();
+    fields.iter().find(|(key, _)| !seen.insert(key)).map(|(key, _)| key.as_str())
+}
+
+/// Most objects of the protocol have fewer fields.
+const FEW: usize = 12;
 
 /// Like [`fields`], and with every key as often as it is there.
 pub fn all_fields(json: &str) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
@@ -138,14 +152,13 @@ impl<'de, V: Deserialize<'de>> Visitor<'de> for Fields<V> {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut fields: Vec<(String, V)> = Vec::new();
-        let mut seen = HashSet::new();
-        while let Some((key, value)) = map.next_entry::<String, V>()? {
-            if !seen.insert(key.clone()) {
-                return Err(A::Error::custom(format_args!("the key {key:?} occurs twice")));
-            }
-            fields.push((key, value));
+        while let Some(field) = map.next_entry()? {
+            fields.push(field);
         }
-        Ok(fields)
+        match twice(&fields) {
+            Some(key) => Err(A::Error::custom(format_args!("the key {key:?} occurs twice"))),
+            None => Ok(fields),
+        }
     }
 }
 
@@ -173,5 +186,23 @@ mod tests {
     fn a_key_that_occurs_twice_is_refused() {
         let error = serde_json::from_str::<RawObject>(r#"{"a":1,"a":2}"#).unwrap_err();
         assert!(error.to_string().contains("\"a\" occurs twice"), "{error}");
+    }
+
+    #[test]
+    fn a_key_that_occurs_twice_is_found_among_few_and_many() {
+        for many in 2..=3 * FEW {
+            let keys: Vec<String> = (0..many).map(|key| format!(r#""k{key}":{key}"#)).collect();
+            let once = format!("{{{}}}", keys.join(","));
+            assert!(serde_json::from_str::<RawObject>(&once).is_ok() && fields(&once).is_ok(), "{once}");
+            for again in [0, many / 2, many - 1] {
+                let twice = format!("{{{},{}}}", keys.join(","), keys[again]);
+                let refused = [serde_json::from_str::<RawObject>(&twice).err(), fields(&twice).err()];
+                let expected = format!("the key \"k{again}\" occurs twice");
+                for error in refused {
+                    let error = error.map(|error| error.to_string()).unwrap_or_default();
+                    assert!(error.starts_with(&expected), "{twice}: {error}");
+                }
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::limits;
 
 /// One event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     /// The event's type; `None` means `message`.
     pub event: Option<String>,
     /// Its data, lines joined by line feeds.
@@ -15,7 +15,7 @@ pub struct Event {
     pub retry: Option<u64>,
 }
 
-impl Event {
+impl SseEvent {
     /// A `message` event with this data.
     pub fn message(data: impl Into<String>) -> Self {
         Self { data: data.into(), ..Self::default() }
@@ -51,7 +51,7 @@ pub struct TooLarge;
 #[derive(Debug, Default)]
 pub struct Reader {
     line: Vec<u8>,
-    event: Event,
+    event: SseEvent,
     has_data: bool,
     after_cr: bool,
     started: bool,
@@ -63,7 +63,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`TooLarge`] where a line or an event exceeds the limit; the stream cannot be read on then.
-    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Event>) -> Result<(), TooLarge> {
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), TooLarge> {
         for byte in bytes {
             match byte {
                 b'\n' if self.after_cr => self.after_cr = false,
@@ -83,7 +83,7 @@ impl Reader {
         Ok(())
     }
 
-    fn end_line(&mut self, out: &mut Vec<Event>) {
+    fn end_line(&mut self, out: &mut Vec<SseEvent>) {
         let line = String::from_utf8_lossy(&self.line).into_owned();
         self.line.clear();
         let line = if self.started { &line[..] } else { line.trim_start_matches('\u{feff}') };
@@ -122,7 +122,7 @@ const HEADROOM: usize = 64;
 mod tests {
     use super::*;
 
-    fn check(wire: &str, expected: &[Event]) {
+    fn check(wire: &str, expected: &[SseEvent]) {
         for piece in [1, 2, 5, wire.len()] {
             let (mut reader, mut out) = (Reader::default(), Vec::new());
             for bytes in wire.as_bytes().chunks(piece) {
@@ -134,12 +134,12 @@ mod tests {
 
     #[test]
     fn events_are_read_however_the_bytes_are_cut() {
-        check("data: a\n\n", &[Event::message("a")]);
-        check("\u{feff}data:a\r\n\r\ndata: b\r\rdata: c\n\n", &["a", "b", "c"].map(Event::message));
-        check(": comment\n\nevent: x\n\ndata\ndata: y\n\n", &[Event::message("\ny")]);
+        check("data: a\n\n", &[SseEvent::message("a")]);
+        check("\u{feff}data:a\r\n\r\ndata: b\r\rdata: c\n\n", &["a", "b", "c"].map(SseEvent::message));
+        check(": comment\n\nevent: x\n\ndata\ndata: y\n\n", &[SseEvent::message("\ny")]);
         check(
             "event: e\nid: 7\nretry: 10\ndata: {\"a\":1}\n\n",
-            &[Event {
+            &[SseEvent {
                 event: Some("e".into()),
                 data: "{\"a\":1}".into(),
                 id: Some("7".into()),
@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let event = Event { event: Some("x".into()), data: "a\nb".into(), id: Some("1".into()), retry: None };
+        let event =
+            SseEvent { event: Some("x".into()), data: "a\nb".into(), id: Some("1".into()), retry: None };
         check(&event.to_wire(), &[event]);
     }
 

@@ -1,4 +1,4 @@
-//! How much processor time this thread has used. Where a system does not say, the time that has passed stands for it.
+//! Measures the CPU time of this thread, or elapsed time on systems that do not report it.
 
 use std::time::Duration;
 

@@ -1,9 +1,8 @@
-//! One script in one engine: from its text to its value. Computes and waits; how a call is carried out is the host's
-//! matter. Nothing here reaches outside: the engine is built without modules, files, timers and the clock of high
-//! resolution.
+//! Runs one script in one engine, from source to value. The host executes the calls. The engine has no modules, files, timers or
+//! high-resolution clock, so nothing in it reaches outside.
 //!
-//! Theory of operation: the engine runs until it has nothing left to do; then the calls it made go to the host, and the
-//! next that ends settles its promise. A handler that the engine asks regularly stops whatever used up its time.
+//! Theory of operation: the engine runs until it is idle; then its calls go to the host, and each result settles a promise. An
+//! interrupt handler stops a script that has used up its time.
 
 use std::{
     cell::{Cell, RefCell},
@@ -19,11 +18,14 @@ use rquickjs::{
 };
 use serde_json::value::RawValue;
 
-use crate::protocol::{Bound, Call, End, Logs, Settlement, Task, Wrong};
+use crate::protocol::{Bound, CallRequest, End, Logs, Settlement, Task, Wrong};
 
 const PRELUDE: &str = include_str!("prelude.js");
 /// Frames of the script itself are told from ours by it.
 const NAME: &str = "script";
+/// What is added where a script wanted what is not there.
+const OUTSIDE: &str =
+    ". Scripts have no modules, files, network or timers: call tools with servers.NAME.TOOL({…})";
 /// Bytes of the message of a failure that are told.
 const MESSAGE: usize = 4 * 1024;
 
@@ -80,7 +82,7 @@ pub trait Host {
     ///
     /// # Errors
     /// Where nobody listens any more; the run ends then.
-    fn call(&mut self, call: Call) -> std::io::Result<()>;
+    fn call(&mut self, call: CallRequest) -> std::io::Result<()>;
 
     /// Waits for the next end of a call that was begun.
     ///
@@ -92,10 +94,12 @@ pub trait Host {
 /// What the engine and we share.
 struct EngineState {
     bounds: Bounds,
-    calls: RefCell<Vec<Call>>,
+    calls: RefCell<Vec<CallRequest>>,
     made: Cell<u32>,
     logs: RefCell<Logs>,
     logged: Cell<usize>,
+    /// How many calls were open when it ended.
+    left: Cell<usize>,
     /// What was used up.
     over: Cell<Option<Bound>>,
     /// Computing time before the last wait, and the clock after it.
@@ -123,7 +127,7 @@ pub fn run(task: &Task, bounds: &Bounds, host: &mut dyn Host) -> std::io::Result
         Some(bound) => Err(Wrong::Bound(bound)),
         None => outcome,
     };
-    Ok(End { outcome, logs: shared.logs.take() })
+    Ok(End { outcome, logs: shared.logs.take(), left: shared.left.get() })
 }
 
 type Outcome = Result<Option<Box<RawValue>>, Wrong>;
@@ -177,7 +181,10 @@ fn finish<'js>(
             return Ok(Err(Wrong::Bound(bound)));
         }
         match value.state() {
-            PromiseState::Resolved | PromiseState::Rejected => return Ok(outcome(ctx, shared, value)),
+            PromiseState::Resolved | PromiseState::Rejected => {
+                shared.left.set(open + shared.calls.borrow().len());
+                return Ok(outcome(ctx, shared, value));
+            }
             PromiseState::Pending => {}
         }
         for call in shared.calls.take() {
@@ -237,7 +244,39 @@ fn told(shared: &EngineState, error: &CaughtError<'_>) -> Wrong {
     if let Some(line) = stack.as_deref().and_then(line_of) {
         words.push_str(&format!(" (line {line} of the script)"));
     }
+    if wants_outside(&words) {
+        words.push_str(OUTSIDE);
+    }
     Wrong::Thrown(words)
+}
+
+/// Does this failure say that the script wanted what other places for JavaScript have?
+fn wants_outside(words: &str) -> bool {
+    const NAMES: [&str; 14] = [
+        "require",
+        "module",
+        "exports",
+        "process",
+        "fetch",
+        "XMLHttpRequest",
+        "WebSocket",
+        "setTimeout",
+        "setInterval",
+        "setImmediate",
+        "Buffer",
+        "fs",
+        "window",
+        "document",
+    ];
+    if let Some(name) = words.strip_prefix("ReferenceError: ") {
+        return name
+            .split_once(' ')
+            .is_some_and(|(name, rest)| NAMES.contains(&name) && rest.starts_with("is not defined"));
+    }
+    // `import x from`, `export`
+    words.starts_with("SyntaxError: unsupported keyword: export")
+        || words.starts_with("SyntaxError: Unexpected identifier")
+        || words.starts_with("SyntaxError: unsupported keyword: import")
 }
 
 fn brief(value: &Value<'_>) -> String {
@@ -259,6 +298,7 @@ impl EngineState {
             made: Cell::default(),
             logs: RefCell::default(),
             logged: Cell::default(),
+            left: Cell::default(),
             over: Cell::default(),
             spent: Cell::default(),
             since: Cell::new(crate::cpu_time()),
@@ -295,7 +335,7 @@ impl EngineState {
         }
         self.made.set(self.made.get() + 1);
         let id = self.made.get();
-        self.calls.borrow_mut().push(Call { id, path, arguments });
+        self.calls.borrow_mut().push(CallRequest { id, path, arguments });
         Ok(id)
     }
 
@@ -320,17 +360,17 @@ mod tests {
 
     /// A host that answers each call with its path and arguments; those named `fail` with a failure.
     #[derive(Default)]
-    struct Echo(std::collections::VecDeque<Call>);
+    struct Echo(std::collections::VecDeque<CallRequest>);
 
     impl Host for Echo {
-        fn call(&mut self, call: Call) -> std::io::Result<()> {
+        fn call(&mut self, call: CallRequest) -> std::io::Result<()> {
             self.0.push_back(call);
             Ok(())
         }
 
         fn wait(&mut self) -> std::io::Result<(u32, Settlement)> {
             // The last that was begun ends first.
-            let Call { id, path, arguments } = self.0.pop_back().expect("a call is open");
+            let CallRequest { id, path, arguments } = self.0.pop_back().expect("a call is open");
             let end = match path.as_str() {
                 "a:fail" => Settlement::Failure("no such thing".to_owned()),
                 "a:big" => {
@@ -398,6 +438,14 @@ mod tests {
             ("\n\nnull.x", "! TypeError: cannot read property 'x' of null (line 3 of the script)"),
             ("const a = 1;\na b", "! SyntaxError: expecting ';' (line 2 of the script)"),
             ("await call('a:fail')", "! ToolError: no such thing"),
+            (
+                "import fs from 'fs'",
+                "! SyntaxError: Unexpected identifier 'fs' (line 1 of the script). Scripts have no modules",
+            ),
+            (
+                "return require('fs')",
+                "! ReferenceError: require is not defined (line 1 of the script). Scripts have no modules",
+            ),
             ("throw { a: 1 }", "! the script threw {\"a\":1}"),
             ("await new Promise(() => {})", "! the script waits for a promise that nothing settles"),
             ("call(1)", ""),
@@ -421,6 +469,13 @@ mod tests {
             let got = value(script);
             assert!(got.starts_with('!') && got.contains(expected), "{script}: {got}");
         }
+    }
+
+    #[test]
+    fn calls_that_nobody_waits_for_are_counted() {
+        assert_eq!(end("call('a:b'); call('a:b'); return 1").left, 2);
+        assert_eq!(end("await call('a:b'); call('a:b')").left, 1);
+        assert_eq!(end("return await Promise.all([call('a:b'), call('a:b')])").left, 0);
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The body of the script's process: reads its script, speaks with the hub, ends. Whoever calls it has taken away what the
-//! process must not have.
+//! The body of the script's process: reads the script, exchanges messages with the hub, exits. The caller has sandboxed the
+//! process before.
 
 use std::io::{self, BufRead, Write};
 
 use crate::{
     engine::{Bounds, Host, run},
-    protocol::{Call, FromScript, Settlement, ToScript},
+    protocol::{CallRequest, FromScript, Settlement, ToScript, put_line},
 };
 
 /// Says that it is ready, runs the one script that it is told, and says how that ended.
@@ -29,8 +29,8 @@ struct InputLine<I, O> {
 
 impl<I: BufRead, O: Write> InputLine<I, O> {
     fn say(&mut self, word: &FromScript) -> io::Result<()> {
-        let mut text = serde_json::to_vec(word)?;
-        text.push(b'\n');
+        let mut text = Vec::new();
+        put_line(word, &mut text)?;
         self.output.write_all(&text)?;
         self.output.flush()
     }
@@ -45,7 +45,7 @@ impl<I: BufRead, O: Write> InputLine<I, O> {
 }
 
 impl<I: BufRead, O: Write> Host for InputLine<I, O> {
-    fn call(&mut self, call: Call) -> io::Result<()> {
+    fn call(&mut self, call: CallRequest) -> io::Result<()> {
         self.say(&FromScript::Call(call))
     }
 

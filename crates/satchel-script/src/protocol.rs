@@ -1,8 +1,28 @@
-//! What the hub and the script's process tell each other: one JSON value a line, over standard input and output. The hub
-//! believes nothing that comes from there: every bound that matters is checked on its side again.
+//! The protocol between the hub and a script's process: one JSON value per line over standard input and output. The hub trusts
+//! nothing it receives and enforces every limit itself.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+/// Puts a word on its way as one line. A raw value may stand on several lines, as its server or client wrote it; line
+/// breaks are only between its parts there, where a blank says the same.
+///
+/// # Errors
+/// Where it cannot be written; nothing is on its way then.
+pub fn put_line(word: &impl Serialize, to: &mut Vec<u8>) -> serde_json::Result<()> {
+    let start = to.len();
+    if let Err(error) = serde_json::to_writer(&mut *to, word) {
+        to.truncate(start);
+        return Err(error);
+    }
+    for byte in &mut to[start..] {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+    to.push(b'\n');
+    Ok(())
+}
 
 /// What the hub tells the process.
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,7 +56,7 @@ pub enum FromScript {
     /// It is sealed and waits for its script.
     Ready,
     /// The script calls a tool.
-    Call(Call),
+    Call(CallRequest),
     /// The script is over, and so is the process.
     Done(End),
 }
@@ -52,7 +72,7 @@ pub struct Task {
 
 /// A call of a tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Call {
+pub struct CallRequest {
     /// Names it within this run.
     pub id: u32,
     /// The tool, as `server:tool`.
@@ -69,6 +89,9 @@ pub struct End {
     /// What it logged.
     #[serde(default)]
     pub logs: Logs,
+    /// How many calls it began and did not wait for.
+    #[serde(default)]
+    pub left: usize,
 }
 
 /// What a script logged.
@@ -121,5 +144,24 @@ impl std::fmt::Display for Bound {
             Bound::Calls(calls) => write!(f, "the script made more than {calls} calls"),
             Bound::Output(bytes) => write!(f, "the script returned more than {} MiB", bytes / MIB),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_one_line_whatever_its_value_looks_like() {
+        let value =
+            RawValue::from_string("{\r\n  \"a\": [\n1.0, \"b\\nc\"\n]\n}".to_owned()).expect("it is JSON");
+        let word = ToScript::Settled { id: 1, end: Settlement::Value(value) };
+        let mut line = b"before\n".to_vec();
+        put_line(&word, &mut line).expect("it can be written");
+        let line = String::from_utf8(line).expect("a text");
+        let lines: Vec<&str> = line.lines().collect();
+        assert_eq!(lines.len(), 2, "{line}");
+        let value: serde_json::Value = serde_json::from_str(lines[1]).expect("it is JSON");
+        assert_eq!(value["settled"]["end"]["value"], serde_json::json!({ "a": [1.0, "b\nc"] }));
     }
 }

@@ -5,23 +5,23 @@ use std::{collections::VecDeque, io, time::Duration};
 
 use satchel_script::{
     Bounds, Host,
-    protocol::{Call, Settlement, Task},
+    protocol::{CallRequest, Settlement, Task},
     run,
 };
 use serde_json::value::RawValue;
 
 /// A host that answers with what was called; `a:fail` fails, `a:big` answers 8 MiB.
 #[derive(Default)]
-struct Echo(VecDeque<Call>);
+struct Echo(VecDeque<CallRequest>);
 
 impl Host for Echo {
-    fn call(&mut self, call: Call) -> io::Result<()> {
+    fn call(&mut self, call: CallRequest) -> io::Result<()> {
         self.0.push_back(call);
         Ok(())
     }
 
     fn wait(&mut self) -> io::Result<(u32, Settlement)> {
-        let Call { id, path, arguments } = self.0.pop_front().expect("a call is open");
+        let CallRequest { id, path, arguments } = self.0.pop_front().expect("a call is open");
         let value = |text: String| Settlement::Value(RawValue::from_string(text).expect("it is JSON"));
         let end = match path.as_str() {
             "a:fail" => Settlement::Failure("no".to_owned()),

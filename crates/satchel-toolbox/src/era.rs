@@ -15,13 +15,13 @@ const TTL_MS: u64 = 3_600_000;
 
 /// A JSON-RPC error.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Refusal {
+pub(crate) struct RequestError {
     pub(crate) code: i64,
     pub(crate) message: String,
     pub(crate) data: Option<Value>,
 }
 
-impl Refusal {
+impl RequestError {
     pub(crate) fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
@@ -46,18 +46,20 @@ pub(crate) enum Era {
 
 impl Era {
     /// Reads the era from the request itself: both can be spoken over one pipe.
-    pub(crate) fn of(params: &Value) -> Result<Self, Refusal> {
+    pub(crate) fn of(params: &Value) -> Result<Self, RequestError> {
         let meta = &params["_meta"];
         let Some(requested) = meta.get(PROTOCOL_VERSION) else { return Ok(Era::Legacy) };
         if !requested.as_str().is_some_and(|version| MODERN.contains(&version)) {
-            return Err(Refusal {
+            return Err(RequestError {
                 code: -32022,
                 message: "this protocol version is not supported".into(),
                 data: Some(json!({"supported": MODERN, "requested": requested})),
             });
         }
         if !meta[CLIENT_CAPABILITIES].is_object() {
-            return Err(Refusal::params(format!("_meta must carry \"{CLIENT_CAPABILITIES}\" as an object")));
+            return Err(RequestError::params(format!(
+                "_meta must carry \"{CLIENT_CAPABILITIES}\" as an object"
+            )));
         }
         Ok(Era::Modern)
     }

@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    era::{self, Era, Refusal},
+    era::{self, Era, RequestError},
     lines::{Line, read_line},
     tools,
 };
@@ -57,17 +57,17 @@ pub(crate) fn serve(input: &mut dyn BufRead, output: &mut (dyn Write + Send)) ->
 }
 
 /// The next message; blank lines are none.
-fn read(input: &mut dyn BufRead) -> io::Result<Result<Option<Value>, Refusal>> {
+fn read(input: &mut dyn BufRead) -> io::Result<Result<Option<Value>, RequestError>> {
     loop {
         return Ok(match read_line(input, MESSAGE_LIMIT)? {
             Line::End => Ok(None),
             Line::TooLong => {
-                Err(Refusal::new(-32600, format!("a message may have at most {MESSAGE_LIMIT} bytes")))
+                Err(RequestError::new(-32600, format!("a message may have at most {MESSAGE_LIMIT} bytes")))
             }
             Line::Whole(line) if line.trim_ascii().is_empty() => continue,
             Line::Whole(line) => serde_json::from_slice(&line)
                 .map(Some)
-                .map_err(|wrong| Refusal::new(-32700, format!("this is not JSON: {wrong}"))),
+                .map_err(|wrong| RequestError::new(-32700, format!("this is not JSON: {wrong}"))),
         });
     }
 }
@@ -103,12 +103,12 @@ fn reply_one(message: &Value) -> Option<Value> {
     let Some(method) = message["method"].as_str() else {
         // An answer to a request we never made; answering it would start a quarrel.
         let answers_us = message.get("result").or(message.get("error")).is_some();
-        let refusal = || Refusal::new(-32600, "a request needs a \"method\"");
+        let refusal = || RequestError::new(-32600, "a request needs a \"method\"");
         return (!answers_us).then(|| error(id.unwrap_or(&Value::Null), refusal()));
     };
     let id = id?;
     if !(id.is_string() || id.is_number()) {
-        return Some(error(&Value::Null, Refusal::new(-32600, "an id must be a string or a number")));
+        return Some(error(&Value::Null, RequestError::new(-32600, "an id must be a string or a number")));
     }
     let params = message.get("params").unwrap_or(&Value::Null);
     Some(match answer(method, params) {
@@ -117,7 +117,7 @@ fn reply_one(message: &Value) -> Option<Value> {
     })
 }
 
-fn answer(method: &str, params: &Value) -> Result<Value, Refusal> {
+fn answer(method: &str, params: &Value) -> Result<Value, RequestError> {
     let era = Era::of(params)?;
     let (result, cacheable) = match (method, era) {
         ("initialize", Era::Legacy) => (initialize(params), false),
@@ -128,7 +128,7 @@ fn answer(method: &str, params: &Value) -> Result<Value, Refusal> {
         ("resources/list", _) => (object(json!({"resources": [about()]})), true),
         ("resources/templates/list", _) => (object(json!({"resourceTemplates": []})), true),
         ("resources/read", _) => (read_resource(params, era)?, true),
-        _ => return Err(Refusal::unknown_method(method)),
+        _ => return Err(RequestError::unknown_method(method)),
     };
     Ok(era.dress(result, cacheable))
 }
@@ -152,12 +152,13 @@ fn discover() -> Map<String, Value> {
     }))
 }
 
-fn call(params: &Value) -> Result<Map<String, Value>, Refusal> {
-    let name =
-        params["name"].as_str().ok_or_else(|| Refusal::params("tools/call needs the \"name\" of a tool"))?;
+fn call(params: &Value) -> Result<Map<String, Value>, RequestError> {
+    let name = params["name"]
+        .as_str()
+        .ok_or_else(|| RequestError::params("tools/call needs the \"name\" of a tool"))?;
     let tool = tools::find(name).ok_or_else(|| {
         let known: Vec<_> = tools::ALL.iter().map(|tool| tool.name).collect();
-        Refusal::params(format!("there is no tool \"{name}\"; there are {}", known.join(", ")))
+        RequestError::params(format!("there is no tool \"{name}\"; there are {}", known.join(", ")))
     })?;
     let arguments = params.get("arguments").filter(|arguments| !arguments.is_null()).cloned();
     Ok(match (tool.call)(arguments.unwrap_or_else(|| json!({}))) {
@@ -181,19 +182,19 @@ fn about() -> Value {
     })
 }
 
-fn read_resource(params: &Value, era: Era) -> Result<Map<String, Value>, Refusal> {
-    let uri = params["uri"].as_str().ok_or_else(|| Refusal::params("resources/read needs a \"uri\""))?;
+fn read_resource(params: &Value, era: Era) -> Result<Map<String, Value>, RequestError> {
+    let uri = params["uri"].as_str().ok_or_else(|| RequestError::params("resources/read needs a \"uri\""))?;
     if uri != ABOUT {
         let code = match era {
             Era::Legacy => -32002,
             Era::Modern => -32602,
         };
-        return Err(Refusal::new(code, format!("there is no resource \"{uri}\"; there is {ABOUT}")));
+        return Err(RequestError::new(code, format!("there is no resource \"{uri}\"; there is {ABOUT}")));
     }
     Ok(object(json!({"contents": [{"uri": ABOUT, "mimeType": "text/markdown", "text": tools::about()}]})))
 }
 
-fn error(id: &Value, refusal: Refusal) -> Value {
+fn error(id: &Value, refusal: RequestError) -> Value {
     let mut error = object(json!({"code": refusal.code, "message": refusal.message}));
     if let Some(data) = refusal.data {
         error.insert("data".into(), data);

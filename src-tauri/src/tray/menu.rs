@@ -30,7 +30,7 @@ pub(crate) struct MenuModel {
     /// Calls that wait for a person's word; leads to the window, too.
     pub(crate) asks: Option<String>,
     /// What needs a person; leads to the window, never acts.
-    pub(crate) needs: Vec<Need>,
+    pub(crate) needs: Vec<MenuNeed>,
     /// How many more need a person.
     pub(crate) more_needs: Option<String>,
     /// Every server with a tick: may clients use it?
@@ -45,7 +45,7 @@ pub(crate) struct MenuModel {
 
 /// A server that needs a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Need {
+pub(crate) struct MenuNeed {
     pub(crate) server: String,
     pub(crate) label: String,
     /// It is about what the server offers.
@@ -198,7 +198,7 @@ impl MenuModel {
         let mut needing: Vec<&ServerView> =
             snapshot.servers.iter().filter(|server| server.needs_you()).collect();
         needing.sort_by_key(|server| severity(server));
-        let needs = needing.iter().take(NEEDS).map(|server| Need {
+        let needs = needing.iter().take(NEEDS).map(|server| MenuNeed {
             server: server.name.clone(),
             label: match is_held_only(server) {
                 true => format!("{}: {}…", server.name, held(server.held)),

@@ -113,7 +113,7 @@ def play(case, a, cases_files):
                 opened.add(server)
                 o = driver.do(a.timeout, do="open", server=server, url=at["url"], config=at["config"], home=home)
                 if o.get("status") not in ("ok", None):
-                    r = o
+                    raise RuntimeError("%s: %s could not be opened: %s" % (step, server, o))
             if verb.startswith("sign_in"):
                 with open(log + ".user", "w") as f:
                     f.write({"sign_in": "approve", "sign_in_deny": "deny", "sign_in_close": "close"}[verb])

@@ -52,15 +52,20 @@ def opened(m):
     oauth = {new: c[old] for old, new in (("client_id", "clientId"), ("client_metadata_url", "clientMetadataUrl"), ("resource_parameter", "resource"),
                                           ("authorize_parameters", "authorizeParameters"), ("grant", "grant")) if old in c}
     if "client_secret" in c:
-        oauth["clientSecret"] = "${secret:KIT_CLIENT_SECRET}"
+        # Cases that run at the same time share one keychain.
+        secret = "KIT_CLIENT_SECRET_%s" % os.path.basename(os.path.dirname(home)).upper().replace("-", "_")
+        oauth["clientSecret"] = "${secret:%s}" % secret
     doc.setdefault("mcpServers", {})[m["server"]] = {"url": m["url"], **({"oauth": oauth} if oauth else {})}
     with open(path, "w") as f:
         json.dump(doc, f)
     if hub:
-        run("quit"); hub.wait(10); hub = None
+        code, text = run("quit")
+        if code:
+            raise RuntimeError("the hub would not quit: " + text)
+        hub.wait(30); hub = None
     start()
     if "client_secret" in c:
-        subprocess.run([BIN, "secrets", "set", "KIT_CLIENT_SECRET"], input=c["client_secret"], text=True, env={**os.environ, "SATCHEL_HOME": home}, capture_output=True)
+        subprocess.run([BIN, "secrets", "set", secret], input=c["client_secret"], text=True, env={**os.environ, "SATCHEL_HOME": home}, capture_output=True, check=True)
     time.sleep(0.5)
     return {"status": "ok"}
 

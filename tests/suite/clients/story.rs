@@ -109,7 +109,7 @@ async fn leaving_gives_every_client_its_file_back_and_says_what_stays() {
     let names: Vec<&str> = changes.map(|change| change["client"].as_str().unwrap()).collect();
     assert_eq!((names, &left["stays"]["servers"]), (vec!["codex"], &json!(1)), "{left}");
     let again = home.satchel(&["leave"]).await;
-    assert!(again.succeeded().stdout.starts_with("No client has anything of ours."), "{again:?}");
+    assert!(again.succeeded().stdout.starts_with("No client has an entry of Satchel."), "{again:?}");
 }
 
 #[tokio::test]

@@ -66,16 +66,25 @@ pub(super) fn types(text: &str) -> Vec<String> {
 
 /// Every path of two or more steps, and everything a `use` names, with its line.
 pub(super) fn paths(text: &str) -> Vec<(usize, Vec<String>)> {
-    let tokens = without_tests(tokens(text));
+    paths_of(&product_tokens(text))
+}
+
+/// A file without its tests and comments.
+pub(super) fn product_tokens(text: &str) -> Vec<Token> {
+    without_tests(tokens(text))
+}
+
+/// The same paths, of a part of a file.
+pub(super) fn paths_of(tokens: &[Token]) -> Vec<(usize, Vec<String>)> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let (line, token) = (tokens[at].line, tokens[at].text.as_str());
         if token == "use" {
-            at = use_tree(&tokens, at + 1, line, &[], &mut found);
+            at = use_tree(tokens, at + 1, line, &[], &mut found);
         } else if is_word(token) {
             let mut path = vec![token.to_owned()];
-            while is(&tokens, at + 1, "::") && tokens.get(at + 2).is_some_and(|token| is_word(&token.text)) {
+            while is(tokens, at + 1, "::") && tokens.get(at + 2).is_some_and(|token| is_word(&token.text)) {
                 path.push(tokens[at + 2].text.clone());
                 at += 2;
             }
@@ -119,25 +128,24 @@ fn use_tree(
     at
 }
 
-struct Token {
+pub(super) struct Token {
     line: usize,
-    text: String,
+    pub(super) text: String,
 }
 
-fn is(tokens: &[Token], at: usize, text: &str) -> bool {
+pub(super) fn is(tokens: &[Token], at: usize, text: &str) -> bool {
     tokens.get(at).is_some_and(|token| token.text == text)
 }
 
-fn is_word(token: &str) -> bool {
+pub(super) fn is_word(token: &str) -> bool {
     token.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
 /// Words, `::` and single signs; comments, strings and characters are left out.
 fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
-    let mut rest = text;
+    let (mut rest, mut line) = (text, 1);
     while let Some(first) = rest.chars().next() {
-        let line = text[..text.len() - rest.len()].matches('\n').count() + 1;
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else if rest.starts_with("/*") {
@@ -158,6 +166,7 @@ fn tokens(text: &str) -> Vec<Token> {
             }
             length
         };
+        line += rest[..length].bytes().filter(|byte| *byte == b'\n').count();
         rest = &rest[length..];
     }
     tokens

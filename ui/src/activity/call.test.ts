@@ -25,6 +25,7 @@ const call = (id: number, time_ms: number, took_ms: number, more: Partial<CallLi
   woke_ms: 0,
   tokens: null,
   argument: null,
+  kept_out: null,
   ...more,
 });
 

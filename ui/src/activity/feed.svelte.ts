@@ -10,6 +10,8 @@ const everything: ActivityAsk = { before: null, limit: page, problems: false, as
 export interface Filter {
   problems: boolean;
   asked: boolean;
+  /** Only what was asked for through this profile. */
+  profile: string | null;
 }
 
 export class Feed {
@@ -33,15 +35,15 @@ export class Feed {
     let last: string | undefined;
     const latest = $derived(newest());
     $effect(() => {
-      const { problems, asked } = filter();
-      const kind = `${problems} ${asked} ${this.#again}`;
+      const only = filter();
+      const kind = `${JSON.stringify(only)} ${this.#again}`;
       const fresh = kind !== last;
       // What stands still is not asked for, but a new filter or another try always is.
       if (!fresh && !following()) return;
       void latest;
       last = kind;
       let late = false;
-      void this.#ask({ ...everything, problems, asked }).then((found) => {
+      void this.#ask({ ...everything, ...only }).then((found) => {
         if (late || !found) return;
         this.#take(found, fresh);
       });

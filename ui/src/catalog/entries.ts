@@ -1,5 +1,5 @@
 // What a listed server becomes once it is added. Pure.
-import type { Listed, Need, Target } from "../lib/hub/generated";
+import type { Listed, Need, ServerView, Target } from "../lib/hub/generated";
 
 export const hosted = (entry: Listed) => entry.target.kind === "url";
 
@@ -40,4 +40,10 @@ export function filled(entry: Listed, given: Record<string, string>): { target: 
         : { ...target, args: target.args.filter(has).map(fill), env: pairs(target.env) },
     secrets,
   };
+}
+
+/** How many tools it has and what they weigh: as counted here where it is added, else as the list says. */
+export function figuresOf(entry: Listed, added: ServerView | undefined): { tools: number; tokens: number } | undefined {
+  if (added && added.tools !== null && added.tokens !== null) return { tools: added.tools, tokens: added.tokens };
+  return entry.measured ?? undefined;
 }

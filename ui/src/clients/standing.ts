@@ -53,7 +53,7 @@ export function standings(known: KnownClient[], seen: ClientView[], now: number)
         if (asked) return { group: "connected", sentence: connected(asked), tone: "ok" };
         return client.state === "connected"
           ? { group: "connected", sentence: w.never, tone: "ok" }
-          : { group: "needs-you", sentence: w.added(client.name), tone: "warn" };
+          : { group: "needs-you", sentence: w.added, tone: "warn" };
       case "not_connected":
       case "paste":
         return asked ? { group: "connected", sentence: connected(asked), tone: "ok" } : { group: "found", sentence: w.found, tone: "plain" };

@@ -13,6 +13,14 @@ export function markOf(name: string): Mark | undefined {
   return mark === undefined ? undefined : all[mark];
 }
 
+let pictures = $state.raw<Record<string, string>>({});
+
+/** A server's own picture, where a person allowed pictures and it has one. */
+export const pictureOf = (name: string): string | undefined => (Object.hasOwn(pictures, name) ? pictures[name] : undefined);
+
+/** Shows these from now on. */
+export const showPictures = (all: Record<string, string>): void => void (pictures = all);
+
 /** Has the marks read, once. */
 export function wantMarks(): void {
   if (asked) return;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ProfilesView, ProfileView } from "../lib/hub/generated";
 import { server } from "../lib/hub/fake";
-import { outside, ticked } from "./profiles";
+import { lines, outside, ticked } from "./profiles";
 
 const profile = (name: string, servers: string[]): ProfileView => ({ name, profile: { servers, only: [], except: [] }, unknown: [], clients: [], fault: null });
 const view = (active: string | null, ...all: ProfileView[]): ProfilesView => ({ active, all, folders: [] });
@@ -20,4 +20,9 @@ test("a server is ticked once, and what else a profile says stays", () => {
   const before = { servers: ["git"], only: ["git:get_*"], except: [] };
   expect(ticked(ticked(before, "notes", true), "notes", true)).toEqual({ ...before, servers: ["git", "notes"] });
   expect(ticked(before, "git", false)).toEqual({ ...before, servers: [] });
+});
+
+test("tools are read one path a line, each once", () => {
+  expect(lines(" git:get_*\n\n*:delete_*\ngit:get_*\n")).toEqual(["git:get_*", "*:delete_*"]);
+  expect(lines(" \n")).toEqual([]);
 });

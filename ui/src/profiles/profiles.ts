@@ -12,3 +12,6 @@ export function ticked(profile: Profile, server: string, on: boolean): Profile {
   const rest = profile.servers.filter((name) => name !== server);
   return { ...profile, servers: on ? [...rest, server] : rest };
 }
+
+/** The paths in a text, one in each line; what is written twice counts once. */
+export const lines = (text: string): string[] => [...new Set(text.split("\n").map((line) => line.trim()).filter((line) => line !== ""))];

@@ -1,5 +1,6 @@
 // What a person may be asked, and what may safely be shown of it. Pure.
-import type { Ask, FormField } from "../lib/hub/generated";
+import type { Ask, AskAnswer, FormField, QuestionAnswer } from "../lib/hub/generated";
+import type { QuestionRequest } from "../lib/hub/hub";
 import { visible } from "../lib/plain";
 
 export type Prompt =
@@ -45,6 +46,22 @@ export type Answer =
   | { answer: "add" }
   | { answer: "decline" }
   | { answer: "cancel" };
+
+const ofCall = (answer: Answer): AskAnswer => {
+  if (answer.answer === "allow") return answer.again ? "session" : "once";
+  return answer.answer === "mute" ? "mute" : "no";
+};
+const ofQuestion = (answer: Answer): QuestionAnswer => {
+  if (answer.answer === "send") return { action: "accept", content: answer.values };
+  if (answer.answer === "open") return { action: "accept", content: {} };
+  return { action: answer.answer === "mute" || answer.answer === "cancel" ? answer.answer : "decline" };
+};
+
+/** The request that gives this answer. */
+export function answered({ id, question }: Ask, answer: Answer): QuestionRequest {
+  if (answer.answer === "store") return { do: "answer_secret", id, value: answer.value };
+  return question ? { do: "answer_question", id, answer: ofQuestion(answer) } : { do: "answer_ask", id, answer: ofCall(answer) };
+}
 
 /** What stands in a field at first. */
 export function initially(field: FormField): Written {

@@ -54,7 +54,7 @@ test("a change is shown word by word, as text, with what is risky marked, and ne
 test("a new server asks for a look", async () => {
   const { hub, user } = await open([{ server: "a", unseen: "new", new: 6, items: [] }]);
   expect(await screen.findByText("New · look at its 6 definitions")).toBeTruthy();
-  await user.click(await screen.findByRole("button", { name: "I have looked" }));
+  await user.click(await screen.findByRole("button", { name: "Mark as reviewed" }));
   await waitFor(() => expect(hub.requests).toContainEqual({ do: "looked_at", server: "a" }));
 });
 

@@ -20,7 +20,7 @@ async function open(packages: Record<string, PackageView>) {
 
 test("what floats is pinned in one step to what was fetched last, and then says its version and contents", async () => {
   const { hub, user } = await open({ files: floating });
-  expect(await screen.findByText(/^No version is named/)).toBeTruthy();
+  expect(await screen.findByText(/^No version is pinned/)).toBeTruthy();
   hub.refuseNext("pin", { code: "held_back", message: "it is held back", action: "Look at it first." });
   const pin = await screen.findByRole("button", { name: "Pin to 1.4.0" });
   expect(pin.className).not.toContain("primary");
@@ -37,12 +37,12 @@ test("what floats is pinned in one step to what was fetched last, and then says 
 
 test("where it is not known which one it is, nothing is offered and it says what to do", async () => {
   for (const [what, words] of [
-    [{ fetched: ["1.4.0", "2.0.0"] }, "Here are 1.4.0 and 2.0.0. Name one of them in Setup, like files@1.2.3."],
-    [{ fetched: [] }, "Start it once to see which, or name one in Setup, like files@1.2.3."],
-    [{ fetched: [], kept: false }, "not. Name one in Setup, like files@1.2.3."],
+    [{ fetched: ["1.4.0", "2.0.0"] }, "Here are 1.4.0 and 2.0.0. Pin one of them in Setup, for example files@1.2.3."],
+    [{ fetched: [] }, "Start it once to see which, or pin one in Setup, for example files@1.2.3."],
+    [{ fetched: [], kept: false }, "not. Pin one in Setup, for example files@1.2.3."],
   ] as const) {
     await open({ files: { ...floating, ...what, fetched: [...what.fetched] } });
-    const text = await screen.findByText(/^No version is named/);
+    const text = await screen.findByText(/^No version is pinned/);
     expect(text.textContent.replace(/\s+/g, " ")).toContain(words);
     expect(screen.queryByRole("button", { name: /^Pin/ })).toBeNull();
     cleanup();
@@ -52,6 +52,6 @@ test("where it is not known which one it is, nothing is offered and it says what
 test("of a server that fetches nothing there is nothing to say", async () => {
   await open({});
   expect(await screen.findByText("npx -y files")).toBeTruthy();
-  expect(screen.queryByText(/^No version is named/)).toBeNull();
+  expect(screen.queryByText(/^No version is pinned/)).toBeNull();
   expect(screen.queryByText("Version")).toBeNull();
 });

@@ -33,11 +33,11 @@ test("when it starts and sleeps is chosen, and the rest of its entry stays", asy
 test("its entry is edited as JSON; nonsense and refusals are said and lose nothing", async () => {
   const { hub, user } = await open("setup");
   await user.click(await screen.findByRole("button", { name: "Edit" }));
-  const area = screen.getByRole<HTMLTextAreaElement>("textbox", { name: "As it stands in the configuration" });
+  const area = screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Configuration entry" });
   await user.clear(area);
   await user.paste('{ "command": ');
   await user.click(screen.getByRole("button", { name: "Save" }));
-  expect(await screen.findByText(/no JSON yet/)).toBeTruthy();
+  expect(await screen.findByText(/not valid JSON yet/)).toBeTruthy();
   area.setSelectionRange(area.value.length, area.value.length);
   area.focus();
   await user.paste('"uvx" }');
@@ -49,7 +49,7 @@ test("its entry is edited as JSON; nonsense and refusals are said and lose nothi
   await user.keyboard("{Escape}");
   await user.click(screen.getByRole("button", { name: "Save" }));
   await waitFor(() => expect(hub.requests).toContainEqual({ do: "change", change: "edit", name: "files", entry: { command: "uvx" } }));
-  await waitFor(() => expect(screen.queryByRole("textbox", { name: "As it stands in the configuration" })).toBeNull());
+  await waitFor(() => expect(screen.queryByRole("textbox", { name: "Configuration entry" })).toBeNull());
   expect(await screen.findByText(/"uvx"/)).toBeTruthy();
 });
 
@@ -76,7 +76,7 @@ test("a removed server comes back with one click or key, and what only it needs 
     await user.click(await screen.findByRole("menuitem", { name: "Remove…" }));
   };
   await remove();
-  await user.click(await screen.findByRole("checkbox", { name: "Forget what only it uses: FILES_KEY" }));
+  await user.click(await screen.findByRole("checkbox", { name: "Also forget the credentials that only it uses: FILES_KEY" }));
   await user.click(screen.getByRole("button", { name: "Remove" }));
   await waitFor(() => expect(hub.requests).toContainEqual({ do: "remove_secret", name: "FILES_KEY" }));
   expect(screen.queryByRole("button", { name: "More actions for files" })).toBeNull();

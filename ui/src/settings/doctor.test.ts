@@ -30,7 +30,7 @@ test("only addresses of pages in a text are links", () => {
 
 test("the doctor says what does not work first, with what to do, and opens pages and places", async () => {
   const { hub, user } = await open("/settings/doctor");
-  expect(await screen.findByText("2 things do not work, 1 worth knowing.")).toBeTruthy();
+  expect(await screen.findByText("2 things do not work, 1 note.")).toBeTruthy();
   const [first] = within(document.querySelector("main")!).getAllByRole("listitem").filter((item) => item.className.includes("wrong"));
   expect(first!.textContent).toContain("Windsurf");
   await user.click(screen.getByRole("button", { name: "https://docs.astral.sh/uv/" }));

@@ -38,7 +38,7 @@ export class Trial {
     this.under = { run, since };
     this.progress = this.refusal = this.tried = undefined;
     const asked = this.#view.ask({ do: "try_tool", run, tool_path: this.#toolPath, arguments: print(this.value, 0) });
-    void this.#follow(run);
+    void follow(this.#view, run, () => this.under?.run === run, (progress) => (this.progress = progress));
     const done = await asked;
     this.under = undefined;
     if ("refusal" in done) this.refusal = done.refusal;
@@ -48,17 +48,18 @@ export class Trial {
   cancel(): void {
     if (this.under) void this.#view.ask({ do: "cancel_try", run: this.under.run });
   }
+}
 
-  async #follow(run: string): Promise<void> {
-    let seen = 0;
-    while (this.under?.run === run) {
-      const done = await this.#view.ask({ do: "follow_try", run, seen });
-      if (this.under?.run !== run) return;
-      if ("refusal" in done || done.answer.over) await new Promise((done) => setTimeout(done, AGAIN));
-      else {
-        ({ seen } = done.answer);
-        if (seen > 0) this.progress = done.answer;
-      }
+/** Tells how a call gets on while it is under way. */
+export async function follow(view: HubView, run: string, isUnder: () => boolean, tell: (progress: TryProgress) => void): Promise<void> {
+  let seen = 0;
+  while (isUnder()) {
+    const done = await view.ask({ do: "follow_try", run, seen });
+    if (!isUnder()) return;
+    if ("refusal" in done || done.answer.over) await new Promise((done) => setTimeout(done, AGAIN));
+    else {
+      ({ seen } = done.answer);
+      if (seen > 0) tell(done.answer);
     }
   }
 }

@@ -4,6 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 
 import App from "../App.svelte";
+import type { Ask } from "../lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot, type Telling } from "../lib/hub/fake";
 
 async function open(place: string, telling: Telling = {}) {
@@ -51,7 +52,7 @@ describe("a tool's page", () => {
     await user.type(await field("limit"), "many");
     await user.click(await screen.findByRole("button", { name: "Run" }));
     await screen.findByText("query is required.");
-    expect(screen.getByText("This is no number.")).toBeTruthy();
+    expect(screen.getByText("This is not a number.")).toBeTruthy();
     await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText("query")));
     await user.type(screen.getByLabelText("query"), "x");
     await waitFor(() => expect(screen.queryByText("query is required.")).toBeNull());
@@ -151,8 +152,56 @@ describe("elsewhere", () => {
   test("the last step of the first minute makes a call of its own", async () => {
     const { hub, user } = await open("/welcome/3");
     await user.click(await screen.findByRole("button", { name: "Run current_time here" }));
-    await user.click(await screen.findByRole("button", { name: "Run" }));
     await screen.findByText("2026-11-21T09:14:02+01:00");
     expect(tried(hub)).toEqual([{}]);
   });
+});
+
+describe("a script that is tried", () => {
+  test("is begun with the tool's call, runs with its input, and shows its result and its calls", async () => {
+    const { hub, user } = await open("/servers/github/tools/search_issues");
+    await user.click(await screen.findByRole("radio", { name: "Script" }));
+    const script = await screen.findByLabelText<HTMLTextAreaElement>("Script", { selector: "textarea" });
+    expect(script.value).toContain('call("github:search_issues", ');
+    await user.clear(script);
+    await user.type(script, "return input.n");
+    await user.type(screen.getByLabelText("Input as JSON"), '{{"n":12345678901234567890}');
+    await user.click(screen.getByRole("button", { name: "Run" }));
+    const calls = await screen.findByRole("list", { name: "2 calls" });
+    expect(within(calls).getAllByRole("listitem").map((item) => item.textContent)).toEqual(["github:search_issues120 ms", "github:get_issue31 ms"]);
+    expect(hub.requests.filter((request) => request.do === "try_script")).toMatchObject([{ script: "return input.n", input: '{"n":12345678901234567890}' }]);
+  });
+
+  test("that fails says so, and what its calls came to", async () => {
+    const { user } = await open("/servers/github/tools/search_issues");
+    await user.click(await screen.findByRole("radio", { name: "Script" }));
+    const script = await screen.findByLabelText("Script", { selector: "textarea" });
+    await user.clear(script);
+    await user.type(script, "throw 1");
+    await user.click(screen.getByRole("button", { name: "Run" }));
+    expect(await screen.findByText("The script failed")).toBeTruthy();
+    expect((await screen.findByRole("list", { name: "2 calls" })).textContent).toContain("failed · not ended");
+  });
+
+  test("can be cancelled while it runs", async () => {
+    const { hub, user } = await open("/servers/github/tools/search_issues", { slow: true });
+    await user.click(await screen.findByRole("radio", { name: "Script" }));
+    await user.click(await screen.findByRole("button", { name: "Run" }));
+    await user.click(await screen.findByRole("button", { name: "Cancel" }));
+    expect(hub.requests.some((request) => request.do === "cancel_try")).toBe(true);
+  });
+});
+
+test("what is asked during a call is answered on the spot", async () => {
+  const { hub, user } = await open("/servers/github/tools/list_pull_requests", { slow: true });
+  await user.click(await screen.findByRole("button", { name: "Run" }));
+  const ask: Ask = { id: 7, client: "Satchel window", server: "github", tool: "list_pull_requests", effect: "writes", stated: true, arguments: [], json: "{}", rule: "what writes asks", since_ms: Date.now(), until_ms: Date.now() + 60_000 };
+  const state = await hub.state();
+  if (state.hub === "open") hub.become(serve({ ...state.snapshot, version: state.snapshot.version + 1, asks: [ask] }));
+  const allow = await screen.findByRole("button", { name: "Allow once" });
+  const answers = () => hub.requests.filter((request) => request.do === "answer_ask");
+  await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBe("false"), { timeout: 3000 });
+  await user.click(allow);
+  await waitFor(() => expect(answers()).toEqual([{ do: "answer_ask", id: 7, answer: "once" }]));
+  await waitFor(() => expect(screen.queryByRole("button", { name: "Allow once" })).toBeNull());
 });

@@ -25,9 +25,14 @@ export class Sight {
     const sizes = typeof ResizeObserver === "undefined" ? undefined : new ResizeObserver(look);
     sizes?.observe(scroller);
     sizes?.observe(element);
+    // What grows or shrinks above it moves it, and nothing of its own has another size then.
+    for (const beside of scroller.children) sizes?.observe(beside);
+    const meets = typeof IntersectionObserver === "undefined" ? undefined : new IntersectionObserver(look, { root: port, rootMargin: `${spare}px`, threshold: [0, 0.25, 0.5, 0.75, 1] });
+    meets?.observe(element);
     return () => {
       scroller.removeEventListener("scroll", look);
       sizes?.disconnect();
+      meets?.disconnect();
     };
   }
 

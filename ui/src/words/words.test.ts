@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { count, rough, time } from "../lib/fmt";
 import clients from "../../../crates/satchel-core/src/clients/table.json?raw";
+import providers from "../../../crates/satchel-core/src/upstream/oauth/providers.json?raw";
 import { de } from "./de";
 import { en } from "./en";
 import { fetchWords, speak, words } from ".";
@@ -33,6 +34,12 @@ test("what to do after connecting is said in both languages", () => {
   const said = [...clients.matchAll(/"afterConnect": ("[^"]*")/g)].map(([, text]) => JSON.parse(text!) as string);
   expect(said.length).toBeGreaterThan(30);
   expect(said.filter((text) => de.clients.after(text) === text || en.clients.after(text) !== text)).toEqual([]);
+});
+
+test("what to do at a provider is said in both languages", () => {
+  const said = (JSON.parse(providers) as { hint: string }[]).map(({ hint }) => hint);
+  expect(said.length).toBeGreaterThan(9);
+  expect(said.filter((text) => de.signIn.hint(text) === text || en.signIn.hint(text) !== text)).toEqual([]);
 });
 
 test("no sentence shouts or says sorry", () => {

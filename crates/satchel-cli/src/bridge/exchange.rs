@@ -1,12 +1,12 @@
-//! One message to the hub, and everything the hub says about it to the client.
+//! Sends one message to the hub and relays everything the hub answers to the client.
 //!
-//! Says whether a message that got no answer can have been carried out; what follows from it is decided elsewhere.
+//! Reports whether an unanswered message can have been executed; the caller decides whether to repeat it.
 
 use satchel_mcp::{ErrorObject, Id, Message, errors, limits, sse};
 use tokio::sync::mpsc;
 
 use super::headers;
-use crate::control::{Answer, Endpoint, PostError};
+use crate::control::{Endpoint, HttpAnswer, PostError};
 
 /// Lines for standard output.
 pub(super) type Out = mpsc::Sender<String>;
@@ -27,7 +27,7 @@ pub(super) struct Link {
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// It was answered, or needs no answer.
-    Done(Reply),
+    Done(ExchangeReply),
     /// It cannot have been carried out; it may be sent again.
     NotExecuted(String),
     /// It may have been carried out.
@@ -36,7 +36,7 @@ pub(super) enum Outcome {
 
 /// What an answer told besides itself.
 #[derive(Debug, Default)]
-pub(super) struct Reply {
+pub(super) struct ExchangeReply {
     /// The session the hub opened with it.
     pub(super) session: Option<String>,
     /// The answer to the request.
@@ -66,7 +66,7 @@ pub(super) async fn exchange(link: &Link, message: &Message, out: &Out) -> Outco
         (false, None) => read_receipt(answer).await,
     };
     match read {
-        Ok(answer) => Outcome::Done(Reply { session, answer }),
+        Ok(answer) => Outcome::Done(ExchangeReply { session, answer }),
         Err(why) => Outcome::Unknown(why),
     }
 }
@@ -80,7 +80,7 @@ fn wanted(message: &Message) -> Option<&Id> {
 
 /// Writes every message of a stream until the wanted answer has come, or, where none is wanted, to its end.
 pub(super) async fn read_stream(
-    mut stream: Answer,
+    mut stream: HttpAnswer,
     wanted: Option<&Id>,
     out: &Out,
 ) -> Result<Option<Message>, String> {
@@ -112,7 +112,7 @@ fn answers(message: &Message, wanted: Option<&Id>) -> bool {
 }
 
 /// Writes the one message that is the whole answer.
-async fn read_body(answer: Answer, wanted: &Id, out: &Out) -> Result<Option<Message>, String> {
+async fn read_body(answer: HttpAnswer, wanted: &Id, out: &Out) -> Result<Option<Message>, String> {
     let status = answer.status();
     let body = answer.whole(limits::MESSAGE_BYTES).await.map_err(|lost| lost.to_string())?;
     let message = match Message::parse(&String::from_utf8_lossy(&body)) {
@@ -131,7 +131,7 @@ async fn read_body(answer: Answer, wanted: &Id, out: &Out) -> Result<Option<Mess
 }
 
 /// A notification or an answer of the client is only taken note of.
-async fn read_receipt(answer: Answer) -> Result<Option<Message>, String> {
+async fn read_receipt(answer: HttpAnswer) -> Result<Option<Message>, String> {
     let status = answer.status();
     if !(200..300).contains(&status) {
         let body = answer.whole(limits::MESSAGE_BYTES).await.unwrap_or_default();

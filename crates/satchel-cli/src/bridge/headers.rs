@@ -1,4 +1,4 @@
-//! Which HTTP headers go with a message. Pure.
+//! Computes the HTTP headers of a message. Pure.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use satchel_mcp::{Message, RawObject, era};

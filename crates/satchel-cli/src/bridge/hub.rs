@@ -9,6 +9,7 @@ use satchel_core::{
 };
 use tokio::process::{Child, Command};
 
+use super::Connecting;
 use crate::control::{Control, ControlError, Endpoint};
 
 /// How long a hub may take to start.
@@ -22,24 +23,34 @@ const STARTS: usize = 3;
 const TICK: Duration = Duration::from_millis(50);
 
 /// The endpoint of the hub that runs now, with a token that lasts as long as that hub.
-pub(super) async fn arrive(places: &Places, client: &str) -> anyhow::Result<Endpoint> {
+pub(super) async fn arrive(places: &Places, caller: &Connecting) -> anyhow::Result<Endpoint> {
     let (mut waited, mut starts) = (Duration::ZERO, 0);
     let connected = loop {
-        match connect(places, client).await {
+        match connect(places, &caller.client).await {
             // A hub that is just ending still takes a connection, and answers nothing on it.
             Err(ControlError::Failed(_)) if waited < ENDING_TIME => tokio::time::sleep(TICK).await,
             Ok(None) if starts < STARTS => {
                 starts += 1;
                 start(places).await?;
             }
-            Ok(None) => bail!("the hub comes and goes; its log is in {}", places.logs.display()),
+            Ok(None) => bail!("the hub keeps exiting; its log is in {}", places.logs.display()),
             Ok(Some(connected)) => break connected,
             Err(error) => return Err(error.into()),
         }
         waited += TICK;
     };
     let Connection { url, headers } = connected;
-    Ok(Endpoint::at(url, &headers)?)
+    let profile =
+        caller.profile.as_ref().map(|name| format!("/profile/{}", encoded(name))).unwrap_or_default();
+    Ok(Endpoint::at(format!("{url}{profile}"), &headers)?)
+}
+
+/// A name as one part of an address.
+fn encoded(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~');
+    name.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }
 
 /// What a running hub answers to a client that wants in; `None` where none runs.
@@ -111,4 +122,16 @@ fn detach(command: &mut Command, leaves_job: bool) {
     const CREATE_NO_WINDOW: u32 = 0x0800_0000;
     let leaving = if leaves_job { CREATE_BREAKAWAY_FROM_JOB } else { 0 };
     command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW | leaving);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::encoded;
+
+    #[test]
+    fn the_name_of_a_profile_is_one_part_of_an_address() {
+        assert_eq!(encoded("work"), "work");
+        assert_eq!(encoded("a/b ü?"), "a%2Fb%20%C3%BC%3F");
+        assert_eq!(encoded(".."), "%2E%2E");
+    }
 }

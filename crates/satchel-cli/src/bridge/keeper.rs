@@ -1,9 +1,8 @@
-//! Keeps the way to the hub open.
+//! Keeps the connection to the hub alive.
 //!
-//! Theory of operation: one task owns the [`Link`] and what the client said when it opened the conversation.
-//! Others see the link through a `watch`, and say when it led nowhere; then the task finds the hub again,
-//! starting one if needed, and repeats the opening, so that the client need not know. The task ends when the
-//! last [`Keeper`] is dropped.
+//! Theory of operation: one task owns the [`Link`] and the client's `initialize`. Others read the link from a `watch` and report
+//! when it fails; then the task finds the hub again, starting one if needed, and replays the `initialize`, so that the client does
+//! not notice. The task ends when the last [`Keeper`] is dropped.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,7 +12,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
 use super::{
-    exchange::{Link, Out, Outcome, Reply, exchange, read_stream, refused, write},
+    Connecting,
+    exchange::{ExchangeReply, Link, Out, Outcome, exchange, read_stream, refused, write},
     headers, hub,
 };
 use crate::control::{Endpoint, PostError};
@@ -39,7 +39,7 @@ pub(super) enum LinkState {
 }
 
 #[derive(Debug)]
-enum Order {
+enum KeeperCommand {
     /// The client opens its conversation.
     Open { message: Message, id: Id, done: oneshot::Sender<()> },
     /// The client is ready; a repeated opening must say so too.
@@ -53,17 +53,17 @@ enum Order {
 /// A handle of the task.
 #[derive(Debug, Clone)]
 pub(super) struct Keeper {
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<KeeperCommand>,
     state: watch::Receiver<LinkState>,
 }
 
 impl Keeper {
     /// Starts the task; it looks for the hub at once.
-    pub(super) fn start(tracker: &TaskTracker, places: Places, client: String, out: Out) -> Self {
+    pub(super) fn start(tracker: &TaskTracker, places: Places, caller: Connecting, out: Out) -> Self {
         let (orders, inbox) = mpsc::channel(64);
         let (publish, state) = watch::channel(LinkState::Seeking);
         let task =
-            Keeping { places, client, out, publish, generation: 0, opening: None, tracker: tracker.clone() };
+            Keeping { places, caller, out, publish, generation: 0, opening: None, tracker: tracker.clone() };
         tracker.spawn(task.run(inbox));
         Self { orders, state }
     }
@@ -71,19 +71,19 @@ impl Keeper {
     /// Lets the client open its conversation; returns when the answer is written.
     pub(super) async fn open(&self, message: Message, id: Id) {
         let (done, opened) = oneshot::channel();
-        let _ = self.orders.send(Order::Open { message, id, done }).await;
+        let _ = self.orders.send(KeeperCommand::Open { message, id, done }).await;
         let _ = opened.await;
     }
 
     /// Remembers that the client is ready.
     pub(super) async fn ready(&self, message: Message) {
-        let _ = self.orders.send(Order::Ready { message }).await;
+        let _ = self.orders.send(KeeperCommand::Ready { message }).await;
     }
 
     /// Ends the session, if there is one.
     pub(super) async fn end(&self) {
         let (done, ended) = oneshot::channel();
-        let _ = self.orders.send(Order::End { done }).await;
+        let _ = self.orders.send(KeeperCommand::End { done }).await;
         let _ = ended.await;
     }
 
@@ -96,7 +96,7 @@ impl Keeper {
             (None, LinkState::Up(_) | LinkState::Seeking) => None,
         };
         if let Some(generation) = failed {
-            let _ = self.orders.send(Order::Lost { generation }).await;
+            let _ = self.orders.send(KeeperCommand::Lost { generation }).await;
         }
         let passed = |generation: u64| failed.is_none_or(|failed| generation > failed);
         let settled = self.state.wait_for(|state| match state {
@@ -120,7 +120,7 @@ struct Opening {
 
 struct Keeping {
     places: Places,
-    client: String,
+    caller: Connecting,
     out: Out,
     publish: watch::Sender<LinkState>,
     generation: u64,
@@ -129,24 +129,24 @@ struct Keeping {
 }
 
 impl Keeping {
-    async fn run(mut self, mut inbox: mpsc::Receiver<Order>) {
+    async fn run(mut self, mut inbox: mpsc::Receiver<KeeperCommand>) {
         self.seek().await;
         while let Some(order) = inbox.recv().await {
             match order {
-                Order::Open { message, id, done } => {
+                KeeperCommand::Open { message, id, done } => {
                     self.open(message, &id).await;
                     let _ = done.send(());
                 }
-                Order::Ready { message } => {
+                KeeperCommand::Ready { message } => {
                     if let Some(opening) = &mut self.opening {
                         opening.ready = Some(message);
                     }
                     self.listen();
                 }
                 // Several requests notice the same loss; the first one is enough.
-                Order::Lost { generation } if generation == self.generation => self.seek().await,
-                Order::Lost { .. } => {}
-                Order::End { done } => {
+                KeeperCommand::Lost { generation } if generation == self.generation => self.seek().await,
+                KeeperCommand::Lost { .. } => {}
+                KeeperCommand::End { done } => {
                     self.farewell().await;
                     let _ = done.send(());
                 }
@@ -158,7 +158,7 @@ impl Keeping {
     async fn seek(&mut self) {
         self.publish.send_replace(LinkState::Seeking);
         self.generation += 1;
-        let found = match hub::arrive(&self.places, &self.client).await {
+        let found = match hub::arrive(&self.places, &self.caller).await {
             Ok(endpoint) => self.reopen(endpoint).await,
             Err(error) => Err(format!("the hub cannot be reached: {error:#}")),
         };
@@ -207,7 +207,7 @@ impl Keeping {
         write(&self.out, &refused(id, format!("the hub comes and goes: {why}"))).await;
     }
 
-    fn opened(&mut self, link: &Link, initialize: Message, reply: Reply) {
+    fn opened(&mut self, link: &Link, initialize: Message, reply: ExchangeReply) {
         let Some(revision) = agreed(&reply) else { return };
         self.generation += 1;
         self.opening = Some(Opening { initialize, ready: None });
@@ -269,7 +269,7 @@ async fn replay(fresh: Link, opening: &Opening) -> Result<Link, String> {
 }
 
 /// The revision that the answer to `initialize` names.
-fn agreed(reply: &Reply) -> Option<String> {
+fn agreed(reply: &ExchangeReply) -> Option<String> {
     match &reply.answer {
         Some(Message::Response { outcome: Ok(result), .. }) => {
             RawObject::parse(result).ok()?.text("protocolVersion")

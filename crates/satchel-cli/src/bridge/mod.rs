@@ -1,9 +1,9 @@
-//! `bridge`: standard input and output on one side, the running hub's endpoint on the other, for clients that
-//! can only start programs. Standard output carries the protocol and nothing else.
+//! `bridge`: connects standard input and output to the running hub's endpoint, for clients that can only start programs.
+//! Standard output carries the protocol and nothing else.
 //!
-//! Theory of operation: this task reads standard input and ends when it ends. Every request is a task, so slow
-//! ones do not hold up others; [`keeper`] owns the way to the hub and mends it; one task owns standard output,
-//! so lines never mix. A request is sent again only when the hub cannot have carried it out.
+//! Theory of operation: this task reads standard input and ends with it. Each request is a task, so slow ones delay no others;
+//! [`keeper`] owns and restores the connection; one task owns standard output, so lines never interleave. A request is repeated
+//! only if the hub cannot have executed it.
 
 mod exchange;
 mod headers;
@@ -38,11 +38,20 @@ const DRAIN_TIME: Duration = Duration::from_secs(30);
 /// How long the last lines may take to go out.
 const FLUSH_TIME: Duration = Duration::from_secs(5);
 
-pub(crate) async fn run(places: &Places, client: String) -> anyhow::Result<ExitCode> {
+/// Who connects.
+#[derive(Debug, Clone)]
+pub(crate) struct Connecting {
+    /// Its id.
+    pub(crate) client: String,
+    /// The profile it looks through, where it names one.
+    pub(crate) profile: Option<String>,
+}
+
+pub(crate) async fn run(places: &Places, caller: Connecting) -> anyhow::Result<ExitCode> {
     let tracker = TaskTracker::new();
     let (out, lines) = mpsc::channel(OUT_LINES);
     let mut writer = tracker.spawn(write_lines(lines));
-    let keeper = Keeper::start(&tracker, places.clone(), client, out.clone());
+    let keeper = Keeper::start(&tracker, places.clone(), caller, out.clone());
     let places_left = Arc::new(Semaphore::new(REQUESTS));
     let bridge = Bridge {
         requests: TaskTracker::new(),

@@ -1,4 +1,4 @@
-//! `approvals` and `approve`: what there is to look at before clients may use it, and a person's word about it.
+//! `approvals` and `approve`: shows what waits for approval and records a person's decision.
 
 mod group;
 mod text;
@@ -36,7 +36,7 @@ pub(crate) async fn list(
         return Ok(ExitCode::SUCCESS);
     }
     if list.servers.is_empty() && list.settings.is_none() {
-        say("There is nothing to look at.");
+        say("Nothing waits for approval.");
     }
     if let Some(change) = &list.settings {
         say(format!("{}\n", settings_shown(change)));

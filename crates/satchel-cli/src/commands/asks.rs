@@ -1,4 +1,4 @@
-//! `asks` and `answer`: calls that wait for a person's word, and what servers ask ([`super::questions`]).
+//! `asks` and `answer`: calls that wait for permission, and servers' questions ([`super::questions`]).
 
 use std::{
     io::{BufRead, Write, stdin, stdout},
@@ -18,7 +18,7 @@ use satchel_core::{
 use super::{done, questions};
 use crate::{
     Usage,
-    args::Word,
+    args::AnswerWord,
     output::{harmless, say, say_aside, say_json},
     reach::running,
     terminal,
@@ -63,7 +63,7 @@ pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Res
 pub(crate) async fn answer(
     places: &Places,
     id: u64,
-    word: Word,
+    word: AnswerWord,
     fields: Option<&str>,
     json: bool,
 ) -> anyhow::Result<ExitCode> {

@@ -1,5 +1,4 @@
-//! `audit` and `audit verify`: what was started, allowed, refused and changed, and whether those records are still
-//! as they were written.
+//! `audit` and `audit verify`: prints the audit log and verifies its hash chain.
 
 use std::process::ExitCode;
 
@@ -48,7 +47,7 @@ pub(crate) async fn list(places: &Places, asked: &Table, json: bool) -> anyhow::
             say(AUDIT_CSV_HEAD);
             records.iter().for_each(|record| say(record.to_csv()));
         }
-        (false, false) if records.is_empty() => say("Nothing was recorded yet."),
+        (false, false) if records.is_empty() => say("Nothing is recorded yet."),
         (false, false) => say(shown(&records, now_ms())),
     }
     Ok(ExitCode::SUCCESS)
@@ -100,7 +99,7 @@ fn judged(verdict: &AuditVerdict) -> String {
             head.seq,
             if verdict.records == 1 { "is as it was" } else { "are as they were" }
         ),
-        None if verdict.problems.is_empty() => "Nothing was recorded yet.".to_owned(),
+        None if verdict.problems.is_empty() => "Nothing is recorded yet.".to_owned(),
         Some(_) | None => {
             format!(
                 "The audit log is not as it was written ({}):",
@@ -130,6 +129,6 @@ mod tests {
             judged(&cut),
             "The audit log is not as it was written (9 records):\n  record 3 is not as it was written"
         );
-        assert_eq!(judged(&AuditVerdict::default()), "Nothing was recorded yet.");
+        assert_eq!(judged(&AuditVerdict::default()), "Nothing is recorded yet.");
     }
 }

@@ -1,4 +1,4 @@
-//! `call`: one tool call, with the result in words or as it came.
+//! `call`: calls one tool and prints its result as text or raw.
 
 use std::process::ExitCode;
 
@@ -13,12 +13,12 @@ use serde_json::Value;
 use super::read_input;
 use crate::{
     Usage,
-    args::Call,
+    args::CallArgs,
     output::{say_foreign, say_json_text},
     reach::once,
 };
 
-pub(crate) async fn run(places: &Places, call: Call, json: bool) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(places: &Places, call: CallArgs, json: bool) -> anyhow::Result<ExitCode> {
     let arguments = arguments(call.arguments)?;
     let request = CallTool { tool_path: call.tool_path.to_string(), arguments };
     let ToolResult(answer) = once(places, request).await?;

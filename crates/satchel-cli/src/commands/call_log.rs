@@ -1,4 +1,4 @@
-//! `history export`: every call that is kept, with the rule that decided about it, for people and for other programs.
+//! `history export`: writes every recorded call with the rule that decided about it.
 
 use std::process::ExitCode;
 
@@ -46,7 +46,7 @@ pub(crate) async fn run(places: &Places, asked: &Table, json: bool) -> anyhow::R
             say(CSV_HEAD);
             lines.iter().for_each(|line| say(line.to_csv()));
         }
-        (false, false) if lines.is_empty() => say("Nothing was called in this time."),
+        (false, false) if lines.is_empty() => say("No calls in this period."),
         (false, false) => say(shown(&lines, now_ms())),
     }
     Ok(ExitCode::SUCCESS)

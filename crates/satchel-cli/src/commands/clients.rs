@@ -1,4 +1,4 @@
-//! `clients`, `connect`, `disconnect`, `undo`, `hide`, `show`, `surface`: other programs and our entry in their files.
+//! `clients`, `connect`, `disconnect`, `undo`, `hide`, `show`, `surface`: manages clients and our entry in their files.
 
 use std::{collections::BTreeMap, process::ExitCode};
 
@@ -9,7 +9,7 @@ use satchel_core::{
         clients::{ClientChange, ClientList, ClientState, FileChange, KnownClient, Over, Surface, Undone},
         request::{ConnectClient, DisconnectClient, ListClients, SetHidden, SetSurface, Undo},
     },
-    platform::Environment,
+    platform::{Environment, Platform},
 };
 
 use super::done;
@@ -78,12 +78,24 @@ pub(crate) async fn see(
 ) -> anyhow::Result<ExitCode> {
     let sentence = match surface {
         Surface::Direct => format!("{client} sees every tool of every server."),
-        Surface::Script => format!("{client} runs scripts that find and use all tools."),
+        Surface::Script => {
+            format!("{client} runs scripts that find and use all tools.{}", unsealed(Platform::current()))
+        }
         Surface::Router => format!("{client} sees four tools that find and use all others."),
         Surface::Auto => format!("{client} sees what suits it; `satchel clients` says what that is."),
     };
     let answer = once(places, SetSurface { client, surface }).await?;
     done(&sentence, &answer, json)
+}
+
+/// What is said where the system has nothing to put around the process of a script.
+fn unsealed(platform: Platform) -> &'static str {
+    match platform {
+        Platform::Linux | Platform::MacOs => "",
+        Platform::Windows => {
+            " On Windows only the script engine keeps them in: its process has the rights of your account."
+        }
+    }
 }
 
 /// Hides something from a client, or shows it again.
@@ -102,11 +114,11 @@ pub(crate) async fn hide(
     done(&sentence, &answer, json)
 }
 
-trait Words {
+trait ClientWords {
     fn effective_word(&self) -> &'static str;
 }
 
-impl Words for KnownClient {
+impl ClientWords for KnownClient {
     fn effective_word(&self) -> &'static str {
         match self.effective {
             Surface::Direct => "all tools",
@@ -212,4 +224,15 @@ pub(crate) async fn undo(places: &Places, json: bool) -> anyhow::Result<ExitCode
         undone.remarks.iter().for_each(|remark| say(format!("  {remark}")));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nothing_keeps_a_script_in_but_its_engine_people_are_told() {
+        assert_eq!([Platform::Linux, Platform::MacOs].map(unsealed), ["", ""]);
+        assert!(unsealed(Platform::Windows).contains("the rights of your account"));
+    }
 }

@@ -1,4 +1,4 @@
-//! `connect`: our entry in a client's configuration; or a token, and how to tell the client about it.
+//! `connect`: adds our entry to a client's configuration, or creates a token and prints how to use it.
 
 use std::process::ExitCode;
 

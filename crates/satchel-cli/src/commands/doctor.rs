@@ -1,4 +1,4 @@
-//! `doctor`: has the hub look at everything that can be wrong from outside, and says it in words.
+//! `doctor`: prints the hub's examination of everything that can be wrong from outside.
 
 use std::process::ExitCode;
 

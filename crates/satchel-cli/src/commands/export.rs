@@ -1,4 +1,4 @@
-//! `export`: the configuration of another engine, from ours. Reads the file alone: no hub, no secret, no list of tools.
+//! `export`: converts our configuration for a gateway. Reads only the file: no hub, no secrets, no tool lists.
 
 use std::{fs::OpenOptions, io::Write, path::PathBuf, process::ExitCode};
 

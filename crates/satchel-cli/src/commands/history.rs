@@ -1,4 +1,4 @@
-//! `history`: the latest calls, one call with everything known of it, and what happens to what is kept.
+//! `history`: shows recent calls and single calls, and manages what is kept.
 
 use std::process::ExitCode;
 
@@ -41,11 +41,14 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
                 problems: history.problems,
                 server: history.server,
                 client: history.client,
+                profile: history.profile,
                 ..ActivityAsk::default()
             };
+            let unfiltered = ActivityAsk { limit: ask.limit, ..ActivityAsk::default() } == ask;
             let page: ActivityPage = reach::once(places, ask).await?;
             match json {
                 true => say_json(&page)?,
+                false if page.calls.is_empty() && !unfiltered => say("No call matches."),
                 false => say(list(&page, now_ms())),
             }
             Ok(ExitCode::SUCCESS)
@@ -119,8 +122,16 @@ fn row(call: &CallLine, now_ms: u64) -> [String; 7] {
         what(call),
         format!("{:.0}", call.took_ms),
         call.tokens.map_or_else(|| "–".into(), |tokens| tokens.to_string()),
-        shortened(call.message.as_deref().unwrap_or(&call.outcome), MESSAGE),
+        result(call),
     ]
+}
+
+/// How it ended; of a script also that it was not worth it.
+fn result(call: &CallLine) -> String {
+    match call.kept_out {
+        Some(..0) if call.outcome == "ok" => "ok · cost more than it saved".to_owned(),
+        Some(_) | None => shortened(call.message.as_deref().unwrap_or(&call.outcome), MESSAGE),
+    }
 }
 
 fn what(call: &CallLine) -> String {
@@ -174,11 +185,23 @@ fn detail(call: &CallDetail, now_ms: u64) -> String {
             inside.took_ms
         ));
     }
+    match line.kept_out {
+        Some(tokens @ ..0) => {
+            lines.push(format!(
+                "cost       {} tokens more than it kept out of the context",
+                tokens.unsigned_abs()
+            ));
+        }
+        Some(tokens) => lines.push(format!("kept out   {tokens} tokens of the context")),
+        None => {}
+    }
     if let Some(script) = call.script {
         lines.push(format!("script     call {script}"));
     }
     match (&call.arguments, &call.result) {
-        (None, None) if line.kind == "script" => lines.push("Scripts are not kept.".to_owned()),
+        (None, None) if line.kind == "script" => {
+            lines.push("Scripts are kept where every server that they call keeps calls (`satchel history keep SERVER`); this one was not.".to_owned());
+        }
         (None, None) => lines.push("Arguments and results of this server are not kept.".to_owned()),
         (arguments, result) => {
             lines.push(format!("arguments  {}", arguments.as_deref().unwrap_or("–")));

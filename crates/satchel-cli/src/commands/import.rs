@@ -1,4 +1,4 @@
-//! `import`: servers from other programs' files, from a pasted text, a bundle or a description.
+//! `import`: imports servers from other programs' files, pasted text, bundles and registry descriptions.
 
 use std::{
     collections::BTreeMap,
@@ -177,7 +177,7 @@ fn tell(imported: &Imported) {
         say(format!("Moved {} into the secret store.", count(imported.secrets, "credential")));
     }
     if !imported.taken_out.is_empty() {
-        say(format!("Taken out there: {}.", imported.taken_out.join(", ")));
+        say(format!("Removed there: {}.", imported.taken_out.join(", ")));
     }
     left(&imported.left);
     imported.remarks.iter().for_each(|one| say_aside(&format!("\"{}\": {}", one.place, one.reason)));

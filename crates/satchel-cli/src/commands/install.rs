@@ -1,4 +1,4 @@
-//! `install`, `update`, `uninstall`: shows first what runs, from where and with what, asks for what is missing, and does
+//! `install`, `update`, `uninstall`: shows what would run, from where and with which inputs, prompts for missing ones, and does
 //! exactly what was shown.
 
 use std::{collections::BTreeMap, io::Write, process::ExitCode};
@@ -237,9 +237,7 @@ fn says_yes(question: &str) -> anyhow::Result<bool> {
 
 fn agrees(plan: &InstallPlan) -> anyhow::Result<bool> {
     if !terminal::is_there() {
-        return Err(
-            Usage("nobody is there to be asked; --yes says yes to what --dry-run shows".into()).into()
-        );
+        return Err(Usage("there is no terminal to ask at; --yes accepts what --dry-run shows".into()).into());
     }
     let what = if plan.from.is_some() { "Update" } else { "Install" };
     terminal::agrees(&format!("{what} {} as \"{}\"?", plan.server.name, plan.called))

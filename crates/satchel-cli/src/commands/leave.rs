@@ -1,5 +1,5 @@
-//! `leave`: takes Satchel out of every client and of what starts at login, and says what stays. Deletes no server, no secret
-//! and no file of ours: that is for whoever removes the program.
+//! `leave`: removes Satchel from every client and from login items, and lists what remains. Deletes no server, secret or file of
+//! ours; that is for whoever uninstalls the program.
 
 use std::{io::ErrorKind, path::PathBuf, process::ExitCode};
 
@@ -74,11 +74,11 @@ fn show(answer: &LeaveReport, dry_run: bool) {
         say_aside(&format!("Left as it is: {}: {}", trouble.place, trouble.reason));
     }
     if answer.departure.changes.is_empty() && answer.departure.troubles.is_empty() {
-        say("No client has anything of ours.");
+        say("No client has an entry of Satchel.");
     }
     match (answer.start_at_login_removed, dry_run) {
         (true, true) => say("Satchel would no longer start at login."),
-        (true, false) => say("Satchel does not start at login any more."),
+        (true, false) => say("Satchel no longer starts at login."),
         (false, _) => {}
     }
     let Stays { servers, secrets, configuration, data, logs } = &answer.stays;

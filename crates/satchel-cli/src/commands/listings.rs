@@ -1,4 +1,4 @@
-//! `search`, `info`, `outdated`: what registries list. Every text in it was written by strangers and is shown as text.
+//! `search`, `info`, `outdated`: shows registry entries. Strangers wrote these texts, so they are printed as plain text.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use satchel_core::{
     clock::now_ms,
     files::Places,
     model::{
-        listings::{AskRegistries, InstalledServer, ListedServer, ListedWay, RegistryState},
+        listings::{AskRegistries, InstalledServer, ListedServer, ListedWay, ListingFilter, RegistryState},
         request::{GetListed, ListInstalled, SearchListed},
     },
 };
@@ -26,6 +26,13 @@ pub(crate) async fn search(places: &Places, search: Search, json: bool) -> anyho
         all: search.all,
         limit: search.limit,
         offset: 0,
+        filter: ListingFilter {
+            place: search.place.map(Into::into),
+            language: search.language.map(Into::into),
+            without_key: search.without_key,
+            from_registries: false,
+            sort: search.sort.into(),
+        },
         ask: if search.fresh { AskRegistries::Now } else { AskRegistries::IfDue },
     };
     let found = once(places, request).await?;

@@ -1,4 +1,4 @@
-//! `login`, `logout` and `accounts`: signing in to hosted servers. The page is opened here, where the person is; the hub
+//! `login`, `logout` and `accounts`: signs in to hosted servers. This process opens the page, because the person is here; the hub
 //! opens none.
 
 use std::{
@@ -72,7 +72,8 @@ async fn sign_in(hub: &Reached, login: &Login, json: bool) -> anyhow::Result<Sig
     if let Some(client_id) = login.client_id.clone() {
         let client_secret = login.client_secret.then(|| ask("Client secret")).transpose()?;
         let enter = EnterClient { server: server.clone(), client_id, client_secret };
-        hub.ask(enter).await?;
+        // Whoever types it in a terminal has seen what changes; otherwise the changed entry waits to be approved.
+        hub.ask_for_person(enter).await?;
     }
     let begin = BeginSignIn { server: server.clone(), again: login.register_again };
     let page: SignInPage = hub.ask(begin).await?;

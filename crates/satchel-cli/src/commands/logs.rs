@@ -1,4 +1,4 @@
-//! `logs`: the last lines that a server wrote.
+//! `logs`: prints the end of a server's log.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `completions` and `man`: what shells and manuals are told about this program, made from its own words.
+//! `completions` and `man`: generates shell completions and manual pages from the grammar.
 
 use std::{fs, path::Path, process::ExitCode};
 

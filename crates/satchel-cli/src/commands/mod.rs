@@ -1,4 +1,4 @@
-//! One file per thing a person can ask for. Each asks the hub and writes the answer; none keeps a state.
+//! One file per command. Each sends requests to the hub and prints the answers; none keeps state.
 
 pub(crate) mod approvals;
 pub(crate) mod asks;
@@ -25,6 +25,7 @@ pub(crate) mod search_path;
 pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod servers;
+pub(crate) mod setup;
 pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod tools;

@@ -1,4 +1,4 @@
-//! `pin`: has an entry name the one version of its package that may run.
+//! `pin`: pins an entry to one version of its package.
 
 use std::process::ExitCode;
 

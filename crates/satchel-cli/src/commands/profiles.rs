@@ -1,4 +1,4 @@
-//! `profile`: named sets of servers, which one counts, and for whom.
+//! `profile`: manages profiles and their bindings.
 
 use std::{
     path::{Component, Path, PathBuf},
@@ -165,7 +165,7 @@ fn absolute(folder: &Path) -> anyhow::Result<String> {
         }
     }
     let text = plain.to_str().map(ToOwned::to_owned);
-    text.ok_or_else(|| Usage(format!("the path {} is no Unicode text", plain.display())).into())
+    text.ok_or_else(|| Usage(format!("the path {} is not valid Unicode", plain.display())).into())
 }
 
 fn listed(profiles: &ProfilesView) -> String {

@@ -1,5 +1,5 @@
-//! What servers ask in the middle of a call, at the terminal: shown, and answered field by field. An empty line takes what
-//! stands in a field; it never says yes. Nothing that looks like a secret is asked here.
+//! Answers servers' elicitations at the terminal, field by field. An empty line accepts a field's default and never means yes.
+//! Refuses forms that ask for anything like a secret.
 
 use std::io::{BufRead, Write, stdin, stdout};
 
@@ -11,7 +11,7 @@ use satchel_core::model::{
 use serde_json::{Map, Value};
 
 use super::secrets;
-use crate::{Usage, args::Word, output::harmless, reach::Reached};
+use crate::{Usage, args::AnswerWord, output::harmless, reach::Reached};
 
 /// A question as it is listed. The server's name is ours; what it says stands under it.
 pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
@@ -80,17 +80,17 @@ fn described(field: &FormField) -> String {
 /// What a word on the command line means.
 pub(crate) fn meant(
     question: &ServerQuestion,
-    word: Word,
+    word: AnswerWord,
     fields: Option<&str>,
 ) -> anyhow::Result<QuestionAnswer> {
-    if fields.is_some() && !matches!(word, Word::Yes) {
+    if fields.is_some() && !matches!(word, AnswerWord::Yes) {
         return Err(Usage("fields go with yes".into()).into());
     }
     Ok(match word {
-        Word::Yes => QuestionAnswer::Accept { content: given(question, fields)? },
-        Word::No => QuestionAnswer::Decline,
-        Word::Mute => QuestionAnswer::Mute,
-        Word::Session | Word::Always => {
+        AnswerWord::Yes => QuestionAnswer::Accept { content: given(question, fields)? },
+        AnswerWord::No => QuestionAnswer::Decline,
+        AnswerWord::Mute => QuestionAnswer::Mute,
+        AnswerWord::Session | AnswerWord::Always => {
             return Err(Usage("a server's question is answered with yes, no or mute".into()).into());
         }
     })

@@ -1,4 +1,4 @@
-//! `quit`: ends the running hub.
+//! `quit`: stops the running hub.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! `search-path`: puts the directory of this program on the user's search path, or takes it off; the installer for Windows
-//! calls it. Elsewhere packages put programs where they are found. Touches nothing but that one variable.
+//! `search-path`: adds the program's directory to the user's PATH or removes it, for the Windows installer. Elsewhere packages
+//! install into directories on PATH. Touches only that variable.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! `secrets`: credentials outside of the configuration. A value never stands on a command line, where other
-//! programs and the shell's history could read it.
+//! `secrets`: manages credentials outside the configuration. Values are never arguments, which other programs and the shell's
+//! history could read.
 
 use std::{
     io::{IsTerminal, stdin},
@@ -98,11 +98,16 @@ pub(super) fn ask(what: &str) -> anyhow::Result<String> {
     Ok(value)
 }
 
+/// The same where nothing is an answer too. Only for a terminal.
+pub(super) fn ask_unless_empty(what: &str) -> anyhow::Result<String> {
+    rpassword::prompt_password(format!("{what}: ")).context("cannot read from the terminal")
+}
+
 /// A new value: a person could have mistyped what they did not see.
-fn ask_twice(what: &str) -> anyhow::Result<String> {
+pub(super) fn ask_twice(what: &str) -> anyhow::Result<String> {
     let value = ask(what)?;
     if stdin().is_terminal() && ask(&format!("{what}, again"))? != value {
-        return Err(Usage("the two were not the same".into()).into());
+        return Err(Usage("the two entries differ".into()).into());
     }
     Ok(value)
 }

@@ -1,4 +1,4 @@
-//! `serve`: the hub without a window, until it is told to end.
+//! `serve`: runs the hub without a window until it is told to stop.
 
 use std::{io, process::ExitCode, time::Duration};
 

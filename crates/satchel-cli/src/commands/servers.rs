@@ -2,49 +2,86 @@
 
 use std::{process::ExitCode, time::Duration};
 
+use anyhow::Context;
 use satchel_core::{
     files::Places,
     model::{
         self, Code, Notice, ServerName, ServerState, ServerView, Snapshot,
-        control::Change,
-        request::{DismissFailure, GetStatus, ListOwnSecrets, OwnSecrets, RemoveSecret, Restart},
+        control::{Change, Target},
+        oauth::client_secret_name,
+        request::{DismissFailure, GetStatus, ListOwnSecrets, OwnSecrets, RemoveSecret, Restart, SetSecret},
     },
 };
 use serde_json::json;
 
-use super::{done, now_ms};
+use super::{done, now_ms, secrets::ask};
 use crate::{
     args::{Add, OnOff, Remove, Sandbox},
     output::{count, say, say_aside, say_json, state, table, troubles},
     reach::{Reached, once, reach, refusal, running},
 };
 
-/// How often is looked whether a server that was just added wants a sign-in, and how long in between.
+/// How often is looked what became of a server that was just added, and how long in between.
 const ADDING: usize = 30;
 const TICK: Duration = Duration::from_millis(100);
 
 pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Result<ExitCode> {
-    let change = Change::Add {
-        name: add.name.to_string(),
-        target: add.target(),
-        startup: add.startup.map(Into::into),
-        era: add.era.map(Into::into),
-        replace: add.replace,
-    };
+    // Asked for before anything is changed, so that whoever gives up here has changed nothing.
+    let client_secret = add.client_secret.then(|| ask("Client secret")).transpose()?;
     let hub = reach(places).await?;
-    let answer = hub.ask(change).await;
-    let wants_sign_in = match (&answer, &hub) {
-        (Ok(_), Reached::Running(_)) if add.url.is_some() => wants_sign_in(&hub, add.name.as_str()).await,
-        _ => false,
+    let mut answer = hub.ask(change(add)).await;
+    if let (Ok(_), Some(value)) = (&answer, client_secret) {
+        let name = client_secret_name(&add.name);
+        let stored = hub.ask(SetSecret { name: name.clone(), value }).await;
+        answer = stored.with_context(|| {
+            format!(
+                "{} was added, but the secret of its app was not stored; `satchel secrets set {name}`",
+                add.name
+            )
+        });
+    }
+    let start = match (&answer, &hub) {
+        (Ok(_), Reached::Running(_)) if add.url.is_some() => first_start(&hub, add.name.as_str()).await,
+        _ => FirstStart::Fine,
     };
     let outside = left_out(&hub, add.name.as_str()).await;
     hub.leave().await;
     let answer = answer?;
-    let sentence = match wants_sign_in {
-        true => format!("Added {0}. It wants a sign-in: run `satchel login {0}`.", add.name),
-        false => format!("Added {0}. Try it with `satchel tools --server \"{0}\"`.", add.name),
+    let sentence = match start {
+        FirstStart::WantsSignIn => {
+            format!("Added {0}. It wants a sign-in: run `satchel login {0}`.", add.name)
+        }
+        FirstStart::Failed => {
+            format!("Added {}, but it cannot be used yet: `satchel list` says why.", add.name)
+        }
+        FirstStart::Fine => format!("Added {0}. Try it with `satchel tools --server \"{0}\"`.", add.name),
     };
     done(&format!("{sentence}{outside}"), &answer, json)
+}
+
+/// The new entry. An app that the user registered is part of it from the beginning: a change of an entry that is there
+/// would have to be approved.
+fn change(add: &Add) -> Change {
+    let (startup, era) = (add.startup.map(Into::into), add.era.map(Into::into));
+    let (Some(client_id), Target::Url { url, headers }) = (&add.client_id, add.target()) else {
+        return Change::Add {
+            name: add.name.to_string(),
+            target: add.target(),
+            startup,
+            era,
+            replace: add.replace,
+        };
+    };
+    let mut oauth = json!({ "clientId": client_id });
+    if add.client_secret {
+        oauth["clientSecret"] = format!("${{secret:{}}}", client_secret_name(&add.name)).into();
+    }
+    let mut entry = json!({ "url": url, "headers": headers, "startup": startup, "era": era, "oauth": oauth });
+    if let Some(fields) = entry.as_object_mut() {
+        fields
+            .retain(|_, value| !value.is_null() && value.as_object().is_none_or(|fields| !fields.is_empty()));
+    }
+    Change::Put { name: add.name.to_string(), entry, replace: add.replace, rules: vec![] }
 }
 
 /// What is said of a new server that clients do not see, because the active profile does not have it.
@@ -60,19 +97,27 @@ async fn left_out(hub: &Reached, name: &str) -> String {
     }
 }
 
-/// Does a server that was just added want a sign-in? Asks as long as a person waits gladly.
-async fn wants_sign_in(hub: &Reached, name: &str) -> bool {
+/// What became of a hosted server that was just added.
+enum FirstStart {
+    Fine,
+    WantsSignIn,
+    Failed,
+}
+
+/// Asks as long as a person waits gladly.
+async fn first_start(hub: &Reached, name: &str) -> FirstStart {
     for _ in 0..ADDING {
         tokio::time::sleep(TICK).await;
-        let Ok(snapshot) = hub.ask(GetStatus {}).await else { return false };
-        let Some(server) = snapshot.servers.iter().find(|server| server.name == name) else { return false };
+        let Ok(snapshot) = hub.ask(GetStatus {}).await else { break };
+        let Some(server) = snapshot.servers.iter().find(|server| server.name == name) else { break };
         match server.state {
+            ServerState::NeedsSignIn { .. } => return FirstStart::WantsSignIn,
+            _ if server.is_troubled() => return FirstStart::Failed,
             ServerState::Asleep | ServerState::Starting { .. } if server.tools.is_none() => {}
-            ServerState::NeedsSignIn { .. } => return true,
-            _ => return false,
+            _ => break,
         }
     }
-    false
+    FirstStart::Fine
 }
 
 pub(crate) async fn remove(

@@ -1,4 +1,4 @@
-//! `stats`: what was called, what it put before models, and what was saved, as the hub adds it up.
+//! `stats`: prints calls, tokens and savings as the hub aggregates them.
 
 use std::process::ExitCode;
 
@@ -93,6 +93,14 @@ fn subtraction(savings: &Savings) -> String {
     text
 }
 
+fn losses(losses: u64) -> String {
+    match losses {
+        0 => String::new(),
+        1 => " One of them cost more than it kept out (`satchel history`).".to_owned(),
+        losses => format!(" {losses} of them cost more than they kept out (`satchel history`)."),
+    }
+}
+
 /// `None` where no script was run.
 fn scripted(scripts: &Scripted) -> Option<String> {
     (scripts.runs > 0).then(|| {
@@ -103,11 +111,12 @@ fn scripted(scripts: &Scripted) -> Option<String> {
             net => format!("Scripts kept {net} more tokens out of contexts"),
         };
         format!(
-            "{verdict}: {} with {}, {} tokens inside, {} for scripts and what they returned.",
+            "{verdict}: {} with {}, {} tokens inside, {} for scripts and what they returned.{}",
             counted(scripts.runs, "script", "scripts"),
             counted(scripts.calls, "call", "calls"),
             scripts.inside,
-            scripts.spent
+            scripts.spent,
+            losses(scripts.losses)
         )
     })
 }
@@ -148,11 +157,20 @@ mod tests {
     #[test]
     fn scripts_are_told_apart_whether_they_saved_or_cost() {
         let told = |inside: i64, spent: i64| {
-            scripted(&Scripted { runs: 2, calls: 9, inside, spent, net: inside - spent }).unwrap()
+            scripted(&Scripted {
+                runs: 2,
+                calls: 9,
+                inside,
+                spent,
+                net: inside - spent,
+                losses: u64::from(spent > inside),
+            })
+            .unwrap()
         };
         let saved = "Scripts kept 700 more tokens out of contexts: 2 scripts with 9 calls, 1000 tokens inside, 300 for scripts and what they returned.";
         assert_eq!(told(1000, 300), saved);
         assert!(told(10, 300).starts_with("Scripts cost 290 tokens more than they kept out of contexts: "));
+        assert!(told(10, 300).ends_with(" One of them cost more than it kept out (`satchel history`)."));
         assert_eq!(scripted(&Scripted::default()), None);
     }
 

@@ -1,4 +1,4 @@
-//! `status`: the hub, its servers and its clients at this moment.
+//! `status`: prints the current state of the hub, its servers and its clients.
 
 use std::{collections::BTreeMap, process::ExitCode};
 
@@ -176,6 +176,7 @@ mod tests {
             paused: None,
             asks: vec![],
             profiles: ProfilesView { active: Some("writing".into()), ..ProfilesView::default() },
+            pictures: satchel_core::model::snapshot::PicturesView::default(),
         };
         let expected = "\
 The hub listens at http://127.0.0.1:7411/mcp (process 99).

@@ -1,4 +1,4 @@
-//! `tools`: what the servers offer, ranked when something is looked for.
+//! `tools`: lists or searches the servers' tools.
 
 use std::{process::ExitCode, time::Duration};
 

@@ -2,13 +2,15 @@
 //! Non-text content is never changed.
 
 use std::{
+    borrow::Cow,
     collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use satchel_mcp::{ErrorObject, Raw, RawObject, exact};
+use satchel_mcp::{ErrorObject, Raw, RawObject, exact, object::fields};
+use serde::Deserialize;
 use serde_json::{Value, json, value::to_raw_value};
 use serde_json_path::{JsonPath, LocatedNode};
 use tokio::time::Instant;
@@ -40,7 +42,7 @@ struct KeptResult {
 
 /// A part of a kept result.
 #[derive(Debug, PartialEq)]
-pub struct Page {
+pub struct ResultPage {
     /// The text.
     pub text: String,
     /// The address of what follows; `None` at the end.
@@ -74,8 +76,9 @@ impl Results {
         }
         match Long::read(&result) {
             Some(long) if long.length() > cap => {
-                let address = self.keep(client, long.document());
-                long.cut(cap, &address)
+                let document = long.document();
+                let address = self.keep(client, &document);
+                long.cut(cap, &address, &document)
             }
             _ => result,
         }
@@ -89,7 +92,7 @@ impl Results {
         }
         let document =
             if data.is_empty() { error.message.clone() } else { format!("{}\n{data}", error.message) };
-        let address = self.keep(client, document.clone());
+        let address = self.keep(client, &document);
         let sentence = boundary(&error.message, 0, cap / 2);
         error.message.truncate(sentence);
         let shown = if sentence < document.len() { boundary(&document, 0, cap) } else { sentence };
@@ -106,7 +109,7 @@ impl Results {
     ///
     /// # Errors
     /// [`PageError`] where there is none.
-    pub fn page(&self, client: &str, cap: usize, address: &str) -> Result<Page, PageError> {
+    pub fn page(&self, client: &str, cap: usize, address: &str) -> Result<ResultPage, PageError> {
         let wrong = || PageError::Address(address.to_owned());
         let asked = Address::parse(address).ok_or_else(wrong)?;
         let text = self.find(client, asked.id).ok_or(PageError::Gone)?;
@@ -140,7 +143,7 @@ impl Results {
     }
 
     /// Keeps a text and returns its address. One that is too large by itself is not kept whole.
-    fn keep(&self, client: &str, text: String) -> String {
+    fn keep(&self, client: &str, text: &str) -> String {
         let mut random = [0u8; 9];
         // Without randomness the address could be guessed, but only by a client with a token, and results are bound
         // to clients anyway.
@@ -165,36 +168,35 @@ impl Results {
     }
 }
 
-/// A result with its text at hand.
-struct Long {
-    fields: RawObject,
-    blocks: Vec<(Box<Raw>, Option<String>)>,
-    structured: Option<String>,
+/// A result with its text at hand; what needs no copy is in the result itself.
+struct Long<'a> {
+    fields: Vec<(String, &'a Raw)>,
+    blocks: Vec<(&'a Raw, Option<Cow<'a, str>>)>,
+    structured: Option<&'a str>,
 }
 
-impl Long {
-    fn read(result: &Raw) -> Option<Self> {
-        let fields = RawObject::parse(result).ok()?;
-        let blocks: Vec<Box<Raw>> = fields.read("content").unwrap_or_default();
-        let text = |block: &Raw| {
-            let block = RawObject::parse(block).ok()?;
-            (block.text("type").as_deref() == Some("text")).then(|| block.text("text")).flatten()
-        };
-        let blocks = blocks.into_iter().map(|block| (block.clone(), text(&block))).collect();
-        let structured = fields.get("structuredContent").map(|raw| raw.get().to_owned());
+impl<'a> Long<'a> {
+    fn read(result: &'a Raw) -> Option<Self> {
+        let fields = fields(result.get()).ok()?;
+        let get = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
+        let blocks: Vec<&Raw> =
+            get("content").and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+        let blocks = blocks.into_iter().map(|block| (block, text_of(block))).collect();
+        let structured = get("structuredContent").map(Raw::get);
         Some(Self { fields, blocks, structured })
     }
 
     /// What counts against the cap. Structured content usually says the same as the text.
     fn length(&self) -> usize {
-        let texts: usize = self.blocks.iter().filter_map(|(_, text)| text.as_ref()).map(String::len).sum();
-        texts.max(self.structured.as_ref().map_or(0, String::len))
+        let texts: usize =
+            self.blocks.iter().filter_map(|(_, text)| text.as_ref()).map(|text| text.len()).sum();
+        texts.max(self.structured.map_or(0, str::len))
     }
 
     /// What is kept: the data where there is some, else the text.
     fn document(&self) -> String {
-        match &self.structured {
-            Some(structured) if structured.len() > 2 => structured.clone(),
+        match self.structured {
+            Some(structured) if structured.len() > 2 => structured.to_owned(),
             _ => {
                 let texts = self.blocks.iter().filter_map(|(_, text)| text.as_deref());
                 texts.collect::<Vec<_>>().join("\n")
@@ -202,15 +204,14 @@ impl Long {
         }
     }
 
-    fn cut(mut self, cap: usize, address: &str) -> Box<Raw> {
-        let document = self.document();
-        let from_text = self.structured.as_ref().is_none_or(|structured| structured.len() <= 2);
+    fn cut(self, cap: usize, address: &str, document: &str) -> Box<Raw> {
+        let from_text = self.structured.is_none_or(|structured| structured.len() <= 2);
         let mut content: Vec<Box<Raw>> = Vec::new();
         let (mut shown, mut room) = (0, cap);
         let no_text = self.blocks.iter().all(|(_, text)| text.is_none());
-        for (block, text) in std::mem::take(&mut self.blocks) {
+        for (block, text) in self.blocks {
             let Some(text) = text else {
-                content.push(block);
+                content.push(block.to_owned());
                 continue;
             };
             if room == 0 {
@@ -218,16 +219,22 @@ impl Long {
             }
             let end = boundary(&text, 0, room);
             room = if end < text.len() { 0 } else { room - text.len() };
-            content.push(if end < text.len() { with_text(&block, &text[..end]) } else { block });
+            content.push(if end < text.len() { with_text(block, &text[..end]) } else { block.to_owned() });
             shown += end;
         }
         if no_text {
-            shown = boundary(&document, 0, cap);
+            shown = boundary(document, 0, cap);
             content.push(text_block(&document[..shown]));
         }
-        let fits = self.structured.as_ref().is_some_and(|structured| structured.len() <= cap);
-        if !fits {
-            self.fields.remove("structuredContent");
+        let fits = self.structured.is_some_and(|structured| structured.len() <= cap);
+        let mut kept = RawObject::new();
+        for (key, value) in &self.fields {
+            match key.as_str() {
+                "structuredContent" if !fits => {}
+                // Its place among the others; what it says comes below.
+                "content" => kept.set(key, Raw::NULL.to_owned()),
+                _ => kept.set(key, (*value).to_owned()),
+            }
         }
         // Where the data is kept instead of the text, the text's length says nothing about a place in it.
         let offset = if from_text || no_text { shown } else { 0 };
@@ -238,14 +245,23 @@ impl Long {
             document.len().max(shown)
         )));
         // Values that were just made always serialize.
-        let _ = self.fields.put("content", &content);
-        let mut meta =
-            self.fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default();
+        let _ = kept.put("content", &content);
+        let mut meta = kept.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default();
         let _ =
             meta.put("dev.satchel/cut", &json!({ "next": next, "shown": shown, "total": document.len() }));
-        self.fields.set("_meta", meta.to_raw());
-        self.fields.to_raw()
+        kept.set("_meta", meta.to_raw());
+        kept.to_raw()
     }
+}
+
+/// The text of a block of text.
+fn text_of(block: &Raw) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Lent<'a>(#[serde(borrow)] Cow<'a, str>);
+    let fields = fields(block.get()).ok()?;
+    let get = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.get());
+    let kind: String = serde_json::from_str(get("type")?).ok()?;
+    (kind == "text").then(|| serde_json::from_str::<Lent<'_>>(get("text")?).ok().map(|Lent(text)| text))?
 }
 
 fn with_text(block: &Raw, text: &str) -> Box<Raw> {
@@ -258,11 +274,11 @@ fn text_block(text: &str) -> Box<Raw> {
     to_raw_value(&json!({ "type": "text", "text": text })).expect("a JSON value always serializes")
 }
 
-fn page(text: &str, offset: usize, cap: usize, address: impl Fn(usize) -> String) -> Page {
+fn page(text: &str, offset: usize, cap: usize, address: impl Fn(usize) -> String) -> ResultPage {
     let from = text.floor_char_boundary(offset);
     let end = boundary(text, from, cap);
     let next = (end < text.len()).then(|| address(end));
-    Page { text: text[from..end].to_owned(), next, total: text.len() }
+    ResultPage { text: text[from..end].to_owned(), next, total: text.len() }
 }
 
 /// Where a piece that begins at `from` and has at most `most` bytes ends best: after a line, a record, a sentence, a
@@ -357,7 +373,7 @@ mod tests {
             "x".repeat(1_000),
             r#"{"a":1},"#.repeat(99),
         ] {
-            let address = results.keep("me", text.clone());
+            let address = results.keep("me", &text);
             for most in [1, 7, 64, 5_000] {
                 assert_eq!(read_whole(&results, &address, most), text);
             }
@@ -373,7 +389,9 @@ mod tests {
         );
         let long = Long::read(&result).unwrap();
         assert_eq!(long.length(), 704);
-        let cut: Value = serde_json::from_str(long.cut(100, "satchel|result://x").get()).unwrap();
+        let document = long.document();
+        let cut = long.cut(100, "satchel|result://x", &document);
+        let cut: Value = serde_json::from_str(cut.get()).unwrap();
         assert_eq!((&cut["content"][0], &cut["z"], &cut["isError"]), (&image, &json!(1.5), &json!(false)));
         assert_eq!(
             cut["content"][1],
@@ -396,7 +414,9 @@ mod tests {
         );
         let long = Long::read(&result).unwrap();
         assert_eq!(long.document(), data.to_string());
-        let cut: Value = serde_json::from_str(long.cut(50, "satchel|result://x").get()).unwrap();
+        let document = long.document();
+        let cut = long.cut(50, "satchel|result://x", &document);
+        let cut: Value = serde_json::from_str(cut.get()).unwrap();
         assert!(cut.get("structuredContent").is_none());
         assert_eq!(cut["_meta"]["dev.satchel/cut"]["next"], "satchel|result://x?offset=0");
     }
@@ -426,14 +446,14 @@ mod tests {
     #[test]
     fn results_are_bound_to_their_client_and_few_are_kept() {
         let results = Results::default();
-        let first = results.keep("me", "x".into());
+        let first = results.keep("me", "x");
         let id = |address: &str| address.strip_prefix(ADDRESS).unwrap().to_owned();
         assert!(results.find("me", &id(&first)).is_some() && results.find("other", &id(&first)).is_none());
         for _ in 0..KEPT {
-            results.keep("me", "y".into());
+            results.keep("me", "y");
         }
         assert!(results.find("me", &id(&first)).is_none());
-        let large = results.keep("me", "z".repeat(KEPT_BYTES + 5));
+        let large = results.keep("me", &"z".repeat(KEPT_BYTES + 5));
         assert_eq!(results.find("me", &id(&large)).map(|text| text.len()), Some(KEPT_BYTES));
         assert_eq!(results.lock().len(), 1);
     }

@@ -19,10 +19,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(50);
 
 /// The slots of one server, or of all. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Slots(Arc<Shared>);
+pub struct Slots(Arc<SlotTable>);
 
 #[derive(Debug)]
-struct Shared {
+struct SlotTable {
     most: usize,
     least: usize,
     state: Mutex<Queues>,
@@ -53,7 +53,7 @@ pub struct Slot {
 impl Slots {
     /// `most` in all, and `least` that each client can have whatever the others do.
     pub fn new(most: usize, least: usize) -> Self {
-        Self(Arc::new(Shared { most, least, state: Mutex::default() }))
+        Self(Arc::new(SlotTable { most, least, state: Mutex::default() }))
     }
 
     /// A slot for a call of this client; `None` where none gets free for too long.

@@ -4,8 +4,8 @@ use satchel_mcp::{Raw, RawObject};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{Aids, Catalog, ToolEntry, search, tokens};
-use crate::model::ServerName;
+use super::{Aids, Catalog, ToolEntry, search, shape::Shape, tokens};
+use crate::model::{ServerName, ToolPath};
 
 /// How much is told of the first tools, and of all after them.
 const STEPS: [DetailLevel; 4] = [
@@ -82,9 +82,10 @@ impl Catalog {
         for (number, (server, tool)) in found.iter().take(wanted).enumerate() {
             // The others are at least named, so that a long first one does not hide them.
             let room = budget.saturating_sub(spent + NAMED * (wanted - number - 1));
+            let types = Types::of(asked, server, tool);
             let versions = [
-                if asked.full { full(server, tool) } else { brief(server, tool, number, asked.types) },
-                brief(server, tool, usize::MAX, asked.types),
+                if asked.full { full(server, tool, types) } else { brief(server, tool, number, types) },
+                brief(server, tool, usize::MAX, types),
                 named(server, tool),
             ];
             let fits = |entry: &Value| tokens::estimate(&entry.to_string()) <= room || number == 0;
@@ -124,13 +125,32 @@ fn read_as((wrong, right): (String, String)) -> String {
     format!("\"{wrong}\" was read as \"{right}\".")
 }
 
+/// What is said of a tool's results.
+#[derive(Clone, Copy)]
+enum Types<'a> {
+    /// Nothing, or their names.
+    Unwanted,
+    /// Their types, and where the server says none, those of earlier results.
+    Wanted(Option<&'a Shape>),
+}
+
+impl<'a> Types<'a> {
+    fn of(asked: &Asked<'a>, server: &ServerName, tool: &ToolEntry) -> Self {
+        if !asked.types {
+            return Self::Unwanted;
+        }
+        let path = ToolPath { server: server.clone(), tool: tool.name.clone() };
+        Self::Wanted(asked.aids.shapes.and_then(|shapes| shapes.of(&path, tool)))
+    }
+}
+
 /// Path, signature and a few words.
-fn brief(server: &ServerName, tool: &ToolEntry, number: usize, types: bool) -> Value {
+fn brief(server: &ServerName, tool: &ToolEntry, number: usize, types: Types<'_>) -> Value {
     let step = STEPS.iter().find(|step| number < step.tools).unwrap_or(&STEPS[STEPS.len() - 1]);
     let mut entry = identified(server, tool);
     let signature = match types {
-        true => tool.typed_signature(step.signature),
-        false => tool.shorter_signature(step.signature),
+        Types::Wanted(seen) => tool.typed_signature(step.signature, seen),
+        Types::Unwanted => tool.shorter_signature(step.signature),
     };
     entry.insert("signature".into(), json!(signature.line));
     let description = tool.summary(step.description);
@@ -152,9 +172,13 @@ fn named(server: &ServerName, tool: &ToolEntry) -> Value {
 }
 
 /// Everything that a caller can use.
-fn full(server: &ServerName, tool: &ToolEntry) -> Value {
+fn full(server: &ServerName, tool: &ToolEntry, types: Types<'_>) -> Value {
     let mut entry = identified(server, tool);
-    entry.insert("signature".into(), json!(tool.signature()));
+    let signature = match types {
+        Types::Wanted(seen @ Some(_)) => tool.typed_signature(usize::MAX, seen).line,
+        Types::Wanted(None) | Types::Unwanted => tool.signature().to_owned(),
+    };
+    entry.insert("signature".into(), json!(signature));
     if !tool.description.is_empty() {
         entry.insert("description".into(), json!(tool.description));
     }

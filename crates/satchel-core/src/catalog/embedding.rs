@@ -28,7 +28,7 @@ pub enum EmbedError {
 
 /// A source of vectors.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct EmbeddingClient {
     client: Client,
     url: String,
     model: String,
@@ -52,7 +52,7 @@ struct Embedding {
     embedding: Vec<f32>,
 }
 
-impl Source {
+impl EmbeddingClient {
     /// A client for this source.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SUBJECTS, search,
+    shape::Shape,
     signature::{self, Signature},
     versions::{Version, Versions},
 };
@@ -153,6 +154,7 @@ pub struct ToolEntry {
     pub tokens: OnceLock<usize>,
     signature: OnceLock<Signature>,
     nature: OnceLock<Nature>,
+    number: OnceLock<u64>,
 }
 
 impl ToolEntry {
@@ -170,7 +172,14 @@ impl ToolEntry {
             tokens: OnceLock::new(),
             signature: OnceLock::new(),
             nature: OnceLock::new(),
+            number: OnceLock::new(),
         }
+    }
+
+    /// A number that stands for its definition.
+    pub(super) fn number(&self) -> u64 {
+        // Asked for at each call, and a definition may be long.
+        *self.number.get_or_init(|| super::number(self.raw.get()))
     }
 
     /// What it does, as its server states it or its words suggest.
@@ -202,8 +211,16 @@ impl ToolEntry {
     }
 
     /// The same for a program: with the types of what comes back, where they are known.
-    pub fn typed_signature(&self, bytes: usize) -> Signature {
-        signature::typed(&self.name, &self.raw, bytes)
+    /// `seen` is what its results looked like.
+    pub fn typed_signature(&self, bytes: usize, seen: Option<&Shape>) -> Signature {
+        signature::typed(&self.name, &self.raw, bytes, seen)
+    }
+
+    /// Does its server say what comes back?
+    pub fn says_output(&self) -> bool {
+        // Nearly no tool does: most are not parsed for it.
+        self.raw.get().contains("outputSchema")
+            && RawObject::parse(&self.raw).is_ok_and(|fields| fields.get("outputSchema").is_some())
     }
 
     fn whole_signature(&self) -> &Signature {

@@ -12,6 +12,7 @@ pub mod lists;
 mod resolve;
 pub mod rules;
 pub mod search;
+pub mod shape;
 pub mod signature;
 pub mod tokens;
 pub mod validate;
@@ -53,6 +54,8 @@ pub struct Aids<'a> {
     pub habits: Option<&'a search::Habits>,
     /// What it means, where a model says so.
     pub meaning: Option<&'a search::Meaning>,
+    /// What results of tools looked like.
+    pub shapes: Option<&'a shape::Shapes>,
 }
 
 /// A tool that was found.

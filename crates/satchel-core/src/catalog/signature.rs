@@ -8,6 +8,8 @@ use std::{cell::Cell, fmt::Write};
 use satchel_mcp::{Raw, RawObject};
 use serde_json::Value;
 
+use super::shape::Shape;
+
 /// Deeper objects are written as `object`.
 const NESTING: usize = 3;
 /// Longer lists of values are cut.
@@ -44,8 +46,8 @@ pub fn shorter(name: &str, definition: &Raw, bytes: usize) -> Signature {
 }
 
 /// The same for a program that uses what comes back: of about so many bytes, with the types of the output where its
-/// schema says them.
-pub fn typed(name: &str, definition: &Raw, bytes: usize) -> Signature {
+/// schema says them; where none does, with the types that earlier results had.
+pub fn typed(name: &str, definition: &Raw, bytes: usize, seen: Option<&Shape>) -> Signature {
     let mut signature = written_in(name, definition, bytes, false);
     let fields = RawObject::parse(definition).unwrap_or_default();
     let schema = fields.get("outputSchema").and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
@@ -57,6 +59,8 @@ pub fn typed(name: &str, definition: &Raw, bytes: usize) -> Signature {
             signature.line.push_str(" -> ");
             signature.line.push_str(&shape);
         }
+    } else if let Some(seen) = seen {
+        let _ = write!(signature.line, " -> {} (seen)", seen.line(OUTPUT));
     }
     signature
 }
@@ -393,7 +397,7 @@ mod tests {
     fn a_program_is_told_the_types_of_what_comes_back() {
         let told = |output: Value| {
             let definition = json!({ "inputSchema": { "type": "object" }, "outputSchema": output });
-            typed("t", &serde_json::value::to_raw_value(&definition).unwrap(), 100).line
+            typed("t", &serde_json::value::to_raw_value(&definition).unwrap(), 100, None).line
         };
         let issue = json!({ "type": "object", "properties": { "id": { "type": "integer" }, "by": { "type": "string" } }, "required": ["id"] });
         let list = json!({ "type": "object", "properties": { "all": { "type": "array", "items": issue } }, "required": ["all"] });
@@ -403,7 +407,9 @@ mod tests {
         let long = told(json!({ "type": "object", "properties": long }));
         assert!(long.starts_with("t() -> {field_0, field_1, "), "{long}");
         let raw = serde_json::value::to_raw_value(&json!({ "inputSchema": {} })).unwrap();
-        assert_eq!(typed("t", &raw, 100).line, "t()");
+        assert_eq!(typed("t", &raw, 100, None).line, "t()");
+        let seen = Shape::of(&json!([{ "id": 1 }]));
+        assert_eq!(typed("t", &raw, 100, Some(&seen)).line, "t() -> {id: int}[] (seen)");
     }
 
     #[test]

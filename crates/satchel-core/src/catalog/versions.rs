@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ToolEntry, number};
+use super::ToolEntry;
 
 /// Tools that a server no longer offers and may offer again, so many of them.
 const GONE: usize = 500;
@@ -83,7 +83,7 @@ impl Versions {
 }
 
 fn print(tool: &ToolEntry) -> u64 {
-    number(tool.raw.get())
+    tool.number()
 }
 
 /// What a newly read list of tools has different, by name.

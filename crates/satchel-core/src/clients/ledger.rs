@@ -18,7 +18,7 @@ const STEPS: usize = 100;
 
 /// A client that we are connected to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ConnectionRecord {
     /// How it speaks to us.
     pub over: Transport,
     /// When, in milliseconds since the Unix epoch.
@@ -76,6 +76,13 @@ pub enum Step {
         /// Credentials that were stored for it.
         secrets: Vec<String>,
     },
+    /// Parts of another setup were taken.
+    SetUp {
+        /// The parts by their ids, as they were; null for what was not there.
+        before: BTreeMap<String, serde_json::Value>,
+        /// Credentials that were stored for them.
+        secrets: Vec<String>,
+    },
 }
 
 /// What a user chose for one client.
@@ -94,7 +101,7 @@ pub struct Choices {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Book {
-    records: BTreeMap<String, Record>,
+    records: BTreeMap<String, ConnectionRecord>,
     steps: Vec<Step>,
     choices: BTreeMap<String, Choices>,
 }
@@ -125,7 +132,7 @@ impl Ledger {
     }
 
     /// What was written for a client.
-    pub fn record(&self, client: &str) -> Option<Record> {
+    pub fn record(&self, client: &str) -> Option<ConnectionRecord> {
         self.book().records.get(client).cloned()
     }
 
@@ -141,6 +148,11 @@ impl Ledger {
         bound.collect()
     }
 
+    /// What a user chose for every client.
+    pub fn all_choices(&self) -> BTreeMap<String, Choices> {
+        self.book().choices.clone()
+    }
+
     /// Changes what a user chose.
     pub fn choose(&self, client: &str, change: impl FnOnce(&mut Choices)) -> io::Result<()> {
         self.change(|book| change(book.choices.entry(client.to_owned()).or_default()))
@@ -148,7 +160,7 @@ impl Ledger {
 
     /// Our entry is in these files now, or will be in a moment: written down before they are, so that it can be taken out
     /// whatever happens in between.
-    pub fn connected(&self, client: &str, record: Record) -> io::Result<()> {
+    pub fn connected(&self, client: &str, record: ConnectionRecord) -> io::Result<()> {
         self.change(|book| {
             book.records.insert(client.to_owned(), record);
             let step = Step::Connected { client: client.to_owned() };
@@ -159,7 +171,7 @@ impl Ledger {
     }
 
     /// What was to be written was not. `record` is what holds instead.
-    pub fn not_connected(&self, client: &str, record: Option<Record>) -> io::Result<()> {
+    pub fn not_connected(&self, client: &str, record: Option<ConnectionRecord>) -> io::Result<()> {
         match record {
             Some(record) => self.change(|book| drop(book.records.insert(client.to_owned(), record))),
             None => self.disconnected(client, false),
@@ -172,7 +184,10 @@ impl Ledger {
         let of_records = book.records.values().flat_map(|record| &record.files).map(|file| &file.path);
         let of_steps = book.steps.iter().flat_map(|step| match step {
             Step::Imported { taken_out, .. } => taken_out.as_slice(),
-            Step::Connected { .. } | Step::Disconnected { .. } | Step::Updated { .. } => &[],
+            Step::Connected { .. }
+            | Step::Disconnected { .. }
+            | Step::Updated { .. }
+            | Step::SetUp { .. } => &[],
         });
         of_records.chain(of_steps.map(|file| &file.path)).cloned().collect()
     }
@@ -201,6 +216,15 @@ impl Ledger {
     /// A server is about to be updated.
     pub fn updated(&self, server: String, before: serde_json::Value, secrets: Vec<String>) -> io::Result<()> {
         self.change(|book| book.steps.push(Step::Updated { server, before, secrets }))
+    }
+
+    /// Parts of another setup are about to be taken.
+    pub fn set_up(
+        &self,
+        before: BTreeMap<String, serde_json::Value>,
+        secrets: Vec<String>,
+    ) -> io::Result<()> {
+        self.change(|book| book.steps.push(Step::SetUp { before, secrets }))
     }
 
     /// The last step.
@@ -275,7 +299,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (ledger, _) = Ledger::open(dir.path());
         assert!(!ledger.saw("cursor"), "nothing was added");
-        let record = Record { over: Transport::Http, added_ms: 1, seen_ms: None, files: vec![] };
+        let record = ConnectionRecord { over: Transport::Http, added_ms: 1, seen_ms: None, files: vec![] };
         ledger.connected("cursor", record).unwrap();
         assert!(ledger.saw("cursor") && !ledger.saw("cursor"));
         let (again, trouble) = Ledger::open(dir.path());

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Config, ConfigError,
-    file::{HISTORY, SERVERS, TOOL_RULES},
+    file::{HISTORY, PICTURES, SERVERS, TOOL_RULES},
     profile_change as profiles,
 };
 use crate::model::{
@@ -196,9 +196,17 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
         Change::SetLearning { learn } => Ok(config.edited_in(HISTORY, |history| {
             history.insert("learn".into(), Value::Bool(*learn));
         })?),
+        Change::SetPictures { show } => Ok(config.edited_whole(|root| match show {
+            true => drop(root.insert(PICTURES.into(), Value::Bool(true))),
+            false => drop(root.shift_remove(PICTURES)),
+        })?),
         Change::UseProfile { name } => profiles::used(config, name.as_deref()),
         Change::PutProfile { name, was, profile } => profiles::put(config, name, was.as_deref(), profile),
         Change::RemoveProfile { name } => profiles::removed(config, name),
+        Change::TakeSetting { key, value } => Ok(config.edited_whole(|root| match value {
+            Some(value) => drop(root.insert(key.clone(), value.clone())),
+            None => drop(root.shift_remove(key)),
+        })?),
         Change::BindFolder { folder, profile } => profiles::folder_bound(config, folder, profile.as_deref()),
     }
 }

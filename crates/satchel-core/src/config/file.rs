@@ -55,6 +55,8 @@ pub const REGISTRIES: &str = "registries";
 pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
 /// About what the clients with the least room take in one piece.
 const USUAL_RESULT_CAP: usize = 100_000;
+/// The key of the switch that lets servers' pictures be fetched.
+pub const PICTURES: &str = "pictures";
 /// The command that always means our own program.
 pub const OWN_COMMAND: &str = "satchel";
 
@@ -93,10 +95,12 @@ pub struct Config {
     otlp_endpoint: Option<String>,
     embedding: Option<EmbeddingSource>,
     meaning: bool,
+    suggests: bool,
     rules: Vec<ToolRule>,
     tool_defaults: Defaults,
     holds_new_servers: bool,
     registries: Vec<RegistrySource>,
+    pictures: bool,
     profiles: Profiles,
     /// Rules that stand in the file and that nobody has accepted: what they restrict counts.
     unaccepted: Option<(Vec<ToolRule>, Defaults)>,
@@ -158,10 +162,12 @@ impl Default for Config {
             otlp_endpoint: None,
             embedding: None,
             meaning: true,
+            suggests: true,
             rules: Vec::new(),
             tool_defaults: Defaults::default(),
             holds_new_servers: false,
             registries: RegistrySource::usual(),
+            pictures: false,
             profiles: Profiles::default(),
             unaccepted: None,
         }
@@ -203,6 +209,7 @@ impl Config {
         let (mut rules, mut otlp_endpoint, mut embedding) = (Vec::new(), None, None);
         let (mut tool_defaults, mut faults) = (Defaults::default(), BTreeMap::new());
         let (mut registries, mut profiles) = (RegistrySource::usual(), Profiles::default());
+        let (mut pictures, mut suggests) = (false, true);
         let root = reader.object(text, "the configuration")?;
         reader.has_its_block(&root)?;
         for (key, value) in root {
@@ -219,10 +226,14 @@ impl Config {
                 embedding = reader.embedding(value)?;
             }
             if key == SEARCH {
-                meaning = reader.meaning(value)?;
+                meaning = reader.search_switch(value, "meaning")?;
+                suggests = reader.search_switch(value, "suggest")?;
             }
             if key == DEBUG_STATUS {
                 debug_status = reader.switch(&key, value)?;
+            }
+            if key == PICTURES {
+                pictures = reader.switch(&key, value)?;
             }
             if key == RESULT_CAP {
                 reader.caps(value)?;
@@ -254,6 +265,7 @@ impl Config {
             text: written.to_owned(),
             holds_new_servers,
             registries,
+            pictures,
             profiles,
             unaccepted: None,
             document,
@@ -265,6 +277,7 @@ impl Config {
             otlp_endpoint,
             embedding,
             meaning,
+            suggests,
             rules,
             tool_defaults,
         })
@@ -288,6 +301,11 @@ impl Config {
     /// A server's entry as it is written, unknown fields included.
     pub fn entry(&self, name: &str) -> Option<&Value> {
         self.document.get(SERVERS)?.get(name)
+    }
+
+    /// A setting as it is written, by its key.
+    pub fn setting(&self, key: &str) -> Option<&Value> {
+        self.document.get(key)
     }
 
     /// The largest request of a client, in bytes.
@@ -320,6 +338,11 @@ impl Config {
         self.meaning
     }
 
+    /// May a model be told of a server in the catalog where nothing here fits?
+    pub fn suggests_servers(&self) -> bool {
+        self.suggests
+    }
+
     /// What becomes of some tools.
     pub fn tool_rules(&self) -> &[ToolRule] {
         &self.rules
@@ -338,6 +361,11 @@ impl Config {
     /// Who lists servers that can be added, in the order in which they are asked.
     pub fn registries(&self) -> &[RegistrySource] {
         &self.registries
+    }
+
+    /// May pictures of servers be fetched from where the servers say they are?
+    pub fn shows_pictures(&self) -> bool {
+        self.pictures
     }
 
     /// Named sets of servers, and which one counts for whom.
@@ -370,6 +398,7 @@ impl Config {
     ) -> Self {
         let registries = self.registries.iter().filter(|named| accepted.registries.contains(named));
         let registries = registries.cloned().collect();
+        self.pictures &= accepted.pictures;
         let mut in_force = accepted.rules;
         for name in self.servers.keys().filter(|name| name.in_path() != name.as_str()) {
             in_force = ToolRule::as_in_paths(in_force, name);
@@ -685,7 +714,15 @@ impl<'a> ConfigReader<'a> {
                     oauth.port = Some(port.ok_or_else(|| wrong("a port from 1 to 65535"))?);
                 }
                 "authorizeParameters" => oauth.authorize_parameters = self.map(&name, value)?,
-                "clientMetadataUrl" => oauth.client_metadata_url = text()?,
+                "clientMetadataUrl" => {
+                    let document = self.text_of(&name, value)?;
+                    // It is the client ID itself (draft-ietf-oauth-client-id-metadata-document, section 3).
+                    let path = document.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
+                    if path.is_none_or(|(host, path)| host.is_empty() || path.is_empty()) {
+                        return Err(wrong("an address that begins with https:// and has a path"));
+                    }
+                    oauth.client_metadata_url = Some(document);
+                }
                 "issuer" => oauth.issuer = text()?,
                 "allowNoPkceAnnouncement" => {
                     oauth.allow_no_pkce_announcement = self.switch(&name, value)?;
@@ -793,10 +830,11 @@ impl<'a> ConfigReader<'a> {
     }
 
     /// The block `search`.
-    fn meaning(&self, block: &'a Raw) -> Result<bool, ConfigError> {
+    /// A switch of the block about searches; all are on.
+    fn search_switch(&self, block: &'a Raw, wanted: &str) -> Result<bool, ConfigError> {
         let fields = self.object(block.get(), &format!("\"{SEARCH}\""))?;
-        let meaning = fields.iter().find(|(key, _)| key == "meaning");
-        meaning.map_or(Ok(true), |(key, value)| self.switch(key, value))
+        let field = fields.iter().find(|(key, _)| key == wanted);
+        field.map_or(Ok(true), |(key, value)| self.switch(key, value))
     }
 
     fn embedding(&self, value: &'a Raw) -> Result<Option<EmbeddingSource>, ConfigError> {
@@ -1010,6 +1048,26 @@ mod tests {
         assert_eq!(interval(""), Duration::from_secs(600));
         assert_eq!(interval(r#", "refreshInterval": "1h""#), Duration::from_secs(3600));
         assert_eq!(interval(r#", "refreshInterval": 0"#), REFRESH_INTERVAL_FLOOR);
+    }
+
+    #[test]
+    fn a_client_document_has_an_https_address_with_a_path() {
+        for (document, is_taken) in [
+            ("https://example.com/satchel.json", true),
+            ("https://example.com/a/b?c", true),
+            ("https://example.com/", false),
+            ("https://example.com", false),
+            ("https:///x", false),
+            ("http://example.com/satchel.json", false),
+            ("", false),
+        ] {
+            let text = format!(
+                r#"{{"mcpServers": {{"a": {{"url": "https://x.example", "oauth": {{"clientMetadataUrl": "{document}"}}}}}}}}"#
+            );
+            let config = Config::parse(&text).unwrap();
+            let is_server = config.servers().contains_key("a");
+            assert_eq!(is_server, is_taken, "{document}");
+        }
     }
 
     #[test]

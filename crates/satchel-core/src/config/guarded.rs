@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Config,
-    file::{EMBEDDING, NEW_SERVERS, OTLP_ENDPOINT, REGISTRIES, TOOL_DEFAULTS, TOOL_RULES},
+    file::{EMBEDDING, NEW_SERVERS, OTLP_ENDPOINT, PICTURES, REGISTRIES, TOOL_DEFAULTS, TOOL_RULES},
 };
 use crate::model::{control::Change, nature::Permit};
 
-const KEYS: [&str; 6] = [TOOL_RULES, TOOL_DEFAULTS, NEW_SERVERS, EMBEDDING, OTLP_ENDPOINT, REGISTRIES];
+const KEYS: [&str; 7] =
+    [TOOL_RULES, TOOL_DEFAULTS, NEW_SERVERS, EMBEDDING, OTLP_ENDPOINT, REGISTRIES, PICTURES];
 
 /// The guarded settings of one configuration, as they are written there.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,7 +51,10 @@ impl Guarded {
     pub fn after(&self, change: &Change) -> Self {
         let changed = self.as_config().and_then(|config| super::change::apply(&config, change).ok());
         match (change, changed) {
-            (Change::SetPermit { .. }, Some(config)) => Self::of(&config),
+            (
+                Change::SetPermit { .. } | Change::SetPictures { .. } | Change::TakeSetting { .. },
+                Some(config),
+            ) => Self::of(&config),
             _ => self.clone(),
         }
     }
@@ -62,6 +66,7 @@ impl Guarded {
         let defaults = self.0.get(TOOL_DEFAULTS) == next.0.get(TOOL_DEFAULTS);
         let holds = after.holds_new_servers() || !before.holds_new_servers();
         let fewer = after.registries().iter().all(|named| before.registries().contains(named));
+        let pictures = before.shows_pictures() || !after.shows_pictures();
         let off_before = before.tool_rules().iter().any(|rule| rule.permit == Some(Permit::Off));
         // Of rules the last one counts, so all that were there must come in the same order.
         let mut known = before.tool_rules().iter().peekable();
@@ -86,6 +91,7 @@ impl Guarded {
             && defaults
             && fewer
             && holds
+            && pictures
             && stricter
             && known.peek().is_none()
     }
@@ -152,6 +158,8 @@ mod tests {
             (there.clone(), json!({}), true),
             (json!({}), json!({ "toolDefaults": { "deletes": "allow" } }), false),
             (json!({}), json!({ "otlpEndpoint": "http://127.0.0.1:4318" }), false),
+            (json!({}), json!({ "pictures": true }), false),
+            (json!({ "pictures": true }), json!({}), true),
             (json!({}), json!({ "registries": [] }), true),
             (json!({}), json!({ "registries": [{ "url": "https://r.example" }] }), false),
             (json!({ "registries": [{ "url": "https://r.example" }] }), json!({}), false),

@@ -46,6 +46,22 @@ impl FileWatch {
         Ok(Self { _watcher: watcher, changed })
     }
 
+    /// Watches what lies directly in a folder, which must exist.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_folder(folder: &Path) -> notify::Result<Self> {
+        let changed = Arc::new(Notify::new());
+        let wake = changed.clone();
+        let mut watcher =
+            notify::recommended_watcher(move |event: notify::Result<notify::Event>| match event {
+                Ok(event) if event.kind.is_access() => {}
+                Ok(_) | Err(_) => wake.notify_one(),
+            })?;
+        watcher.watch(folder, RecursiveMode::NonRecursive)?;
+        Ok(Self { _watcher: watcher, changed })
+    }
+
     /// Waits for the next change, and until the file has settled.
     pub async fn changed(&self) {
         self.changed.notified().await;

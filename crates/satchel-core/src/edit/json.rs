@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{
     EditError, Patch, Spot, SyntaxError, Ways, begins_line, indent_at, line_ending, syntax_error,
-    tree::{Kind, Member, Node},
+    tree::{Member, Node, NodeKind},
     twice, wrong_shape,
 };
 
@@ -25,14 +25,14 @@ fn node(value: ast::Value<'_>) -> Node {
     let range = value.range();
     let range = range.start..range.end;
     let kind = match value {
-        ast::Value::StringLit(text) => Kind::Scalar(Value::String(text.value.into_owned())),
-        ast::Value::NumberLit(number) => Kind::Scalar(
+        ast::Value::StringLit(text) => NodeKind::Scalar(Value::String(text.value.into_owned())),
+        ast::Value::NumberLit(number) => NodeKind::Scalar(
             serde_json::from_str(number.value).unwrap_or_else(|_| Value::String(number.value.to_owned())),
         ),
-        ast::Value::BooleanLit(switch) => Kind::Scalar(Value::Bool(switch.value)),
-        ast::Value::NullKeyword(_) => Kind::Scalar(Value::Null),
-        ast::Value::Array(array) => Kind::List(array.elements.into_iter().map(node).collect()),
-        ast::Value::Object(object) => Kind::Map(
+        ast::Value::BooleanLit(switch) => NodeKind::Scalar(Value::Bool(switch.value)),
+        ast::Value::NullKeyword(_) => NodeKind::Scalar(Value::Null),
+        ast::Value::Array(array) => NodeKind::List(array.elements.into_iter().map(node).collect()),
+        ast::Value::Object(object) => NodeKind::Map(
             object
                 .properties
                 .into_iter()
@@ -160,17 +160,17 @@ pub(super) fn take(text: &str, spot: &Spot<'_>, created: usize) -> Result<Ways, 
 
 fn members<'a>(node: &'a Node, keys: &[String]) -> Result<&'a [Member], EditError> {
     match &node.kind {
-        Kind::Map(members) => Ok(members),
-        Kind::List(_) | Kind::Scalar(_) => Err(wrong_shape(keys, "an object")),
+        NodeKind::Map(members) => Ok(members),
+        NodeKind::List(_) | NodeKind::Scalar(_) => Err(wrong_shape(keys, "an object")),
     }
 }
 
 fn find(node: &Node, spot: &Spot<'_>) -> Result<Option<usize>, EditError> {
     let mut known: Box<dyn Iterator<Item = usize>> = match (&node.kind, spot.list) {
-        (Kind::Map(members), None) => {
+        (NodeKind::Map(members), None) => {
             Box::new((0..members.len()).filter(|index| members[*index].key == spot.name))
         }
-        (Kind::List(items), Some(field)) => {
+        (NodeKind::List(items), Some(field)) => {
             Box::new((0..items.len()).filter(move |index| items[*index].text_of(field) == Some(spot.name)))
         }
         (_, None) => return Err(wrong_shape(spot.container, "an object")),
@@ -185,11 +185,11 @@ fn find(node: &Node, spot: &Spot<'_>) -> Result<Option<usize>, EditError> {
 
 fn container(node: &Node) -> Container<'_> {
     let items = match &node.kind {
-        Kind::Map(members) => {
+        NodeKind::Map(members) => {
             members.iter().map(|member| member.key_range.start..member.value.range.end).collect()
         }
-        Kind::List(items) => items.iter().map(|item| item.range.clone()).collect(),
-        Kind::Scalar(_) => vec![],
+        NodeKind::List(items) => items.iter().map(|item| item.range.clone()).collect(),
+        NodeKind::Scalar(_) => vec![],
     };
     Container { node, items }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub(super) struct Node {
     /// Bytes of the text.
     pub(super) range: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
     /// YAML: written inside brackets. JSON is always written so.
     pub(super) flow: bool,
     /// YAML: other places refer to it, or it refers to another.
@@ -17,7 +17,7 @@ pub(super) struct Node {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Scalar(Value),
     List(Vec<Node>),
     Map(Vec<Member>),
@@ -33,9 +33,9 @@ pub(super) struct Member {
 impl Node {
     pub(super) fn to_value(&self) -> Value {
         match &self.kind {
-            Kind::Scalar(value) => value.clone(),
-            Kind::List(items) => Value::Array(items.iter().map(Node::to_value).collect()),
-            Kind::Map(members) => {
+            NodeKind::Scalar(value) => value.clone(),
+            NodeKind::List(items) => Value::Array(items.iter().map(Node::to_value).collect()),
+            NodeKind::Map(members) => {
                 let mut map = Map::new();
                 for member in members {
                     // Of keys that occur twice the last one counts, as in every program that reads such files.
@@ -47,15 +47,15 @@ impl Node {
     }
 
     pub(super) fn is_null(&self) -> bool {
-        matches!(&self.kind, Kind::Scalar(Value::Null))
+        matches!(&self.kind, NodeKind::Scalar(Value::Null))
     }
 
     /// The text of an item's name, where the item is a map.
     pub(super) fn text_of(&self, field: &str) -> Option<&str> {
-        let Kind::Map(members) = &self.kind else { return None };
+        let NodeKind::Map(members) = &self.kind else { return None };
         let member = members.iter().rfind(|member| member.key == field)?;
         match &member.value.kind {
-            Kind::Scalar(Value::String(text)) => Some(text),
+            NodeKind::Scalar(Value::String(text)) => Some(text),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use super::{
     EditError, Patch, Spot, SyntaxError, Ways, indent_at,
     json::inline,
     line_end, line_ending, line_start, syntax_error,
-    tree::{Kind, Member, Node},
+    tree::{Member, Node, NodeKind},
     twice, wrong_shape,
 };
 
@@ -82,7 +82,8 @@ impl<'a> YamlReader<'a> {
             Event::Scalar(text, style, anchor, tag) => {
                 let plain = style == ScalarStyle::Plain && tag.is_none();
                 let value = if plain { plain_scalar(&text) } else { Value::String(text.into_owned()) };
-                let node = Node { range: start, kind: Kind::Scalar(value), flow: true, shared: anchor != 0 };
+                let node =
+                    Node { range: start, kind: NodeKind::Scalar(value), flow: true, shared: anchor != 0 };
                 (node, anchor)
             }
             Event::SequenceStart(anchor, _) => {
@@ -95,7 +96,7 @@ impl<'a> YamlReader<'a> {
                     items.extend(self.node(event, span, depth + 1)?);
                 };
                 let range = self.whole(&start, end, items.last().map(|item| item.range.end));
-                (self.collection(range, Kind::List(items), anchor), anchor)
+                (self.collection(range, NodeKind::List(items), anchor), anchor)
             }
             Event::MappingStart(anchor, _) => {
                 let mut members: Vec<Member> = Vec::new();
@@ -113,7 +114,7 @@ impl<'a> YamlReader<'a> {
                         value.range = key.range.end + colon..key.range.end + colon;
                     }
                     let name = match key.kind {
-                        Kind::Scalar(Value::String(name)) => name,
+                        NodeKind::Scalar(Value::String(name)) => name,
                         other => Node { kind: other, range: 0..0, flow: true, shared: false }
                             .to_value()
                             .to_string(),
@@ -121,7 +122,7 @@ impl<'a> YamlReader<'a> {
                     members.push(Member { key: name, key_range: key.range, value });
                 };
                 let range = self.whole(&start, end, members.last().map(|member| member.value.range.end));
-                (self.collection(range, Kind::Map(members), anchor), anchor)
+                (self.collection(range, NodeKind::Map(members), anchor), anchor)
             }
             Event::Alias(anchor) => {
                 let Some(known) = self.anchors.get(&anchor) else {
@@ -154,7 +155,7 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    fn collection(&self, range: Range<usize>, kind: Kind, anchor: usize) -> Node {
+    fn collection(&self, range: Range<usize>, kind: NodeKind, anchor: usize) -> Node {
         let flow = self.text[range.start..].starts_with(['{', '[']);
         Node { range, kind, flow, shared: anchor != 0 }
     }
@@ -162,9 +163,9 @@ impl<'a> YamlReader<'a> {
 
 fn count(node: &Node) -> usize {
     match &node.kind {
-        Kind::Scalar(_) => 1,
-        Kind::List(items) => 1 + items.iter().map(count).sum::<usize>(),
-        Kind::Map(members) => 1 + members.iter().map(|member| count(&member.value)).sum::<usize>(),
+        NodeKind::Scalar(_) => 1,
+        NodeKind::List(items) => 1 + items.iter().map(count).sum::<usize>(),
+        NodeKind::Map(members) => 1 + members.iter().map(|member| count(&member.value)).sum::<usize>(),
     }
 }
 
@@ -220,9 +221,9 @@ pub(super) fn put(text: &str, spot: &Spot<'_>, entry: &Value) -> Result<(Ways, u
         };
         key_indent = column(text, member.key_range.start);
         let empty = match &member.value.kind {
-            Kind::Scalar(value) => value.is_null(),
-            Kind::List(items) => items.is_empty() && missing.is_empty() && spot.list.is_some(),
-            Kind::Map(members) => members.is_empty() && (!missing.is_empty() || spot.list.is_none()),
+            NodeKind::Scalar(value) => value.is_null(),
+            NodeKind::List(items) => items.is_empty() && missing.is_empty() && spot.list.is_some(),
+            NodeKind::Map(members) => members.is_empty() && (!missing.is_empty() || spot.list.is_none()),
         };
         if member.value.shared {
             return Err(shared(&spot.container[..=depth]));
@@ -294,7 +295,7 @@ pub(super) fn take(text: &str, spot: &Spot<'_>, created: usize) -> Result<Ways, 
         let with_container = container.map(|(parent, member)| {
             let whole = member.key_range.start..member.value.range.end;
             match &parent.kind {
-                Kind::Map(members) if parent.flow => {
+                NodeKind::Map(members) if parent.flow => {
                     let starts: Vec<_> =
                         members.iter().map(|one| one.key_range.start..one.value.range.end).collect();
                     let index = starts.iter().position(|one| *one == whole).unwrap_or_default();
@@ -330,7 +331,7 @@ fn outermost<'a>(parents: &[(&'a Node, &'a Member)], created: usize) -> Option<(
     while gone < created.min(parents.len()) {
         gone += 1;
         let (parent, _) = parents[parents.len() - gone];
-        let alone = matches!(&parent.kind, Kind::Map(members) if members.len() == 1);
+        let alone = matches!(&parent.kind, NodeKind::Map(members) if members.len() == 1);
         if !alone {
             break;
         }
@@ -371,7 +372,7 @@ fn items<'a>(node: &'a Node, spot: &Spot<'_>) -> Result<Vec<YamlEntry<'a>>, Edit
         return Err(shared(spot.container));
     }
     match (&node.kind, spot.list) {
-        (Kind::Map(members), None) => Ok(members
+        (NodeKind::Map(members), None) => Ok(members
             .iter()
             .map(|member| YamlEntry {
                 name: Some(&member.key),
@@ -380,7 +381,7 @@ fn items<'a>(node: &'a Node, spot: &Spot<'_>) -> Result<Vec<YamlEntry<'a>>, Edit
                 in_list: false,
             })
             .collect()),
-        (Kind::List(items), Some(field)) => Ok(items
+        (NodeKind::List(items), Some(field)) => Ok(items
             .iter()
             .map(|item| YamlEntry {
                 name: item.text_of(field),
@@ -397,8 +398,8 @@ fn items<'a>(node: &'a Node, spot: &Spot<'_>) -> Result<Vec<YamlEntry<'a>>, Edit
 fn unshared_members<'a>(node: &'a Node, keys: &[String]) -> Result<&'a [Member], EditError> {
     match &node.kind {
         _ if node.shared => Err(shared(keys)),
-        Kind::Map(members) => Ok(members),
-        Kind::List(_) | Kind::Scalar(_) => Err(wrong_shape(keys, "a map")),
+        NodeKind::Map(members) => Ok(members),
+        NodeKind::List(_) | NodeKind::Scalar(_) => Err(wrong_shape(keys, "a map")),
     }
 }
 
@@ -409,9 +410,9 @@ fn shared(keys: &[String]) -> EditError {
 fn add_to_flow(node: &Node, key: Option<&str>, value: &Value) -> Ways {
     let key = key.map(|key| format!("{}: ", Value::String(key.to_owned()))).unwrap_or_default();
     let last = match &node.kind {
-        Kind::Map(members) => members.last().map(|member| member.value.range.end),
-        Kind::List(items) => items.last().map(|item| item.range.end),
-        Kind::Scalar(_) => None,
+        NodeKind::Map(members) => members.last().map(|member| member.value.range.end),
+        NodeKind::List(items) => items.last().map(|item| item.range.end),
+        NodeKind::Scalar(_) => None,
     };
     let patch = match last {
         Some(end) => Patch::new(end..end, format!(", {key}{}", inline(value))),
@@ -469,11 +470,11 @@ fn column(text: &str, position: usize) -> usize {
 
 /// One step inwards, as the file has it.
 fn step_of(text: &str, root: &Node) -> usize {
-    let Kind::Map(members) = &root.kind else { return STEP };
+    let NodeKind::Map(members) = &root.kind else { return STEP };
     members
         .iter()
         .filter_map(|member| match &member.value.kind {
-            Kind::Map(inner) if !member.value.flow => inner.first(),
+            NodeKind::Map(inner) if !member.value.flow => inner.first(),
             _ => None,
         })
         .map(|inner| indent_at(text, inner.key_range.start).len())

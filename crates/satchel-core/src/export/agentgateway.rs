@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     labels, left_out,
-    reference::{Part, References},
+    reference::{References, TemplatePart},
     yaml,
 };
 use crate::{
@@ -85,11 +85,11 @@ fn all_filled<'a>(
 
 /// A text with its references as the engine writes them.
 fn filled(text: &str, references: &mut References) -> String {
-    let written = |part: Part| match part {
-        Part::Text(text) => plain(&text),
-        Part::Variable { name, default: None } => format!("${{{name}}}"),
-        Part::Variable { name, default: Some(default) } => format!("${{{name}:-{default}}}"),
-        Part::Secret(name) => format!("${{{name}}}"),
+    let written = |part: TemplatePart| match part {
+        TemplatePart::Text(text) => plain(&text),
+        TemplatePart::Variable { name, default: None } => format!("${{{name}}}"),
+        TemplatePart::Variable { name, default: Some(default) } => format!("${{{name}:-{default}}}"),
+        TemplatePart::Secret(name) => format!("${{{name}}}"),
     };
     references.parts(text).into_iter().map(written).collect()
 }

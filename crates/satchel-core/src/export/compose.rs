@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     container::container,
     labels, left_out,
-    reference::{Part, References},
+    reference::{References, TemplatePart},
     yaml,
 };
 use crate::{
@@ -85,7 +85,9 @@ fn image(
     for (variable, value) in env {
         match (references.plain(value), references.parts(value).as_slice()) {
             (Some(value), _) => values.push(json!({ "name": variable, "value": value })),
-            (None, [Part::Secret(secret)]) => secrets.push(json!({ "name": secret, "env": variable })),
+            (None, [TemplatePart::Secret(secret)]) => {
+                secrets.push(json!({ "name": secret, "env": variable }))
+            }
             (None, _) => {
                 secrets.push(json!({ "name": variable, "env": variable }));
                 references.note(variable.clone(), format!("the variable {variable} of \"{name}\", whole"));
@@ -120,12 +122,12 @@ fn address(
         let mut written = String::new();
         for part in references.parts(value) {
             match part {
-                Part::Text(text) => written.push_str(&text),
-                Part::Secret(secret) => {
+                TemplatePart::Text(text) => written.push_str(&text),
+                TemplatePart::Secret(secret) => {
                     written.push_str(&format!("${{{secret}}}"));
                     secrets.push(json!({ "name": secret, "env": secret }));
                 }
-                Part::Variable { name: variable, .. } => {
+                TemplatePart::Variable { name: variable, .. } => {
                     written.push_str(&format!("${{{variable}}}"));
                     secrets.push(json!({ "name": variable, "env": variable }));
                     references.note(variable.clone(), format!("the variable {variable} in \"{name}\""));

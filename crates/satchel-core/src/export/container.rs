@@ -1,4 +1,4 @@
-//! Which image an entry runs, where it runs one, for engines that know only images and addresses.
+//! Finds the image that an entry runs, for gateways that support only images and addresses.
 
 use super::{left_out, reference::References};
 use crate::{

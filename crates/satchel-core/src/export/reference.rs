@@ -11,7 +11,7 @@ pub(super) struct References {
 }
 
 /// A text of our configuration, cut where references stand.
-pub(super) enum Part {
+pub(super) enum TemplatePart {
     Text(String),
     /// A variable of the environment, and what counts where it is not set.
     Variable {
@@ -24,11 +24,11 @@ pub(super) enum Part {
 
 impl References {
     /// What a text is made of. Names its secrets.
-    pub(super) fn parts(&mut self, text: &str) -> Vec<Part> {
+    pub(super) fn parts(&mut self, text: &str) -> Vec<TemplatePart> {
         let named = |piece: Piece| match piece {
-            Piece::Text(text) => Part::Text(text),
-            Piece::Variable { name, default } => Part::Variable { name, default },
-            Piece::Secret(name) => Part::Secret(self.secret(&name)),
+            Piece::Text(text) => TemplatePart::Text(text),
+            Piece::Variable { name, default } => TemplatePart::Variable { name, default },
+            Piece::Secret(name) => TemplatePart::Secret(self.secret(&name)),
         };
         Template::parse(text).into_pieces().into_iter().map(named).collect()
     }
@@ -36,8 +36,8 @@ impl References {
     /// A text in which no reference stands, as it is; `None` for any other.
     pub(super) fn plain(&mut self, text: &str) -> Option<String> {
         let texts = self.parts(text).into_iter().map(|part| match part {
-            Part::Text(text) => Some(text),
-            Part::Variable { .. } | Part::Secret(_) => None,
+            TemplatePart::Text(text) => Some(text),
+            TemplatePart::Variable { .. } | TemplatePart::Secret(_) => None,
         });
         texts.collect()
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     container::container,
     labels, left_out,
-    reference::{Part, References},
+    reference::{References, TemplatePart},
     yaml,
 };
 use crate::{
@@ -70,11 +70,11 @@ fn image(
     let (mut plain, mut secret) = (Vec::new(), Vec::new());
     for (variable, value) in env {
         match only(references.parts(value)) {
-            Some(Part::Text(value)) => plain.push(json!({ "name": variable, "value": value })),
-            Some(Part::Secret(key)) => {
+            Some(TemplatePart::Text(value)) => plain.push(json!({ "name": variable, "value": value })),
+            Some(TemplatePart::Secret(key)) => {
                 secret.push(json!({ "name": SECRET, "key": key, "targetEnvName": variable }));
             }
-            Some(Part::Variable { .. }) | None => {
+            Some(TemplatePart::Variable { .. }) | None => {
                 secret.push(json!({ "name": SECRET, "key": variable, "targetEnvName": variable }));
                 references.note(variable.clone(), format!("the variable {variable} of \"{name}\", whole"));
             }
@@ -104,7 +104,7 @@ fn address(
     let (mut plain, mut secret) = (serde_json::Map::new(), Vec::new());
     for (header, value) in headers {
         match only(references.parts(value)) {
-            Some(Part::Text(value)) => {
+            Some(TemplatePart::Text(value)) => {
                 plain.insert(header.clone(), value.into());
             }
             // A header there is a secret as a whole, with the word before the token.
@@ -127,9 +127,9 @@ fn address(
 }
 
 /// The only part of a text; an empty text is one.
-fn only(mut parts: Vec<Part>) -> Option<Part> {
+fn only(mut parts: Vec<TemplatePart>) -> Option<TemplatePart> {
     match parts.len() {
-        0 => Some(Part::Text(String::new())),
+        0 => Some(TemplatePart::Text(String::new())),
         1 => parts.pop(),
         _ => None,
     }

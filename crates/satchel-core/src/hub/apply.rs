@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::Hub;
+use super::{Hub, approved, entry, registry, settings};
 use crate::{
     config::{
         Config, ConfigError,
@@ -14,7 +14,11 @@ use crate::{
         watch::FileWatch,
     },
     files,
-    model::{Code, Notice, audit::AuditKind, control::Change},
+    model::{
+        Code, Notice,
+        audit::AuditKind,
+        control::{Change, Refusal},
+    },
     review::Accepted,
     tasks::{Panicked, caught, may_fail_here},
 };
@@ -111,7 +115,7 @@ pub(super) fn first_config(hub: &Hub, accepted: Accepted<'_>) -> Config {
     let places = hub.places();
     match read(&places.config_file) {
         Ok(Some(config)) => {
-            let in_force = hub.in_force(&config, accepted);
+            let in_force = settings::in_force(hub, &config, accepted);
             remember(hub, &config);
             in_force
         }
@@ -126,7 +130,7 @@ pub(super) fn first_config(hub: &Hub, accepted: Accepted<'_>) -> Config {
         Err(trouble) => {
             hub.notice(Notice::new(Code::ConfigInvalid, trouble.to_string()));
             let last = read(&places.last_good_config()).ok().flatten().unwrap_or_default();
-            hub.in_force(&last, accepted)
+            settings::in_force(hub, &last, accepted)
         }
     }
 }
@@ -139,13 +143,13 @@ async fn reload(hub: &Hub) {
             hub.clear_notice(Code::ConfigInvalid);
             // A file that is gone does not mean that everything should go: editors remove and rename while they save.
             let Some(written) = config else { return };
-            let config = hub.in_force(&written, Accepted::Nothing);
+            let config = settings::in_force(hub, &written, Accepted::Nothing);
             if *hub.config() != config {
                 tracing::info!("the configuration changed");
                 let file = hub.places().config_file.display().to_string();
                 hub.did(AuditKind::Policy, "", &file, "the file was changed from outside");
                 remember(hub, &written);
-                hub.reconcile(config, Accepted::Nothing).await;
+                registry::reconcile(hub, config, Accepted::Nothing).await;
             }
         }
         Err(trouble) => {
@@ -168,26 +172,26 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     let config = change::apply(&current, change)?;
     let mut waits = false;
     if let Change::Remove { name } = change {
-        waits = hub.holds_any(name);
-        hub.remember_removed(name, current.entry(name));
+        waits = approved::holds_any(hub, name);
+        entry::remember_removed(hub, name, current.entry(name));
     }
     files::replace(path, config.to_text().as_bytes())
         .map_err(|error| ApplyError::Files(error.to_string()))?;
     hub.clear_notice(Code::ConfigInvalid);
     hub.inner.configured.accepted.changed(change);
-    let in_force = hub.in_force(&config, Accepted::Nothing);
+    let in_force = settings::in_force(hub, &config, Accepted::Nothing);
     remember(hub, &config);
     hub.did_change(change);
     // What a program adds is a new server; what it makes of one that a person accepted waits for a look.
-    let is_new = |name: &&str| current.entry(name).is_none() && !hub.has_approvals(name);
+    let is_new = |name: &&str| current.entry(name).is_none() && !approved::has_approvals(hub, name);
     let writes = matches!(change, Change::Add { .. } | Change::Put { .. } | Change::Edit { .. });
     let accepted = accepted(hub, &current, change).filter(|name| accepts || !writes || is_new(name));
     let accepted = accepted.map_or(Accepted::Nothing, |name| Accepted::Entry { name, by_person: accepts });
-    hub.reconcile(in_force, accepted).await;
+    registry::reconcile(hub, in_force, accepted).await;
     if let Change::Remove { name } = change {
         // What waits for a look goes on waiting where a program takes it out and puts it in again.
         if accepts || !waits {
-            hub.forget_approvals(name).await;
+            approved::forget_approvals(hub, name).await;
         }
         hub.recorder().forget_habits_of(name);
     }
@@ -236,5 +240,30 @@ fn remember(hub: &Hub, config: &Config) {
         && let Err(error) = files::replace(&path, text.as_bytes())
     {
         tracing::warn!(%error, "cannot keep a copy of the configuration");
+    }
+}
+
+impl From<ApplyError> for Refusal {
+    fn from(error: ApplyError) -> Self {
+        let (code, action) = match &error {
+            ApplyError::Change(ChangeError::Unknown(_)) => (Code::UnknownServer, "See `satchel list`."),
+            ApplyError::Change(ChangeError::Exists(_)) => (Code::ServerExists, ""),
+            ApplyError::Change(ChangeError::UnknownProfile(_)) => {
+                (Code::UnknownProfile, Code::UnknownProfile.action())
+            }
+            ApplyError::Change(ChangeError::ProfileExists(_)) => (Code::ProfileExists, ""),
+            ApplyError::Change(ChangeError::ProfileInUse { .. }) => {
+                (Code::ProfileInUse, "Choose another one there first.")
+            }
+            ApplyError::Change(ChangeError::Name(_)) => (Code::BadName, ""),
+            ApplyError::Change(ChangeError::Invalid(_)) => (Code::BadServer, ""),
+            ApplyError::Broken { .. } => {
+                (Code::ConfigInvalid, "Correct the file at the place named, then try again.")
+            }
+            ApplyError::Files(_) => (Code::Unwritable, ""),
+            ApplyError::Closing => (Code::Closing, ""),
+            ApplyError::Panicked(_) => (Code::Panicked, "Report it with what the log says."),
+        };
+        Refusal::new(code, error.to_string(), action)
     }
 }

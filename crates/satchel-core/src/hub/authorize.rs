@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Hub, profiles};
+use super::{Hub, binding, loosening::Loosening, route};
 use crate::{
     clients::ledger::Step,
     config::rules::ToolRule,
@@ -14,31 +14,17 @@ use crate::{
         control::{Change, Refusal},
         nature::Permit,
         request::{
-            AnswerAsk, AnswerQuestion, Approve, ApproveSettings, DeleteHistory, KeepDeleted, LookedAt,
-            Resume, SetHidden, Undo,
+            AnswerAsk, AnswerQuestion, Approve, ApproveSettings, DeleteHistory, FollowSetup, KeepDeleted,
+            KeepSetup, LookedAt, Resume, SetHidden, TakeSetup, Undo, WriteSetup,
         },
         server::Sandbox,
+        setup::SetupSource,
     },
     upstream::ancestry::{Caller, Process},
 };
 
 /// Where in the audit log a request stands that came over the control channel and was turned away.
 const CHANNEL: &str = "the control channel";
-
-/// What is loosened, and how a person has it done.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Loosening {
-    /// What is done, as the beginning of a sentence.
-    what: String,
-    /// The command; empty where there is none.
-    command: String,
-}
-
-impl Loosening {
-    pub(super) fn new(what: impl Into<String>, command: impl Into<String>) -> Self {
-        Self { what: what.into(), command: command.into() }
-    }
-}
 
 impl Hub {
     /// Where the requests of a process come from that has connected to the control channel. `asked` says that it asked a
@@ -76,11 +62,6 @@ impl Hub {
     /// The same handle, for a request that comes from there.
     pub(super) fn on_behalf_of(&self, origin: &Origin) -> Self {
         Self { origin: Some(Arc::new(origin.clone())), ..self.clone() }
-    }
-
-    /// Does a person make the request that this handle carries out, or the hub itself?
-    pub(super) fn is_for_a_person(&self) -> bool {
-        self.origin.as_ref().is_none_or(|origin| origin.is_person())
     }
 
     /// Refuses a program what only a person may have done.
@@ -153,8 +134,38 @@ pub(super) fn of_undo(hub: &Hub, _: &Undo) -> Option<Loosening> {
         Some(Step::Updated { server, .. }) => {
             Some(Loosening::new(format!("taking the update of \"{server}\" back"), "satchel undo"))
         }
+        Some(Step::SetUp { .. }) => {
+            Some(Loosening::new("putting the parts of the setup back that were taken over", "satchel undo"))
+        }
         _ => None,
     }
+}
+
+pub(super) fn of_written_setup(_: &Hub, WriteSetup { path, passphrase }: &WriteSetup) -> Option<Loosening> {
+    let command = format!("satchel setup export {} --with-secrets", path.display());
+    passphrase.is_some().then(|| Loosening::new("writing credentials into a file", command))
+}
+
+pub(super) fn of_taken_setup(_: &Hub, TakeSetup { from, parts, .. }: &TakeSetup) -> Option<Loosening> {
+    let count = if parts.len() == 1 { "1 part".to_owned() } else { format!("{} parts", parts.len()) };
+    let command = match from {
+        SetupSource::File(path) => format!("satchel setup import {}", path.display()),
+        SetupSource::Computer(computer) => format!("satchel setup take {computer}"),
+    };
+    Some(Loosening::new(format!("taking {count} of another setup over"), command))
+}
+
+pub(super) fn of_kept_setup(_: &Hub, KeepSetup { computer, .. }: &KeepSetup) -> Option<Loosening> {
+    let what = format!("keeping what differs from the setup of {computer}");
+    Some(Loosening::new(what, format!("satchel setup keep {computer}")))
+}
+
+pub(super) fn of_followed_setup(_: &Hub, FollowSetup { folder }: &FollowSetup) -> Option<Loosening> {
+    let command = match folder {
+        Some(folder) => format!("satchel setup follow {}", folder.display()),
+        None => "satchel setup follow --stop".to_owned(),
+    };
+    Some(Loosening::new("choosing the folder that the setup follows", command))
 }
 
 pub(super) fn of_kept(_: &Hub, KeepDeleted { server }: &KeepDeleted) -> Option<Loosening> {
@@ -168,7 +179,7 @@ pub(super) fn of_history(_: &Hub, _: &DeleteHistory) -> Option<Loosening> {
 
 pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
     let config = hub.config();
-    match &hub.by_own_name(change.clone()) {
+    match &route::by_own_name(hub, change.clone()) {
         Change::SetPermit { tool, client, permit } => {
             let strictest = config.tool_defaults().hides();
             loosens(config.tool_rules(), strictest, tool, client.as_deref(), *permit).then(|| {
@@ -200,7 +211,8 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
         Change::Put { name, replace: true, .. } => config
             .entry(name)
             .map(|_| Loosening::new(format!("replacing the entry of \"{name}\""), "")),
-        Change::PutProfile { was: Some(was), profile, .. } => profiles::of_wider(hub, was, profile),
+        Change::SetPictures { show: true } => Some(Loosening::new("letting pictures be fetched", "")),
+        Change::PutProfile { was: Some(was), profile, .. } => binding::of_wider(hub, was, profile),
         // Held back where it changes what a person accepted.
         Change::Add { .. }
         | Change::Put { .. }
@@ -210,11 +222,14 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
         | Change::SetEnabled { .. }
         | Change::SetKeepCalls { .. }
         | Change::SetLearning { .. }
+        | Change::SetPictures { show: false }
         // A profile only narrows, and what it has was approved before.
         | Change::UseProfile { .. }
         | Change::PutProfile { was: None, .. }
         | Change::RemoveProfile { .. }
-        | Change::BindFolder { .. } => None,
+        | Change::BindFolder { .. }
+        // Comes from a person who saw it, by a request of its own.
+        | Change::TakeSetting { .. } => None,
     }
 }
 

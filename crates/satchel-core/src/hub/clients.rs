@@ -11,16 +11,16 @@ use std::{
 use serde_json::Value;
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use super::{Hub, USUAL_PORT};
+use super::{Hub, failure::unwritable, import, ourselves, route};
 use crate::{
     clients::{
         connect::{self, ConnectError, Plan, Without, Written},
         document::{Document, fingerprint, read_bytes},
-        ledger::{Choices, Record, Step},
+        ledger::{Choices, ConnectionRecord},
         machine::Machine,
         surface,
         table::{self, Client, Method, Tier, Transport},
-        template::{NAME, Ourselves},
+        template::Ourselves,
     },
     clock::now_ms,
     model::{
@@ -28,9 +28,9 @@ use crate::{
         audit::AuditKind,
         clients::{
             ClientChange, ClientList, ClientState, Departure, Duplicate, FileChange, KnownClient, Left, Over,
-            Surface, Undone,
+            Surface,
         },
-        control::{Change, Refusal},
+        control::Refusal,
         name::in_path,
     },
     platform::Passing,
@@ -137,7 +137,7 @@ impl Hub {
         if self.servers().contains_key(path.as_str()) {
             return Ok(in_path(&path).into_owned());
         }
-        let meant = self.read_path(&path).ok();
+        let meant = route::read_path(self, &path).ok();
         let meant = meant.map_or(path, |path| path.to_string());
         if hide {
             self.can_be_hidden(&meant)?;
@@ -164,18 +164,10 @@ impl Hub {
         }
     }
 
-    /// How clients reach us.
-    pub(super) fn ourselves(&self) -> Ourselves {
-        let usual = || format!("http://127.0.0.1:{USUAL_PORT}/mcp");
-        let url = self.view().endpoint.clone().unwrap_or_else(usual);
-        let bridge = bridge_program(&self.inner.options.own_program).display().to_string();
-        Ourselves { name: NAME.into(), url, bridge, bridge_words: vec!["bridge".into()] }
-    }
-
     pub(super) fn list_clients(&self, environment: &Environment) -> ClientList {
         let machine = Machine::here(environment);
         let tools = self.catalog().tools_for_models();
-        let here = self.identities();
+        let here = import::identities(self);
         let mut clients: Vec<KnownClient> =
             table::clients().iter().map(|client| self.view_of(client, &machine, tools, &here)).collect();
         clients.sort_by_key(|client| (!client.installed, client.tier.clone()));
@@ -222,7 +214,7 @@ impl Hub {
         machine: &Machine,
         here: &BTreeMap<String, String>,
     ) -> Vec<Duplicate> {
-        let found = super::import::own_servers(client, machine, &self.ourselves());
+        let found = super::import::own_servers(client, machine, &ourselves::ourselves(self));
         let on = found.into_iter().filter(|(_, server)| server.enabled);
         on.filter_map(|(_, server)| {
             let name = here.get(&crate::clients::import::identity(&server))?;
@@ -233,7 +225,7 @@ impl Hub {
 
     /// How a client stands, by what we wrote and what is there now.
     fn state_of(&self, client: &Client, file: Option<&Path>) -> ClientState {
-        let ourselves = self.ourselves();
+        let ourselves = ourselves::ourselves(self);
         let needs = |what: &str, message: String| ClientState::NeedsYou { what: what.into(), message };
         let Some(record) = self.inner.clients.edits.record(&client.id) else {
             if client.connect == Method::Paste {
@@ -282,7 +274,7 @@ impl Hub {
         made.as_deref() == Some(client.id.as_str()) || (token.is_none() && ourselves.wrote(client, entry))
     }
 
-    async fn add_to_client(
+    pub(super) async fn add_to_client(
         &self,
         client: &'static Client,
         dry_run: bool,
@@ -290,7 +282,7 @@ impl Hub {
         environment: &Environment,
     ) -> Result<ClientChange, Refusal> {
         let machine = Machine::here(environment);
-        let ourselves = self.ourselves();
+        let ourselves = ourselves::ourselves(self);
         let over = match over {
             Some(Over::Http) => Transport::Http,
             Some(Over::Bridge) => Transport::Stdio,
@@ -343,7 +335,7 @@ impl Hub {
         }
         let files = self.to_write(client, &plans, record.as_ref())?;
         // A crash between the two would leave an entry that nobody knows the file's earlier bytes of.
-        let mut written = Record { over, added_ms: now_ms(), seen_ms: None, files };
+        let mut written = ConnectionRecord { over, added_ms: now_ms(), seen_ms: None, files };
         self.inner.clients.edits.connected(&client.id, written.clone()).map_err(unwritable)?;
         if let Err(refusal) = write_all(client, &machine, &plans, &mut written).await {
             written.files.retain(|file| read_entry(client, file).is_ok_and(|entry| entry.is_some()));
@@ -362,7 +354,7 @@ impl Hub {
         &self,
         client: &Client,
         plans: &[Plan],
-        record: Option<&Record>,
+        record: Option<&ConnectionRecord>,
     ) -> Result<Vec<Written>, Refusal> {
         let mut files = Vec::new();
         for plan in plans {
@@ -436,7 +428,7 @@ impl Hub {
         Ok(())
     }
 
-    fn remove_from_client(
+    pub(super) fn remove_from_client(
         &self,
         client: &'static Client,
         dry_run: bool,
@@ -444,7 +436,7 @@ impl Hub {
         again: bool,
     ) -> Result<ClientChange, Refusal> {
         let machine = Machine::here(environment);
-        let ourselves = self.ourselves();
+        let ourselves = ourselves::ourselves(self);
         let record = self.inner.clients.edits.record(&client.id);
         let files = match &record {
             Some(record) => record.files.clone(),
@@ -497,72 +489,9 @@ impl Hub {
         });
         found.collect()
     }
-
-    pub(super) async fn undo(&self, environment: &Environment) -> Result<Undone, Refusal> {
-        let Some(step) = self.inner.clients.edits.last() else {
-            return Err(Refusal::new(Code::NothingToUndo, "there is nothing to take back", ""));
-        };
-        match &step {
-            Step::Connected { client } => {
-                let client = known(client)?;
-                let change = self.remove_from_client(client, false, environment, false)?;
-                Ok(Undone {
-                    what: format!("Disconnected {}.", client.title()),
-                    remarks: remarks(&change.files),
-                })
-            }
-            Step::Disconnected { client, over } => {
-                let client = known(client)?;
-                let over = if *over == Transport::Http { Over::Http } else { Over::Bridge };
-                Box::pin(self.add_to_client(client, false, Some(over), environment)).await?;
-                self.inner.clients.edits.forget(&step).map_err(unwritable)?;
-                Ok(Undone { what: format!("Connected {} again.", client.title()), remarks: vec![] })
-            }
-            Step::Imported { servers, secrets, taken_out } => {
-                let mut remarks = Vec::new();
-                for file in taken_out {
-                    remarks.extend(super::import::put_back(file)?);
-                }
-                if !remarks.is_empty() {
-                    // They would be nowhere any more.
-                    self.inner.clients.edits.forget(&step).map_err(unwritable)?;
-                    return Ok(Undone { what: "What was taken out stays with Satchel.".into(), remarks });
-                }
-                for name in servers {
-                    if let Err(error) = self.apply(Change::Remove { name: name.clone() }).await {
-                        remarks.push(error.to_string());
-                    }
-                }
-                for name in secrets {
-                    self.did_here(AuditKind::SecretChanged, name, "removed");
-                    if let Err(error) = self.inner.around.secrets.remove(name).await {
-                        remarks.push(error.to_string());
-                    }
-                }
-                self.inner.clients.edits.forget(&step).map_err(unwritable)?;
-                let what = match servers.as_slice() {
-                    [] => "Put back what was taken out of other programs' files.".to_owned(),
-                    [one] => format!("Removed {one}, which was imported."),
-                    many => format!("Removed {} imported servers: {}.", many.len(), many.join(", ")),
-                };
-                Ok(Undone { what, remarks })
-            }
-            Step::Updated { server, before, secrets } => {
-                let change =
-                    Change::Put { name: server.clone(), entry: before.clone(), replace: true, rules: vec![] };
-                self.apply(change).await?;
-                for name in secrets {
-                    self.did_here(AuditKind::SecretChanged, name, "removed");
-                    self.inner.around.secrets.remove(name).await?;
-                }
-                self.inner.clients.edits.forget(&step).map_err(unwritable)?;
-                Ok(Undone { what: format!("{server} is as it was before its update."), remarks: vec![] })
-            }
-        }
-    }
 }
 
-fn known(id: &str) -> Result<&'static Client, Refusal> {
+pub(super) fn known(id: &str) -> Result<&'static Client, Refusal> {
     table::client(id).ok_or_else(|| {
         Refusal::new(
             Code::UnknownClient,
@@ -570,10 +499,6 @@ fn known(id: &str) -> Result<&'static Client, Refusal> {
             "See `satchel clients --all`.",
         )
     })
-}
-
-pub(super) fn unwritable(error: impl std::fmt::Display) -> Refusal {
-    Refusal::new(Code::Unwritable, error.to_string(), "")
 }
 
 fn refused(client: &Client, error: ConnectError) -> Refusal {
@@ -624,7 +549,7 @@ fn file_change(plan: &Plan) -> FileChange {
     }
 }
 
-fn remarks(files: &[FileChange]) -> Vec<String> {
+pub(super) fn remarks(files: &[FileChange]) -> Vec<String> {
     let said = files.iter().map(|file| match file.what.as_str() {
         "restored" => format!("{} is exactly what it was", file.path),
         "deleted" => format!("{} was ours and is deleted", file.path),
@@ -675,7 +600,7 @@ async fn write_all(
     client: &Client,
     machine: &Machine,
     plans: &[Plan],
-    record: &mut Record,
+    record: &mut ConnectionRecord,
 ) -> Result<(), Refusal> {
     for (plan, written) in plans.iter().zip(&mut record.files) {
         match by_own_command(client, record.over, machine, plan).await {
@@ -721,12 +646,6 @@ fn will_last(bridge: &Path, machine: &Machine) -> Result<(), Refusal> {
     let Some(passing) = Passing::of(bridge, &machine.environment) else { return Ok(()) };
     let message = format!("the client could not start the bridge later: {passing}");
     Err(Refusal::new(Code::PassingPath, message, passing.action()))
-}
-
-/// The command line beside the app is the bridge; the command line itself is, too.
-fn bridge_program(own: &Path) -> PathBuf {
-    let beside = own.with_file_name(format!("satchel{}", std::env::consts::EXE_SUFFIX));
-    if beside.is_file() { beside } else { own.to_owned() }
 }
 
 /// Lets the client's own program write the entry, where that is the documented way: a running client would write over

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 use super::{apply::Asked, entry::Entries, settings::AcceptedSettings};
-use crate::{config::Config, files::Places};
+use crate::{config::Config, files::Places, icons::Icons, setup::Following};
 
 /// What the hub is configured to do.
 #[derive(Debug)]
@@ -14,6 +14,9 @@ pub(super) struct Configured {
     changes: mpsc::Sender<Asked>,
     pub(super) accepted: AcceptedSettings,
     pub(super) entries: Entries,
+    pub(super) following: Following,
+    /// Pictures of servers, where they are allowed.
+    pub(super) icons: Icons,
 }
 
 impl Configured {
@@ -27,11 +30,18 @@ impl Configured {
             changes,
             accepted: AcceptedSettings::new(places),
             entries: Entries::new(&places.data),
+            following: Following::open(&places.data),
+            icons: Icons::new(&places.data),
         }
     }
 
     pub(super) fn now(&self) -> Arc<Config> {
         self.in_force.borrow().clone()
+    }
+
+    /// Follows what is in force.
+    pub(super) fn follow(&self) -> watch::Receiver<Arc<Config>> {
+        self.in_force.subscribe()
     }
 
     /// For `registry` alone: from now on this is in force. Answers what was before.

@@ -1,6 +1,6 @@
 //! Reports the hub's internal state for debugging.
 
-use super::{Hub, view};
+use super::{Hub, state};
 use crate::model::{
     Code, TransportConfig,
     control::Refusal,
@@ -34,7 +34,7 @@ impl Hub {
                 TransportConfig::Http { .. } => "http",
             };
             let tools = offer.as_ref().map(|offer| offer.tools.len());
-            let state = view::state(&seen, &server.config.transport).name().to_owned();
+            let state = state::state(&seen, &server.config.transport).name().to_owned();
             if server.config.enabled {
                 *status.tools_by_transport.entry(transport.to_owned()).or_default() += tools.unwrap_or(0);
             }

@@ -1,12 +1,12 @@
 //! Examines everything that can be wrong from outside and says it in words, with what to do. Starts nothing.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use super::{Hub, USUAL_PORT};
+use super::{Hub, USUAL_PORT, view};
 use crate::{
     clock::now_ms,
     config::{
@@ -27,7 +27,10 @@ use crate::{
     registry::pinning,
     secrets::{SecretError, Secrets},
     tasks::Panicked,
-    upstream::environment::{self, Found},
+    upstream::{
+        self,
+        environment::{self, Located},
+    },
 };
 
 /// The name of a secret that nobody has.
@@ -72,24 +75,24 @@ pub fn without_hub(places: &Places) -> Vec<DoctorFinding> {
 pub(super) async fn examine(hub: &Hub, asker: BTreeMap<String, String>) -> Result<Examination, Refusal> {
     let around = &hub.inner.around;
     let secrets = look_at_secrets(&around.secrets).await;
+    let stored = around.secrets.names().await.map(|(_, names)| names).ok();
     let dirs = around.search_path.dirs(&around.environment).await.to_vec();
     let looking = hub.clone();
     // It reads files of the configuration and of other programs.
-    let looked = hub
-        .inner
-        .life
-        .tracker()
-        .spawn_blocking(move || Examination { findings: look(&looking, &asker, secrets, &dirs) });
+    let looked =
+        hub.inner.life.tracker().spawn_blocking(move || Examination {
+            findings: look(&looking, &asker, (secrets, stored), &dirs),
+        });
     looked.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
 }
 
 fn look(
     hub: &Hub,
     asker: &BTreeMap<String, String>,
-    secrets: DoctorFinding,
+    (secrets, stored): (DoctorFinding, Option<BTreeSet<String>>),
     dirs: &[PathBuf],
 ) -> Vec<DoctorFinding> {
-    let snapshot = hub.compose();
+    let snapshot = view::compose(hub);
     let (configuration, config) = look_at_config(&hub.places().config_file);
     let mut findings = vec![configuration, look_at_search(&config, &model_file(hub.places()))];
     findings.push(look_at_hub(&snapshot, hub.inner.options.passive));
@@ -100,16 +103,42 @@ fn look(
     if !hub.inner.options.passive {
         findings.push(look_at_port(snapshot.endpoint.as_deref()));
     }
-    let looking = Looking { dirs, environment: &hub.inner.around.environment };
+    let looking = SearchContext { dirs, environment: &hub.inner.around.environment };
     findings.extend(RUNTIMES.iter().map(|(program, way)| look_at_runtime(program, way, looking)));
     findings.push(secrets);
     findings.extend(hub.list_clients(asker).clients.iter().filter_map(look_at_client));
     findings.extend(look_at_profiles(&snapshot.profiles));
-    findings.extend(snapshot.servers.iter().map(|server| {
+    findings.extend(snapshot.servers.into_iter().map(|server| {
         let wanted = config.servers().get(server.name.as_str());
-        look_at_server(server, wanted, looking, now_ms())
+        let server = match (wanted, &stored) {
+            (Some(wanted), Some(stored)) => known_to_lack(server, wanted, looking.environment, stored),
+            _ => server,
+        };
+        look_at_server(&server, wanted, looking, now_ms())
     }));
     findings
+}
+
+/// The server as its next start would leave it, where a credential of it is not set. Nobody has to start it to learn that.
+fn known_to_lack(
+    mut server: ServerView,
+    wanted: &ServerConfig,
+    environment: &Environment,
+    stored: &BTreeSet<String>,
+) -> ServerView {
+    let missing = upstream::unset(&wanted.transport, environment, stored);
+    if server.state != ServerState::Asleep || !server.enabled || missing.is_empty() {
+        return server;
+    }
+    let secrets = upstream::secrets_of(&wanted.transport);
+    server.state = ServerState::NeedsCredential {
+        variables: missing.iter().filter(|name| !secrets.contains(*name)).cloned().collect(),
+        names: missing.into_iter().collect(),
+        code: Code::NeedsCredential,
+        message: String::new(),
+    };
+    server.last_failure = None;
+    server
 }
 
 fn look_at_hub(snapshot: &Snapshot, passive: bool) -> DoctorFinding {
@@ -135,7 +164,7 @@ fn look_at_port(endpoint: Option<&str>) -> DoctorFinding {
     match url.contains(&usual) {
         true => of_port(Health::Fine, format!("{USUAL_PORT}, at {url}"), ""),
         false => {
-            let message = format!("{url}, where {USUAL_PORT} is usual");
+            let message = format!("{url}; the usual port is {USUAL_PORT}");
             of_port(
                 Health::Note,
                 message,
@@ -145,7 +174,7 @@ fn look_at_port(endpoint: Option<&str>) -> DoctorFinding {
     }
 }
 
-fn look_at_runtime(program: &str, way: &str, looking: Looking) -> DoctorFinding {
+fn look_at_runtime(program: &str, way: &str, looking: SearchContext) -> DoctorFinding {
     let (found, place) = look_for(program, None, looking);
     let (verdict, way) = if found { (Health::Fine, "") } else { (Health::Note, way) };
     finding(Examined::Runtime, format!("runtime {program}"), verdict, place, way)
@@ -158,7 +187,7 @@ fn look_at_client(client: &KnownClient) -> Option<DoctorFinding> {
         ClientState::NotConnected | ClientState::Paste => return None,
         ClientState::Added => (
             Health::Note,
-            format!("connected in {file}, and nothing was heard of it yet"),
+            format!("connected in {file}, and no request has come from it yet"),
             client.after_connect.clone().unwrap_or_default(),
         ),
         ClientState::Connected { .. } => (Health::Fine, format!("connected in {file}"), String::new()),
@@ -275,7 +304,7 @@ async fn look_at_secrets(secrets: &Secrets) -> DoctorFinding {
 
 /// Where programs are looked for, and by which names.
 #[derive(Clone, Copy)]
-struct Looking<'a> {
+struct SearchContext<'a> {
     dirs: &'a [PathBuf],
     environment: &'a Environment,
 }
@@ -283,7 +312,7 @@ struct Looking<'a> {
 fn look_at_server(
     server: &ServerView,
     wanted: Option<&ServerConfig>,
-    looking: Looking,
+    looking: SearchContext,
     now_ms: u64,
 ) -> DoctorFinding {
     let state = server.sentence(now_ms);
@@ -320,14 +349,8 @@ fn look_at_server(
     if verdict == Health::Fine
         && let Some(package) = wanted.and_then(|wanted| pinning::floating(&wanted.transport))
     {
-        let message = format!(
-            "{state}; {place}; whichever version of {package} is newest runs, also one that nobody has looked at"
-        );
-        return of_server(
-            Health::Note,
-            message,
-            format!("Name one exactly, with `satchel pin {}`.", server.name),
-        );
+        let message = format!("{state}; {place}; the newest version of {package} runs, reviewed or not");
+        return of_server(Health::Note, message, format!("Pin one, with `satchel pin {}`.", server.name));
     }
     let action = match &server.state {
         _ if verdict == Health::Note && server.not_started.is_some() => {
@@ -351,24 +374,24 @@ fn look_at_server(
 }
 
 /// Is the program there, and where?
-fn look_for(command: &str, cwd: Option<&str>, looking: Looking) -> (bool, String) {
+fn look_for(command: &str, cwd: Option<&str>, looking: SearchContext) -> (bool, String) {
     match environment::find_program(command, looking.dirs, cwd.map(Path::new), looking.environment) {
-        Found::At(program) => (true, program.display().to_string()),
-        Found::NotExecutable(file) => (false, format!("{} may not be executed", file.display())),
-        Found::Nowhere => (false, nowhere(command, looking)),
+        Located::At(program) => (true, program.display().to_string()),
+        Located::NotExecutable(file) => (false, format!("{} may not be executed", file.display())),
+        Located::Nowhere => (false, nowhere(command, looking)),
     }
 }
 
 /// Where was looked, and what is there instead: another program of the same family.
-fn nowhere(command: &str, looking: Looking) -> String {
+fn nowhere(command: &str, looking: SearchContext) -> String {
     let looked: Vec<String> = looking.dirs.iter().map(|dir| dir.display().to_string()).collect();
     let family = FAMILIES.iter().find(|family| family.contains(&command)).copied().unwrap_or_default();
     let instead: Vec<String> = family
         .iter()
         .filter(|other| **other != command)
         .filter_map(|other| match environment::find_program(other, looking.dirs, None, looking.environment) {
-            Found::At(place) => Some(place.display().to_string()),
-            Found::NotExecutable(_) | Found::Nowhere => None,
+            Located::At(place) => Some(place.display().to_string()),
+            Located::NotExecutable(_) | Located::Nowhere => None,
         })
         .collect();
     let instead = match instead.is_empty() {
@@ -448,7 +471,7 @@ mod tests {
     }
 
     fn looked(entry: &str, state: ServerState, dirs: &[PathBuf]) -> (Health, String) {
-        let looking = Looking { dirs, environment: &Environment::of_this_process() };
+        let looking = SearchContext { dirs, environment: &Environment::of_this_process() };
         let found = look_at_server(&server("x", state), Some(&configured(entry)), looking, 0);
         (found.verdict, found.sentence())
     }
@@ -560,11 +583,31 @@ mod tests {
     }
 
     #[test]
+    fn a_credential_that_nobody_set_is_told_before_the_first_start() {
+        let wanted =
+            configured(r#"{"command": "satchel", "env": {"K": "${secret:key}", "V": "${SATCHEL_NOT_SET}"}}"#);
+        let lacks = |state, stored: &[&str]| {
+            let stored = stored.iter().map(ToString::to_string).collect();
+            let environment = Environment::of_this_process();
+            known_to_lack(server("x", state), &wanted, &environment, &stored).state
+        };
+        let needs = |names: &[&str]| ServerState::NeedsCredential {
+            names: names.iter().map(ToString::to_string).collect(),
+            variables: vec!["SATCHEL_NOT_SET".into()],
+            code: Code::NeedsCredential,
+            message: String::new(),
+        };
+        assert_eq!(lacks(ServerState::Asleep, &["key"]), needs(&["SATCHEL_NOT_SET"]));
+        assert_eq!(lacks(ServerState::Asleep, &["other"]), needs(&["SATCHEL_NOT_SET", "key"]));
+        assert_eq!(lacks(ServerState::Off, &[]), ServerState::Off, "nobody wants to start it");
+    }
+
+    #[test]
     fn an_entry_that_waits_for_a_yes_is_a_note_that_says_how() {
         let mut waits = server("x", ServerState::Asleep);
         waits.not_started = Some(NotStarted::NewEntry);
         let wanted = configured(r#"{"command": "satchel", "args": ["toolbox"]}"#);
-        let looking = Looking { dirs: &[], environment: &Environment::of_this_process() };
+        let looking = SearchContext { dirs: &[], environment: &Environment::of_this_process() };
         let found = look_at_server(&waits, Some(&wanted), looking, 0);
         assert_eq!(found.verdict, Health::Note);
         assert!(found.action.ends_with("`satchel approve x`."), "{}", found.message);
@@ -580,7 +623,7 @@ mod tests {
             during: During::Start,
         });
         let wanted = configured(r#"{"command": "satchel", "args": ["toolbox"]}"#);
-        let looking = Looking { dirs: &[], environment: &Environment::of_this_process() };
+        let looking = SearchContext { dirs: &[], environment: &Environment::of_this_process() };
         let found = look_at_server(&asleep, Some(&wanted), looking, 181_000);
         let message = "Asleep; its last start failed 3 min ago: no API key; part of Satchel";
         assert_eq!((found.verdict, found.message.as_str()), (Health::Wrong, message));
@@ -595,7 +638,7 @@ mod tests {
         fs::write(&node, "").unwrap();
         fs::set_permissions(&node, fs::Permissions::from_mode(0o755)).unwrap();
         let dirs = [directory.path().to_owned()];
-        let looking = Looking { dirs: &dirs, environment: &Environment::of_this_process() };
+        let looking = SearchContext { dirs: &dirs, environment: &Environment::of_this_process() };
         let said = nowhere("npx", looking);
         assert_eq!(
             said,
@@ -632,7 +675,7 @@ mod tests {
         };
         let twice = || vec![Duplicate { there: "gh".into(), here: "github".into() }];
         assert_eq!(told(ClientState::NotConnected, twice()), None);
-        let added = "connected in /f, and nothing was heard of it yet. Restart Cursor.";
+        let added = "connected in /f, and no request has come from it yet. Restart Cursor.";
         assert_eq!(told(ClientState::Added, vec![]), Some((Health::Note, added.into())));
         let connected = || ClientState::Connected { since_ms: 1 };
         assert_eq!(told(connected(), vec![]), Some((Health::Fine, "connected in /f".into())));

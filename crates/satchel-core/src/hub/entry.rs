@@ -8,13 +8,13 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{Hub, requests::unknown_server};
+use super::Hub;
 use crate::{
     config::expand::Template,
     listings::Listings,
     model::{
-        Code, TransportConfig,
-        control::{Change, HIDDEN, Refusal},
+        TransportConfig,
+        control::{HIDDEN, Refusal},
         request::OwnSecrets,
     },
     trust::secret,
@@ -51,55 +51,42 @@ fn without_secrets(mut entry: Value) -> Value {
     entry
 }
 
-impl Hub {
-    /// The entry as it stands, without what is secret in it.
-    pub(super) fn entry_to_edit(&self, server: &str) -> Result<Map<String, Value>, Refusal> {
-        let config = self.config();
-        let entry = config.entry(server).cloned().map(without_secrets);
-        match entry {
-            Some(Value::Object(fields)) => Ok(fields),
-            _ => Err(unknown_server(server)),
-        }
+/// The entry as it stands, without what is secret in it.
+pub(super) fn entry_to_edit(hub: &Hub, server: &str) -> Result<Map<String, Value>, Refusal> {
+    let config = hub.config();
+    let entry = config.entry(server).cloned().map(without_secrets);
+    match entry {
+        Some(Value::Object(fields)) => Ok(fields),
+        _ => Err(Refusal::unknown_server(server)),
     }
+}
 
-    /// The secrets that this server names and no other one does.
-    pub(super) fn own_secrets(&self, server: &str) -> Result<OwnSecrets, Refusal> {
-        let config = self.config();
-        let own = match config.servers().get(server) {
-            Some(own) => named(&own.transport),
-            // Nobody knows what an entry means that is wrong; nothing is said to be its own.
-            None if config.faults().contains_key(server) => BTreeSet::new(),
-            None => return Err(unknown_server(server)),
-        };
-        let others = config.servers().iter().filter(|(name, _)| name.as_str() != server);
-        let elsewhere: BTreeSet<String> = others.flat_map(|(_, other)| named(&other.transport)).collect();
-        let names = own.into_iter().filter(|name| !elsewhere.contains(name)).collect();
-        Ok(OwnSecrets { names })
-    }
+/// The secrets that this server names and no other one does.
+pub(super) fn own_secrets(hub: &Hub, server: &str) -> Result<OwnSecrets, Refusal> {
+    let config = hub.config();
+    let own = match config.servers().get(server) {
+        Some(own) => named(&own.transport),
+        // Nobody knows what an entry means that is wrong; nothing is said to be its own.
+        None if config.faults().contains_key(server) => BTreeSet::new(),
+        None => return Err(Refusal::unknown_server(server)),
+    };
+    let others = config.servers().iter().filter(|(name, _)| name.as_str() != server);
+    let elsewhere: BTreeSet<String> = others.flat_map(|(_, other)| named(&other.transport)).collect();
+    let names = own.into_iter().filter(|name| !elsewhere.contains(name)).collect();
+    Ok(OwnSecrets { names })
+}
 
-    /// Keeps what is about to leave the configuration. An entry that waits for a look is not kept: putting it back would
-    /// pass for the look.
-    pub(super) fn remember_removed(&self, name: &str, entry: Option<&Value>) {
-        let held = self.servers().get(name).is_some_and(|known| known.held);
-        if let Some(entry) = entry.filter(|_| !held) {
-            self.removed().insert(name.to_owned(), entry.clone());
-        }
+/// Keeps what is about to leave the configuration. An entry that waits for a look is not kept: putting it back would
+/// pass for the look.
+pub(super) fn remember_removed(hub: &Hub, name: &str, entry: Option<&Value>) {
+    let held = hub.servers().get(name).is_some_and(|known| known.held);
+    if let Some(entry) = entry.filter(|_| !held) {
+        removed(hub).insert(name.to_owned(), entry.clone());
     }
+}
 
-    /// Adds a server again that was removed since the hub started, as it was.
-    pub(super) async fn put_back(&self, name: &str) -> Result<(), Refusal> {
-        let entry = self.removed().get(name).cloned().ok_or_else(|| {
-            let message = format!("no server \"{name}\" was removed since the hub started");
-            Refusal::new(Code::NothingRemoved, message, "Add it again.")
-        })?;
-        self.apply(Change::Put { name: name.to_owned(), entry, replace: false, rules: vec![] }).await?;
-        self.removed().remove(name);
-        Ok(())
-    }
-
-    fn removed(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
-        self.inner.configured.entries.removed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+pub(super) fn removed(hub: &Hub) -> MutexGuard<'_, BTreeMap<String, Value>> {
+    hub.inner.configured.entries.removed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn named(transport: &TransportConfig) -> BTreeSet<String> {

@@ -2,26 +2,64 @@
 //! Where nobody follows the snapshot none is composed: a call costs the same however many servers would be in it.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use tokio::sync::{Notify, Semaphore, watch};
 
-use super::{usage::Measured, view::Live};
-use crate::model::Snapshot;
+use super::measured::Measurements;
+use crate::{
+    clock::epoch_ms,
+    model::{Notice, Paused, ServerName, Snapshot, snapshot::ClientView},
+};
 
 /// Changes within this time make one snapshot.
 const COALESCE: Duration = Duration::from_millis(30);
 /// The same where only something was counted: every call counts, and nobody reads that fast.
 const COUNTING: Duration = Duration::from_millis(250);
 
+/// What is not anybody else's to remember.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    pub(super) endpoint: Option<String>,
+    pub(super) notices: Vec<Notice>,
+    pub(super) paused: Option<Paused>,
+    pub(super) clients: BTreeMap<String, ClientView>,
+    pub(super) calls: BTreeMap<ServerName, u64>,
+}
+
+impl Live {
+    pub(super) fn called(&mut self, server: &ServerName) {
+        *self.calls.entry(server.clone()).or_default() += 1;
+    }
+
+    pub(super) fn clients(&self) -> Vec<ClientView> {
+        self.clients.values().cloned().collect()
+    }
+
+    pub(super) fn client_seen(&mut self, client: &str, call: Option<&str>) {
+        let view = self.clients.entry(client.to_owned()).or_insert_with(|| ClientView {
+            id: client.to_owned(),
+            requests: 0,
+            last_call: None,
+            last_seen_ms: 0,
+        });
+        view.last_seen_ms = epoch_ms(SystemTime::now());
+        match call {
+            Some(call) => view.last_call = Some(call.to_owned()),
+            None => view.requests += 1,
+        }
+    }
+}
+
 /// What is shown to people.
 #[derive(Debug)]
 pub(super) struct Faces {
     snapshot: watch::Sender<Arc<Snapshot>>,
     live: Mutex<Live>,
-    pub(super) measured: Measured,
+    pub(super) measured: Measurements,
     /// Taken by a face that has approvals listed.
     pub(super) listing: Semaphore,
     compose: Arc<Notify>,
@@ -35,7 +73,7 @@ impl Default for Faces {
         Self {
             snapshot: watch::Sender::default(),
             live: Mutex::default(),
-            measured: Measured::default(),
+            measured: Measurements::default(),
             listing: Semaphore::new(1),
             compose: Arc::default(),
             counted: Notify::new(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Hub, requests::unknown_server};
+use super::Hub;
 use crate::{
     files::{self, file_stem},
     model::{ServerName, control::Refusal, snapshot::LastFailure},
@@ -18,41 +18,39 @@ struct FailureFile {
     failure: LastFailure,
 }
 
-impl Hub {
-    fn failure_file(&self, name: &ServerName) -> PathBuf {
-        self.places().failures().join(format!("{}.json", file_stem(name.as_str())))
-    }
+fn failure_file(hub: &Hub, name: &ServerName) -> PathBuf {
+    hub.places().failures().join(format!("{}.json", file_stem(name.as_str())))
+}
 
-    /// What went wrong in the run before. A file that cannot be read says nothing.
-    pub(super) fn kept_failure(&self, name: &ServerName, setup: &str) -> Option<LastFailure> {
-        let kept: FailureFile = serde_json::from_slice(&std::fs::read(self.failure_file(name)).ok()?).ok()?;
-        (kept.setup == setup).then_some(kept.failure)
-    }
+/// What went wrong in the run before. A file that cannot be read says nothing.
+pub(super) fn kept_failure(hub: &Hub, name: &ServerName, setup: &str) -> Option<LastFailure> {
+    let kept: FailureFile = serde_json::from_slice(&std::fs::read(failure_file(hub, name)).ok()?).ok()?;
+    (kept.setup == setup).then_some(kept.failure)
+}
 
-    pub(super) async fn keep_failure(&self, name: &ServerName, setup: &str, failure: Option<LastFailure>) {
-        let path = self.failure_file(name);
-        let kept = failure.map(|failure| FailureFile { setup: setup.to_owned(), failure });
-        let written = tokio::task::spawn_blocking(move || match kept {
-            Some(kept) => files::replace(&path, &serde_json::to_vec(&kept)?),
-            None => match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            },
-        });
-        if let Ok(Err(error)) = written.await {
-            tracing::warn!(server = %name, %error, "cannot keep what went wrong with a server");
-        }
+pub(super) async fn keep_failure(hub: &Hub, name: &ServerName, setup: &str, failure: Option<LastFailure>) {
+    let path = failure_file(hub, name);
+    let kept = failure.map(|failure| FailureFile { setup: setup.to_owned(), failure });
+    let written = tokio::task::spawn_blocking(move || match kept {
+        Some(kept) => files::replace(&path, &serde_json::to_vec(&kept)?),
+        None => match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        },
+    });
+    if let Ok(Err(error)) = written.await {
+        tracing::warn!(server = %name, %error, "cannot keep what went wrong with a server");
     }
+}
 
-    /// The server is gone.
-    pub(super) fn forget_failure(&self, name: &ServerName) {
-        let _ = std::fs::remove_file(self.failure_file(name));
-    }
+/// The server is gone.
+pub(super) fn forget_failure(hub: &Hub, name: &ServerName) {
+    let _ = std::fs::remove_file(failure_file(hub, name));
+}
 
-    /// A person knows of what went wrong last.
-    pub(super) fn dismiss_failure(&self, server: &str) -> Result<(), Refusal> {
-        let upstream = self.servers().get(server).map(|known| known.upstream.clone());
-        upstream.ok_or_else(|| unknown_server(server))?.dismiss();
-        Ok(())
-    }
+/// A person knows of what went wrong last.
+pub(super) fn dismiss_failure(hub: &Hub, server: &str) -> Result<(), Refusal> {
+    let upstream = hub.servers().get(server).map(|known| known.upstream.clone());
+    upstream.ok_or_else(|| Refusal::unknown_server(server))?.dismiss();
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use satchel_mcp::{ErrorObject, Raw, RawObject};
 
-use super::registry::Registered;
+use super::servers::Registered;
 use crate::{bridge::Question, trust::clean};
 
 /// A result for whoever called: its blocks of text are cleaned, everything else in it is data and stays to the byte.

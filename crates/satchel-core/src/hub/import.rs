@@ -8,12 +8,14 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{Hub, clients::unwritable};
+use super::{Hub, approved, failure::unwritable, ourselves};
 use crate::{
     clients::{
         connect::{format_of, write},
         document::{Document, fingerprint, read_bytes},
-        import::{self, Candidate, Found, Kind, Origin, ReadError, Source, Target, Words, into_config},
+        import::{
+            self, Candidate, FoundEntry, Origin, ReadError, Source, Target, TransportKind, Words, into_config,
+        },
         ledger::TakenOut,
         machine::Machine,
         table::{self, Client},
@@ -37,6 +39,7 @@ use crate::{
         server_json::ServerDocument,
     },
     secrets::{Secret, SecretError},
+    upstream,
 };
 
 /// What is to come in.
@@ -72,483 +75,494 @@ struct ImportOffers {
     troubles: Vec<Left>,
 }
 
-impl Hub {
-    /// The servers we have, by what tells whether two are the same.
-    pub(super) fn identities(&self) -> BTreeMap<String, String> {
-        let config = self.config();
-        let identity = |server: &crate::model::ServerConfig| match &server.transport {
-            TransportConfig::Stdio { command, args, .. } => import::identity_of_program(command, args),
-            TransportConfig::Http { url, .. } => import::identity_of_address(url, false),
-        };
-        config.servers().iter().map(|(name, server)| (identity(server), name.to_string())).collect()
-    }
+/// The servers we have, by what tells whether two are the same.
+pub(super) fn identities(hub: &Hub) -> BTreeMap<String, String> {
+    let config = hub.config();
+    let identity = |server: &crate::model::ServerConfig| match &server.transport {
+        TransportConfig::Stdio { command, args, .. } => import::identity_of_program(command, args),
+        TransportConfig::Http { url, .. } => import::identity_of_address(url, false),
+    };
+    config.servers().iter().map(|(name, server)| (identity(server), name.to_string())).collect()
+}
 
-    pub(super) fn find_servers(
-        &self,
-        from: &From,
-        environment: &BTreeMap<String, String>,
-    ) -> Result<Findings, Refusal> {
-        let offers = self.offers_from(from, &BTreeMap::new(), environment)?;
-        Ok(Findings {
-            servers: offers.offers.iter().map(shown).collect(),
-            skipped: offers.skipped,
-            troubles: offers.troubles,
-        })
-    }
+pub(super) fn find_servers(
+    hub: &Hub,
+    from: &From,
+    environment: &BTreeMap<String, String>,
+) -> Result<Findings, Refusal> {
+    let offers = offers_from(hub, from, &BTreeMap::new(), environment)?;
+    Ok(Findings {
+        servers: offers.offers.iter().map(shown).collect(),
+        skipped: offers.skipped,
+        troubles: offers.troubles,
+    })
+}
 
-    fn offers_from(
-        &self,
-        from: &From,
-        answers: &BTreeMap<String, Value>,
-        environment: &BTreeMap<String, String>,
-    ) -> Result<ImportOffers, Refusal> {
-        let machine = Machine::here(environment);
-        let mut offers = self.offers_on(&machine, from, answers)?;
-        for offer in &mut offers.offers {
-            offer.warnings.extend(import::left_behind(&offer.candidate, &machine));
+fn offers_from(
+    hub: &Hub,
+    from: &From,
+    answers: &BTreeMap<String, Value>,
+    environment: &BTreeMap<String, String>,
+) -> Result<ImportOffers, Refusal> {
+    let machine = Machine::here(environment);
+    let mut offers = offers_on(hub, &machine, from, answers)?;
+    for offer in &mut offers.offers {
+        offer.warnings.extend(import::left_behind(&offer.candidate, &machine));
+    }
+    Ok(offers)
+}
+
+fn offers_on(
+    hub: &Hub,
+    machine: &Machine,
+    from: &From,
+    answers: &BTreeMap<String, Value>,
+) -> Result<ImportOffers, Refusal> {
+    match from {
+        From::Everywhere { project } => {
+            let of_user = table::clients().iter().flat_map(|client| Source::of_user(client, machine));
+            let in_project = project.iter().flat_map(|project| {
+                table::clients().iter().flat_map(move |client| Source::of_project(client, project))
+            });
+            Ok(in_sources(hub, of_user.chain(in_project).collect()))
         }
-        Ok(offers)
-    }
-
-    fn offers_on(
-        &self,
-        machine: &Machine,
-        from: &From,
-        answers: &BTreeMap<String, Value>,
-    ) -> Result<ImportOffers, Refusal> {
-        match from {
-            From::Everywhere { project } => {
-                let of_user = table::clients().iter().flat_map(|client| Source::of_user(client, machine));
-                let in_project = project.iter().flat_map(|project| {
-                    table::clients().iter().flat_map(move |client| Source::of_project(client, project))
-                });
-                Ok(self.in_sources(of_user.chain(in_project).collect()))
-            }
-            From::Client(id) => {
-                let client = known_client(id)?;
-                Ok(self.in_sources(Source::of_user(client, machine)))
-            }
-            From::ClientFile { client, path } => {
-                let client = known_client(client)?;
-                if !path.is_file() {
-                    let message = format!("{}: there is no such file", path.display());
-                    return Err(Refusal::new(Code::Unreadable, message, ""));
-                }
-                Ok(self.in_sources(Source::of_file(client, path)))
-            }
-            From::Text(text) => self.in_text(text, answers),
-            From::File(path) => self.in_file(path, answers, machine),
+        From::Client(id) => {
+            let client = known_client(id)?;
+            Ok(in_sources(hub, Source::of_user(client, machine)))
         }
+        From::ClientFile { client, path } => {
+            let client = known_client(client)?;
+            if !path.is_file() {
+                let message = format!("{}: there is no such file", path.display());
+                return Err(Refusal::new(Code::Unreadable, message, ""));
+            }
+            Ok(in_sources(hub, Source::of_file(client, path)))
+        }
+        From::Text(text) => in_text(hub, text, answers),
+        From::File(path) => in_file(hub, path, answers, machine),
     }
+}
 
-    fn in_sources(&self, sources: Vec<Source>) -> ImportOffers {
-        let ourselves = self.ourselves();
-        let (mut found, mut offers) = (Vec::new(), ImportOffers::default());
-        let mut read = BTreeSet::new();
-        for source in sources {
-            let place = format!("{}: {}", source.client.id, source.path.display());
-            // Several clients may read one file.
-            if !read.insert((source.path.clone(), source.key.clone())) {
+fn in_sources(hub: &Hub, sources: Vec<Source>) -> ImportOffers {
+    let ourselves = ourselves::ourselves(hub);
+    let (mut found, mut offers) = (Vec::new(), ImportOffers::default());
+    let mut read = BTreeSet::new();
+    for source in sources {
+        let place = format!("{}: {}", source.client.id, source.path.display());
+        // Several clients may read one file.
+        if !read.insert((source.path.clone(), source.key.clone())) {
+            continue;
+        }
+        let contents = match source.read(Platform::current()) {
+            Ok(contents) => contents,
+            Err(error) => {
+                offers.troubles.push(Left { place, reason: error.to_string() });
                 continue;
             }
-            let contents = match source.read(Platform::current()) {
-                Ok(contents) => contents,
-                Err(error) => {
-                    offers.troubles.push(Left { place, reason: error.to_string() });
-                    continue;
-                }
-            };
-            offers.skipped.extend(contents.skipped.into_iter().map(|skipped| Left {
-                place: format!("{place}: {}", skipped.name),
-                reason: skipped_because(&skipped.reason),
-            }));
-            offers
-                .troubles
-                .extend(contents.warnings.into_iter().map(|reason| Left { place: place.clone(), reason }));
-            let servers = contents.servers.into_iter().filter(|server| !is_ourselves(server, &ourselves));
-            found.extend(servers.map(|server| (origin(&source, &server), server)));
-        }
-        offers.offers = self.offered(found, &BTreeMap::new());
+        };
+        offers.skipped.extend(contents.skipped.into_iter().map(|skipped| Left {
+            place: format!("{place}: {}", skipped.name),
+            reason: skipped_because(&skipped.reason),
+        }));
         offers
+            .troubles
+            .extend(contents.warnings.into_iter().map(|reason| Left { place: place.clone(), reason }));
+        let servers = contents.servers.into_iter().filter(|server| !is_ourselves(server, &ourselves));
+        found.extend(servers.map(|server| (origin(&source, &server), server)));
     }
+    offers.offers = offered(hub, found, &BTreeMap::new());
+    offers
+}
 
-    fn offered(&self, found: Vec<(Origin, Found)>, answers: &BTreeMap<String, Value>) -> Vec<Offer> {
-        let config = self.config();
-        let taken = |name: &str| config.servers().keys().any(|known| import::is_same(known.as_str(), name));
-        let candidates = import::candidates(found, &self.identities(), taken);
-        let offer = |candidate: Candidate| {
-            let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
-            let mut warnings: Vec<String> = placeholders
-                .iter()
-                .map(|what| format!("{what} is known to the other program only; it comes in switched off"))
-                .collect();
-            warnings.extend(candidate.renamed.clone());
-            warnings.extend(told(&candidate.server));
-            let risks = risks(&candidate.server, answers);
-            let mut needs = vec![];
-            match candidate.server.words {
-                Words::Own => warnings.extend(risks.iter().map(|risk| format!("it {risk}"))),
-                Words::Pasted | Words::Described if risks.is_empty() => {}
-                Words::Pasted | Words::Described => {
-                    let id = format!("{ACCEPT}{}", candidate.name);
-                    let means = format!("it {}", risks.join("; it "));
-                    if answers.get(&id).and_then(Value::as_str) != Some("yes") {
-                        let description = format!("{means}. Type yes to accept that");
-                        needs.push(Need { id, description, secret: false });
-                    }
-                    warnings.push(means);
-                }
-            }
-            Offer { candidate, needs, warnings, bundle: None }
-        };
-        candidates.into_iter().map(offer).collect()
-    }
-
-    fn in_text(&self, text: &str, answers: &BTreeMap<String, Value>) -> Result<ImportOffers, Refusal> {
-        if let Ok(document) = serde_json::from_str::<Value>(text)
-            && let Ok(document) = ServerDocument::read(&document)
-        {
-            return self.in_description(&document, answers);
-        }
-        let import::Contents { servers, skipped, .. } = import::read_text(text).map_err(|error| {
-            Refusal::new(Code::NotAServer, error.to_string(), "Paste a block, a command line or an address.")
-        })?;
-        let origin = |server: &Found| Origin {
-            client: "pasted".into(),
-            path: PathBuf::new(),
-            scope: "pasted".into(),
-            name: server.name.clone(),
-        };
-        let found = servers.into_iter().map(|server| (origin(&server), server)).collect();
-        let left = |one: import::Skipped| Left { place: one.name, reason: skipped_because(&one.reason) };
-        Ok(ImportOffers {
-            offers: self.offered(found, answers),
-            skipped: skipped.into_iter().map(left).collect(),
-            ..ImportOffers::default()
-        })
-    }
-
-    fn in_file(
-        &self,
-        path: &Path,
-        answers: &BTreeMap<String, Value>,
-        machine: &Machine,
-    ) -> Result<ImportOffers, Refusal> {
-        let unreadable =
-            |why: String| Refusal::new(Code::Unreadable, format!("{}: {why}", path.display()), "");
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        if matches!(ending, "mcpb" | "dxt") {
-            let bytes =
-                files::read_plain(path, bundle::PACKED).map_err(|error| unreadable(error.to_string()))?;
-            return self.in_bundle(bytes, answers, machine).map_err(|refusal| Refusal {
-                message: format!("{}: {}", path.display(), refusal.message),
-                ..refusal
-            });
-        }
-        // A client's own file is read as that client reads it.
-        let real = |path: &Path| std::fs::canonicalize(path).ok();
-        let sources = table::clients().iter().flat_map(|client| Source::of_user(client, machine));
-        let own: Vec<Source> =
-            sources.filter(|source| real(&source.path).is_some_and(|own| real(path) == Some(own))).collect();
-        if !own.is_empty() {
-            return Ok(self.in_sources(own));
-        }
-        let bytes = read_bytes(path).map_err(|error| unreadable(error.to_string()))?;
-        let Some(bytes) = bytes else { return Err(unreadable("there is no such file".into())) };
-        let text = Document::decode(&bytes).map_err(|error| unreadable(error.to_string()))?.text;
-        self.in_text(&text, answers)
-    }
-
-    fn in_description(
-        &self,
-        document: &ServerDocument,
-        answers: &BTreeMap<String, Value>,
-    ) -> Result<ImportOffers, Refusal> {
-        let wrong = |message: String| Refusal::new(Code::BadDescription, message, "");
-        let remotes = (0..document.remotes.len()).map(Choice::Remote);
-        let packages = (0..document.packages.len()).map(Choice::Package);
-        let mut plans = remotes.chain(packages).map(|choice| plan::plan(document, choice, answers));
-        let mut last = None;
-        let plan = plans.find_map(|plan| match plan {
-            // A bundle is fetched by hand and then imported as a file; what must run first is not started by us.
-            Ok(plan) if matches!(plan.way, Way::Stdio(_) | Way::Http { spawn: None, .. }) => Some(plan),
-            Ok(_) => None,
-            Err(error) => {
-                last = Some(error.to_string());
-                None
-            }
-        });
-        let plan = plan.ok_or_else(|| {
-            wrong(last.unwrap_or_else(|| "none of the ways to run this server is supported".into()))
-        })?;
-        let name = document.name.clone();
-        let server = described(&name, &plan).ok_or_else(|| wrong("bundles are imported as files".into()))?;
-        refuse_risks(&name, &server, answers)?;
-        let origin = Origin { client: "pasted".into(), path: PathBuf::new(), scope: "pasted".into(), name };
-        let mut offers =
-            ImportOffers { offers: self.offered(vec![(origin, server)], answers), ..ImportOffers::default() };
-        let needs: Vec<Need> = plan
-            .prompts
+fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<String, Value>) -> Vec<Offer> {
+    let config = hub.config();
+    let taken = |name: &str| config.servers().keys().any(|known| import::is_same(known.as_str(), name));
+    let candidates = import::candidates(found, &identities(hub), taken);
+    let offer = |candidate: Candidate| {
+        let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
+        let mut warnings: Vec<String> = placeholders
             .iter()
-            .filter(|prompt| plan.missing.contains(&prompt.id))
-            .map(|prompt| Need {
-                id: prompt.id.clone(),
-                description: prompt.description.clone().unwrap_or_default(),
-                secret: prompt.secret,
-            })
+            .map(|what| format!("{what} is known to the other program only; it comes in switched off"))
             .collect();
-        for offer in &mut offers.offers {
-            offer.needs.clone_from(&needs);
-            offer.warnings.extend(plan.warnings.iter().cloned());
-        }
-        Ok(offers)
-    }
-
-    fn in_bundle(
-        &self,
-        bytes: Vec<u8>,
-        answers: &BTreeMap<String, Value>,
-        machine: &Machine,
-    ) -> Result<ImportOffers, Refusal> {
-        let refused = |error: bundle::BundleError| Refusal::new(Code::BadBundle, error.to_string(), "");
-        let (manifest, signature) = bundle::look(&bytes).map_err(refused)?;
-        let directory = self.bundle_directory(&manifest);
-        let (server, needs) = bundled(&manifest, &directory, answers, machine)?;
-        refuse_risks(&manifest.name, &without_own_paths(&server, &directory), answers)?;
-        let origin = Origin {
-            client: "bundle".into(),
-            path: directory,
-            scope: "bundle".into(),
-            name: manifest.name.clone(),
-        };
-        let mut offers =
-            ImportOffers { offers: self.offered(vec![(origin, server)], answers), ..ImportOffers::default() };
-        for offer in &mut offers.offers {
-            offer.needs.clone_from(&needs);
-            offer.warnings.clear();
-            offer.bundle = Some(bytes.clone());
-            offer.warnings.extend(signature.sentence());
-        }
-        Ok(offers)
-    }
-
-    /// The server in a bundle, the directory that it would be unpacked to, and what it still has to be given.
-    pub(super) fn bundle_found(
-        &self,
-        bytes: &[u8],
-        answers: &BTreeMap<String, Value>,
-        machine: &Machine,
-    ) -> Result<(Found, PathBuf, Vec<String>), Refusal> {
-        let refused = |error: bundle::BundleError| Refusal::new(Code::BadBundle, error.to_string(), "");
-        let (manifest, _) = bundle::look(bytes).map_err(refused)?;
-        let directory = self.bundle_directory(&manifest);
-        let (server, needs) = bundled(&manifest, &directory, answers, machine)?;
-        refuse_risks(&manifest.name, &without_own_paths(&server, &directory), answers)?;
-        Ok((server, directory, needs.into_iter().map(|need| need.id).collect()))
-    }
-
-    fn bundle_directory(&self, manifest: &Manifest) -> PathBuf {
-        let name = files::file_stem(&format!("{}-{}", manifest.name, manifest.version));
-        self.places().data.join("bundles").join(name)
-    }
-
-    pub(super) async fn import_servers(
-        &self,
-        wanted: Wanted,
-        environment: &BTreeMap<String, String>,
-    ) -> Result<Imported, Refusal> {
-        let client = match (&wanted.from, wanted.take_out) {
-            (From::Client(id), true) => {
-                if self.inner.clients.edits.record(id).is_none() {
-                    let message = format!("\"{id}\" is not connected, so it would lose these servers");
-                    return Err(Refusal::new(
-                        Code::NotConnected,
-                        message,
-                        format!("Run `satchel connect {id}` first."),
-                    ));
+        warnings.extend(candidate.renamed.clone());
+        warnings.extend(told(&candidate.server));
+        let risks = risks(&candidate.server, answers);
+        let mut needs = vec![];
+        match candidate.server.words {
+            Words::Own => warnings.extend(risks.iter().map(|risk| format!("it {risk}"))),
+            Words::Pasted | Words::Described if risks.is_empty() => {}
+            Words::Pasted | Words::Described => {
+                let id = format!("{ACCEPT}{}", candidate.name);
+                let means = format!("it {}", risks.join("; it "));
+                if answers.get(&id).and_then(Value::as_str) != Some("yes") {
+                    let description = format!("{means}. Type yes to accept that");
+                    needs.push(Need { id, description, secret: false });
                 }
-                table::client(id)
+                warnings.push(means);
             }
-            (_, true) => {
+        }
+        Offer { candidate, needs, warnings, bundle: None }
+    };
+    candidates.into_iter().map(offer).collect()
+}
+
+fn in_text(hub: &Hub, text: &str, answers: &BTreeMap<String, Value>) -> Result<ImportOffers, Refusal> {
+    if let Ok(document) = serde_json::from_str::<Value>(text)
+        && let Ok(document) = ServerDocument::read(&document)
+    {
+        return in_description(hub, &document, answers);
+    }
+    let import::Contents { servers, skipped, .. } = import::read_text(text).map_err(|error| {
+        Refusal::new(Code::NotAServer, error.to_string(), "Paste a block, a command line or an address.")
+    })?;
+    let origin = |server: &FoundEntry| Origin {
+        client: "pasted".into(),
+        path: PathBuf::new(),
+        scope: "pasted".into(),
+        name: server.name.clone(),
+    };
+    let found = servers.into_iter().map(|server| (origin(&server), server)).collect();
+    let left = |one: import::Skipped| Left { place: one.name, reason: skipped_because(&one.reason) };
+    Ok(ImportOffers {
+        offers: offered(hub, found, answers),
+        skipped: skipped.into_iter().map(left).collect(),
+        ..ImportOffers::default()
+    })
+}
+
+fn in_file(
+    hub: &Hub,
+    path: &Path,
+    answers: &BTreeMap<String, Value>,
+    machine: &Machine,
+) -> Result<ImportOffers, Refusal> {
+    let unreadable = |why: String| Refusal::new(Code::Unreadable, format!("{}: {why}", path.display()), "");
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if matches!(ending, "mcpb" | "dxt") {
+        let bytes = files::read_plain(path, bundle::PACKED).map_err(|error| unreadable(error.to_string()))?;
+        return in_bundle(hub, bytes, answers, machine).map_err(|refusal| Refusal {
+            message: format!("{}: {}", path.display(), refusal.message),
+            ..refusal
+        });
+    }
+    // A client's own file is read as that client reads it.
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let sources = table::clients().iter().flat_map(|client| Source::of_user(client, machine));
+    let own: Vec<Source> =
+        sources.filter(|source| real(&source.path).is_some_and(|own| real(path) == Some(own))).collect();
+    if !own.is_empty() {
+        return Ok(in_sources(hub, own));
+    }
+    let bytes = read_bytes(path).map_err(|error| unreadable(error.to_string()))?;
+    let Some(bytes) = bytes else { return Err(unreadable("there is no such file".into())) };
+    let text = Document::decode(&bytes).map_err(|error| unreadable(error.to_string()))?.text;
+    in_text(hub, &text, answers)
+}
+
+fn in_description(
+    hub: &Hub,
+    document: &ServerDocument,
+    answers: &BTreeMap<String, Value>,
+) -> Result<ImportOffers, Refusal> {
+    let wrong = |message: String| Refusal::new(Code::BadDescription, message, "");
+    let remotes = (0..document.remotes.len()).map(Choice::Remote);
+    let packages = (0..document.packages.len()).map(Choice::Package);
+    let mut plans = remotes.chain(packages).map(|choice| plan::plan(document, choice, answers));
+    let mut last = None;
+    let plan = plans.find_map(|plan| match plan {
+        // A bundle is fetched by hand and then imported as a file; what must run first is not started by us.
+        Ok(plan) if matches!(plan.way, Way::Stdio(_) | Way::Http { spawn: None, .. }) => Some(plan),
+        Ok(_) => None,
+        Err(error) => {
+            last = Some(error.to_string());
+            None
+        }
+    });
+    let plan = plan.ok_or_else(|| {
+        wrong(last.unwrap_or_else(|| "none of the ways to run this server is supported".into()))
+    })?;
+    let name = document.name.clone();
+    let server = described(&name, &plan).ok_or_else(|| wrong("bundles are imported as files".into()))?;
+    refuse_risks(&name, &server, answers)?;
+    let origin = Origin { client: "pasted".into(), path: PathBuf::new(), scope: "pasted".into(), name };
+    let mut offers =
+        ImportOffers { offers: offered(hub, vec![(origin, server)], answers), ..ImportOffers::default() };
+    let needs: Vec<Need> = plan
+        .prompts
+        .iter()
+        .filter(|prompt| plan.missing.contains(&prompt.id))
+        .map(|prompt| Need {
+            id: prompt.id.clone(),
+            description: prompt.description.clone().unwrap_or_default(),
+            secret: prompt.secret,
+        })
+        .collect();
+    for offer in &mut offers.offers {
+        offer.needs.clone_from(&needs);
+        offer.warnings.extend(plan.warnings.iter().cloned());
+    }
+    Ok(offers)
+}
+
+fn in_bundle(
+    hub: &Hub,
+    bytes: Vec<u8>,
+    answers: &BTreeMap<String, Value>,
+    machine: &Machine,
+) -> Result<ImportOffers, Refusal> {
+    let refused = |error: bundle::BundleError| Refusal::new(Code::BadBundle, error.to_string(), "");
+    let (manifest, signature) = bundle::look(&bytes).map_err(refused)?;
+    let directory = bundle_directory(hub, &manifest);
+    let (server, needs) = bundled(&manifest, &directory, answers, machine)?;
+    refuse_risks(&manifest.name, &without_own_paths(&server, &directory), answers)?;
+    let origin = Origin {
+        client: "bundle".into(),
+        path: directory,
+        scope: "bundle".into(),
+        name: manifest.name.clone(),
+    };
+    let mut offers =
+        ImportOffers { offers: offered(hub, vec![(origin, server)], answers), ..ImportOffers::default() };
+    for offer in &mut offers.offers {
+        offer.needs.clone_from(&needs);
+        offer.warnings.clear();
+        offer.bundle = Some(bytes.clone());
+        offer.warnings.extend(signature.sentence());
+    }
+    Ok(offers)
+}
+
+/// The server in a bundle, the directory that it would be unpacked to, and what it still has to be given.
+pub(super) fn bundle_found(
+    hub: &Hub,
+    bytes: &[u8],
+    answers: &BTreeMap<String, Value>,
+    machine: &Machine,
+) -> Result<(FoundEntry, PathBuf, Vec<String>), Refusal> {
+    let refused = |error: bundle::BundleError| Refusal::new(Code::BadBundle, error.to_string(), "");
+    let (manifest, _) = bundle::look(bytes).map_err(refused)?;
+    let directory = bundle_directory(hub, &manifest);
+    let (server, needs) = bundled(&manifest, &directory, answers, machine)?;
+    refuse_risks(&manifest.name, &without_own_paths(&server, &directory), answers)?;
+    Ok((server, directory, needs.into_iter().map(|need| need.id).collect()))
+}
+
+fn bundle_directory(hub: &Hub, manifest: &Manifest) -> PathBuf {
+    let name = files::file_stem(&format!("{}-{}", manifest.name, manifest.version));
+    hub.places().data.join("bundles").join(name)
+}
+
+pub(super) async fn import_servers(
+    hub: &Hub,
+    wanted: Wanted,
+    environment: &BTreeMap<String, String>,
+) -> Result<Imported, Refusal> {
+    let client = match (&wanted.from, wanted.take_out) {
+        (From::Client(id), true) => {
+            if hub.inner.clients.edits.record(id).is_none() {
+                let message = format!("\"{id}\" is not connected, so it would lose these servers");
                 return Err(Refusal::new(
-                    Code::WhichClient,
-                    "servers are taken out of one client's file only",
-                    "",
+                    Code::NotConnected,
+                    message,
+                    format!("Run `satchel connect {id}` first."),
                 ));
             }
-            (_, false) => None,
-        };
-        let offers = self.offers_from(&wanted.from, &wanted.answers, environment)?;
-        let left = offers.troubles.into_iter().chain(offers.skipped).collect();
-        let mut imported = Imported { left, ..Imported::default() };
-        let (mut stored, mut here) = (Vec::new(), Vec::new());
-        let selected =
-            |name: &str| wanted.names.as_ref().is_none_or(|names| names.iter().any(|one| one == name));
-        for offer in offers.offers.into_iter().filter(|offer| selected(&offer.candidate.name)) {
-            let name = offer.candidate.name.clone();
-            if offer.candidate.known.is_some() {
-                imported.known.push(name);
+            table::client(id)
+        }
+        (_, true) => {
+            return Err(Refusal::new(
+                Code::WhichClient,
+                "servers are taken out of one client's file only",
+                "",
+            ));
+        }
+        (_, false) => None,
+    };
+    let offers = offers_from(hub, &wanted.from, &wanted.answers, environment)?;
+    let left = offers.troubles.into_iter().chain(offers.skipped).collect();
+    let mut imported = Imported { left, ..Imported::default() };
+    let (mut stored, mut here) = (Vec::new(), Vec::new());
+    let selected = |name: &str| wanted.names.as_ref().is_none_or(|names| names.iter().any(|one| one == name));
+    for offer in offers.offers.into_iter().filter(|offer| selected(&offer.candidate.name)) {
+        let name = offer.candidate.name.clone();
+        if offer.candidate.known.is_some() {
+            imported.known.push(name);
+            here.push(offer.candidate);
+            continue;
+        }
+        match import_one(hub, &offer, &mut stored).await {
+            Ok(()) => {
+                let omitted = import::omitted(&offer.candidate.server);
+                let left_behind = import::left_behind(&offer.candidate, &Machine::here(environment));
+                let lacking = lacking(hub, &name).await;
+                let said =
+                    offer.candidate.renamed.iter().cloned().chain(omitted).chain(left_behind).chain(lacking);
+                imported.remarks.extend(said.map(|reason| Left { place: name.clone(), reason }));
+                imported.added.push(name);
                 here.push(offer.candidate);
-                continue;
             }
-            match self.import_one(&offer, &mut stored).await {
-                Ok(()) => {
-                    let omitted = import::omitted(&offer.candidate.server);
-                    let said = offer.candidate.renamed.iter().cloned().chain(omitted);
-                    imported.remarks.extend(said.map(|reason| Left { place: name.clone(), reason }));
-                    imported.added.push(name);
-                    here.push(offer.candidate);
-                }
-                Err(refusal) => imported.left.push(Left { place: name, reason: refusal.sentence() }),
-            }
+            Err(refusal) => imported.left.push(Left { place: name, reason: refusal.sentence() }),
         }
-        imported.secrets = stored.len();
-        let mut cuts = Vec::new();
-        if let Some(client) = client {
-            let machine = Machine::here(environment);
-            (cuts, imported.taken_out) = self.to_take_out(client, &machine, &here)?;
-        }
-        if !imported.added.is_empty() || !cuts.is_empty() {
-            // Written down before it is done: whatever happens in between, it can be taken back.
-            let taken_out = cuts.iter().map(|cut| cut.file.clone()).collect();
-            let remembered = self.inner.clients.edits.imported(imported.added.clone(), stored, taken_out);
-            remembered.map_err(unwritable)?;
-        }
-        for cut in cuts {
-            write(&cut.file.path, Some(&cut.before), &cut.after).map_err(unwritable)?;
-        }
-        Ok(imported)
     }
+    imported.secrets = stored.len();
+    let mut cuts = Vec::new();
+    if let Some(client) = client {
+        let machine = Machine::here(environment);
+        (cuts, imported.taken_out) = to_take_out(hub, client, &machine, &here)?;
+    }
+    if !imported.added.is_empty() || !cuts.is_empty() {
+        // Written down before it is done: whatever happens in between, it can be taken back.
+        let taken_out = cuts.iter().map(|cut| cut.file.clone()).collect();
+        let remembered = hub.inner.clients.edits.imported(imported.added.clone(), stored, taken_out);
+        remembered.map_err(unwritable)?;
+    }
+    for cut in cuts {
+        write(&cut.file.path, Some(&cut.before), &cut.after).map_err(unwritable)?;
+    }
+    Ok(imported)
+}
 
-    async fn import_one(&self, offer: &Offer, stored: &mut Vec<String>) -> Result<(), Refusal> {
-        if !offer.needs.is_empty() {
-            if let Some(risk) = offer.needs.iter().find(|need| need.id.starts_with(ACCEPT)) {
-                let means = risk.description.trim_end_matches(". Type yes to accept that");
-                let message = format!("{means}; `--set '{}=yes'` accepts that", risk.id);
-                return Err(Refusal::new(Code::Needs, message, ""));
-            }
-            let ids: Vec<&str> = offer.needs.iter().map(|need| need.id.as_str()).collect();
-            let message = format!("it needs {}; say them with --set ID=VALUE", ids.join(", "));
+/// What a server that came in still has to be given before it can start, and how.
+async fn lacking(hub: &Hub, name: &str) -> Vec<String> {
+    let config = hub.config();
+    let Some(server) = config.servers().get(name) else { return vec![] };
+    // Where the names cannot be read, its first start says what is missing.
+    let Ok((_, stored)) = hub.inner.around.secrets.names().await else { return vec![] };
+    let secrets = upstream::secrets_of(&server.transport);
+    let missing = upstream::unset(&server.transport, &hub.inner.around.environment, &stored);
+    let way = |name: String| match secrets.contains(&name) {
+        true => format!("it needs {name}; store it with `satchel secrets set {name}`"),
+        false => format!("it needs {name}; set it in the environment that Satchel is started in"),
+    };
+    missing.into_iter().map(way).collect()
+}
+
+async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Result<(), Refusal> {
+    if !offer.needs.is_empty() {
+        if let Some(risk) = offer.needs.iter().find(|need| need.id.starts_with(ACCEPT)) {
+            let means = risk.description.trim_end_matches(". Type yes to accept that");
+            let message = format!("{means}; `--set '{}=yes'` accepts that", risk.id);
             return Err(Refusal::new(Code::Needs, message, ""));
         }
-        if let Some(bytes) = &offer.bundle {
-            let directory = &offer.candidate.origins[0].path;
-            // Another time of the same version is the same bundle.
-            if !directory.exists() {
-                bundle::unpack(bytes, directory)
-                    .map_err(|error| Refusal::new(Code::BadBundle, error.to_string(), ""))?;
-            }
-        }
-        let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name, literal);
-        for secret in moved {
-            let name = self.store(&secret.name, &secret.value).await.map_err(Refusal::from)?;
-            if name != secret.name {
-                rename_reference(&mut entry, &secret.name, &name);
-            }
-            stored.push(name);
-        }
-        if offer.candidate.server.words != Words::Own {
-            self.with_new_names(&mut entry, stored).await?;
-        }
-        // A pasted text or a bundle never ran here.
-        if offer.candidate.origins.iter().any(|origin| !matches!(origin.client.as_str(), "pasted" | "bundle"))
-        {
-            self.trust_imported(&offer.candidate.name).await;
-        }
-        let change = Change::Put {
-            name: offer.candidate.name.clone(),
-            entry: Value::Object(entry),
-            replace: false,
-            rules: rules_of(&offer.candidate.server, &offer.candidate.name),
-        };
-        self.apply(change).await?;
-        Ok(())
+        let ids: Vec<&str> = offer.needs.iter().map(|need| need.id.as_str()).collect();
+        let message = format!("it needs {}; say them with --set ID=VALUE", ids.join(", "));
+        return Err(Refusal::new(Code::Needs, message, ""));
     }
-
-    /// What a pasted text wants to be given is asked for under names that hold nothing yet: it gets no credential that is
-    /// there already.
-    async fn with_new_names(&self, entry: &mut Map<String, Value>, stored: &[String]) -> Result<(), Refusal> {
-        let config = self.config();
-        let used: BTreeSet<String> = config
-            .servers()
-            .values()
-            .flat_map(|server| server.transport.texts().flat_map(secrets_in).collect::<Vec<_>>())
-            .collect();
-        // The names are known where the store cannot be reached, too.
-        let there = self.inner.around.secrets.names().await.map(|(_, names)| names).map_err(Refusal::from)?;
-        let mut wanted = BTreeSet::new();
-        texts_in(&Value::Object(entry.clone()), &mut |text| wanted.extend(secrets_in(text)));
-        for name in wanted.into_iter().filter(|name| !stored.contains(name)) {
-            let mut free = name.clone();
-            for number in 2.. {
-                if !there.contains(&free) && !used.contains(&free) {
-                    break;
-                }
-                free = format!("{name}-{number}");
-            }
-            if free != name {
-                rename_reference(entry, &name, &free);
-            }
+    if let Some(bytes) = &offer.bundle {
+        let directory = &offer.candidate.origins[0].path;
+        // Another time of the same version is the same bundle.
+        if !directory.exists() {
+            bundle::unpack(bytes, directory)
+                .map_err(|error| Refusal::new(Code::BadBundle, error.to_string(), ""))?;
         }
-        Ok(())
     }
+    let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name, literal);
+    for secret in moved {
+        let name = store(hub, &secret.name, &secret.value).await.map_err(Refusal::from)?;
+        if name != secret.name {
+            rename_reference(&mut entry, &secret.name, &name);
+        }
+        stored.push(name);
+    }
+    if offer.candidate.server.words != Words::Own {
+        with_new_names(hub, &mut entry, stored).await?;
+    }
+    // A pasted text or a bundle never ran here.
+    if offer.candidate.origins.iter().any(|origin| !matches!(origin.client.as_str(), "pasted" | "bundle")) {
+        approved::trust_imported(hub, &offer.candidate.name).await;
+    }
+    let change = Change::Put {
+        name: offer.candidate.name.clone(),
+        entry: Value::Object(entry),
+        replace: false,
+        rules: rules_of(&offer.candidate.server, &offer.candidate.name),
+    };
+    hub.apply(change).await?;
+    Ok(())
+}
 
-    /// Stores a credential under a name that holds nothing else.
-    pub(super) async fn store(&self, preferred: &str, value: &str) -> Result<String, SecretError> {
-        let secrets = &self.inner.around.secrets;
-        let mut name = preferred.to_owned();
+/// What a pasted text wants to be given is asked for under names that hold nothing yet: it gets no credential that is
+/// there already.
+async fn with_new_names(hub: &Hub, entry: &mut Map<String, Value>, stored: &[String]) -> Result<(), Refusal> {
+    let config = hub.config();
+    let used: BTreeSet<String> = config
+        .servers()
+        .values()
+        .flat_map(|server| server.transport.texts().flat_map(secrets_in).collect::<Vec<_>>())
+        .collect();
+    // The names are known where the store cannot be reached, too.
+    let there = hub.inner.around.secrets.names().await.map(|(_, names)| names).map_err(Refusal::from)?;
+    let mut wanted = BTreeSet::new();
+    texts_in(&Value::Object(entry.clone()), &mut |text| wanted.extend(secrets_in(text)));
+    for name in wanted.into_iter().filter(|name| !stored.contains(name)) {
+        let mut free = name.clone();
         for number in 2.. {
-            let there = secrets.get(&name).await?;
-            if there.is_some() {
-                self.did_here(AuditKind::SecretRead, &name, "compared with what is imported");
+            if !there.contains(&free) && !used.contains(&free) {
+                break;
             }
-            match there {
-                None => break,
-                Some(there) if there.reveal() == value => return Ok(name),
-                Some(_) => name = format!("{preferred}-{number}"),
-            }
+            free = format!("{name}-{number}");
         }
-        secrets.set(&name, Secret::new(value)).await?;
-        self.did_here(AuditKind::SecretChanged, &name, "stored, from an import");
-        Ok(name)
+        if free != name {
+            rename_reference(entry, &name, &free);
+        }
     }
+    Ok(())
+}
 
-    /// The client's own files without servers that we have now.
-    fn to_take_out(
-        &self,
-        client: &'static Client,
-        machine: &Machine,
-        here: &[Candidate],
-    ) -> Result<(Vec<Cut>, Vec<String>), Refusal> {
-        let (mut files, mut names) = (Vec::new(), Vec::new());
-        for source in Source::of_user(client, machine).into_iter().filter(|source| source.scope == "user") {
-            let from_here = here.iter().flat_map(|candidate| &candidate.origins);
-            let there: Vec<&str> = from_here
-                .filter(|origin| origin.path == source.path && origin.client == client.id)
-                .map(|origin| origin.name.as_str())
-                .collect();
-            if there.is_empty() || source.key != client.key {
-                continue;
-            }
-            let Ok(Some(before)) = read_bytes(&source.path) else { continue };
-            let document = Document::decode(&before).map_err(unwritable)?;
-            let format = format_of(client, &source.path);
-            let mut text = document.text.clone();
-            for name in there {
-                let spot = Spot { container: &client.key, list: client.list(), name };
-                if let Ok(Some(without)) = format.take(&text, &spot, 0) {
-                    text = without;
-                    names.push(name.to_owned());
-                }
-            }
-            let after = document.encode(&text);
-            let backup =
-                self.inner.clients.edits.keep(&client.id, &source.path, &before).map_err(unwritable)?;
-            let file = TakenOut { path: source.path.clone(), backup, after: fingerprint(&after) };
-            files.push(Cut { file, before, after });
+/// Stores a credential under a name that holds nothing else.
+pub(super) async fn store(hub: &Hub, preferred: &str, value: &str) -> Result<String, SecretError> {
+    let secrets = &hub.inner.around.secrets;
+    let mut name = preferred.to_owned();
+    for number in 2.. {
+        let there = secrets.get(&name).await?;
+        if there.is_some() {
+            hub.did_here(AuditKind::SecretRead, &name, "compared with what is imported");
         }
-        Ok((files, names))
+        match there {
+            None => break,
+            Some(there) if there.reveal() == value => return Ok(name),
+            Some(_) => name = format!("{preferred}-{number}"),
+        }
     }
+    secrets.set(&name, Secret::new(value)).await?;
+    hub.did_here(AuditKind::SecretChanged, &name, "stored, from an import");
+    Ok(name)
+}
+
+/// The client's own files without servers that we have now.
+fn to_take_out(
+    hub: &Hub,
+    client: &'static Client,
+    machine: &Machine,
+    here: &[Candidate],
+) -> Result<(Vec<Cut>, Vec<String>), Refusal> {
+    let (mut files, mut names) = (Vec::new(), Vec::new());
+    for source in Source::of_user(client, machine).into_iter().filter(|source| source.scope == "user") {
+        let from_here = here.iter().flat_map(|candidate| &candidate.origins);
+        let there: Vec<&str> = from_here
+            .filter(|origin| origin.path == source.path && origin.client == client.id)
+            .map(|origin| origin.name.as_str())
+            .collect();
+        if there.is_empty() || source.key != client.key {
+            continue;
+        }
+        let Ok(Some(before)) = read_bytes(&source.path) else { continue };
+        let document = Document::decode(&before).map_err(unwritable)?;
+        let format = format_of(client, &source.path);
+        let mut text = document.text.clone();
+        for name in there {
+            let spot = Spot { container: &client.key, list: client.list(), name };
+            if let Ok(Some(without)) = format.take(&text, &spot, 0) {
+                text = without;
+                names.push(name.to_owned());
+            }
+        }
+        let after = document.encode(&text);
+        let backup = hub.inner.clients.edits.keep(&client.id, &source.path, &before).map_err(unwritable)?;
+        let file = TakenOut { path: source.path.clone(), backup, after: fingerprint(&after) };
+        files.push(Cut { file, before, after });
+    }
+    Ok((files, names))
 }
 
 fn known_client(id: &str) -> Result<&'static Client, Refusal> {
@@ -583,7 +597,7 @@ pub(super) fn own_servers(
     client: &'static Client,
     machine: &Machine,
     ourselves: &Ourselves,
-) -> Vec<(Source, Found)> {
+) -> Vec<(Source, FoundEntry)> {
     let sources = Source::of_user(client, machine).into_iter().filter(|source| source.scope == "user");
     let read = |source: Source| {
         let contents = source.read(Platform::current()).map_err(|_: ReadError| ()).unwrap_or_default();
@@ -592,7 +606,7 @@ pub(super) fn own_servers(
     sources.flat_map(read).filter(|(_, server)| !is_ourselves(server, ourselves)).collect()
 }
 
-fn origin(source: &Source, server: &Found) -> Origin {
+fn origin(source: &Source, server: &FoundEntry) -> Origin {
     Origin {
         client: source.client.id.clone(),
         path: source.path.clone(),
@@ -602,7 +616,7 @@ fn origin(source: &Source, server: &Found) -> Origin {
 }
 
 /// We are no server of ours.
-fn is_ourselves(server: &Found, ourselves: &Ourselves) -> bool {
+fn is_ourselves(server: &FoundEntry, ourselves: &Ourselves) -> bool {
     match &server.target {
         Target::Program { command, args, .. } => {
             let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
@@ -622,7 +636,7 @@ fn is_ourselves(server: &Found, ourselves: &Ourselves) -> bool {
 const ACCEPT: &str = "accept.";
 
 /// What the server's launch or address does besides, where somebody else may have written it.
-fn risks(server: &Found, answers: &BTreeMap<String, Value>) -> Vec<String> {
+fn risks(server: &FoundEntry, answers: &BTreeMap<String, Value>) -> Vec<String> {
     let chosen: Vec<String> = answers.values().filter_map(Value::as_str).map(ToOwned::to_owned).collect();
     match &server.target {
         Target::Program { command, args, env, .. } => launch_risks::of_program(command, args, env, &chosen),
@@ -635,7 +649,7 @@ fn risks(server: &Found, answers: &BTreeMap<String, Value>) -> Vec<String> {
 }
 
 /// A description never does more than run the server that it names.
-fn refuse_risks(name: &str, server: &Found, answers: &BTreeMap<String, Value>) -> Result<(), Refusal> {
+fn refuse_risks(name: &str, server: &FoundEntry, answers: &BTreeMap<String, Value>) -> Result<(), Refusal> {
     let risks = risks(server, answers);
     if risks.is_empty() {
         return Ok(());
@@ -646,7 +660,7 @@ fn refuse_risks(name: &str, server: &Found, answers: &BTreeMap<String, Value>) -
 }
 
 /// Libraries that a bundle brings along are its own code.
-fn without_own_paths(server: &Found, directory: &Path) -> Found {
+fn without_own_paths(server: &FoundEntry, directory: &Path) -> FoundEntry {
     let mut server = server.clone();
     if let Target::Program { env, .. } = &mut server.target {
         let directory = format!("{}{}", directory.display(), std::path::MAIN_SEPARATOR);
@@ -661,10 +675,10 @@ fn without_own_paths(server: &Found, directory: &Path) -> Found {
 }
 
 /// The server of a description, as far as the answers go; `None` for a bundle.
-pub(super) fn described(name: &str, plan: &plan::Plan) -> Option<Found> {
+pub(super) fn described(name: &str, plan: &plan::Plan) -> Option<FoundEntry> {
     let (transport, target) = match &plan.way {
         Way::Stdio(run) => (
-            Kind::Stdio,
+            TransportKind::Stdio,
             Target::Program {
                 command: run.command.clone(),
                 args: run.args.clone(),
@@ -674,7 +688,7 @@ pub(super) fn described(name: &str, plan: &plan::Plan) -> Option<Found> {
             },
         ),
         Way::Http { url, headers, sse, .. } => (
-            if *sse { Kind::Sse } else { Kind::Http },
+            if *sse { TransportKind::Sse } else { TransportKind::Http },
             Target::Address { url: url.clone(), headers: headers.clone() },
         ),
         Way::Bundle { .. } => return None,
@@ -687,7 +701,7 @@ pub(super) fn described(name: &str, plan: &plan::Plan) -> Option<Found> {
         _ => None,
     });
     let fields = fields.chain(plan.secret_args.iter().map(|at| format!("args[{at}]")));
-    Some(Found {
+    Some(FoundEntry {
         enabled: plan.missing.is_empty(),
         secret_fields: fields.collect(),
         ..bare(name.to_owned(), transport, target)
@@ -695,15 +709,15 @@ pub(super) fn described(name: &str, plan: &plan::Plan) -> Option<Found> {
 }
 
 /// A server of which nothing but its name is known.
-pub(super) fn described_nothing(name: &str) -> Found {
+pub(super) fn described_nothing(name: &str) -> FoundEntry {
     let target =
         Target::Program { command: String::new(), args: vec![], env: Map::new(), cwd: None, env_file: None };
-    bare(name.to_owned(), Kind::Stdio, target)
+    bare(name.to_owned(), TransportKind::Stdio, target)
 }
 
 /// A server that a description or a bundle tells of: how it is reached, and nothing that a client would say of it.
-fn bare(name: String, transport: Kind, target: Target) -> Found {
-    Found {
+fn bare(name: String, transport: TransportKind, target: Target) -> FoundEntry {
+    FoundEntry {
         name,
         transport,
         enabled: true,
@@ -727,7 +741,7 @@ fn bare(name: String, transport: Kind, target: Target) -> Found {
 
 /// What a person should know of what another program's file says: where its references go, and which protections become
 /// what.
-fn told(server: &Found) -> Vec<String> {
+fn told(server: &FoundEntry) -> Vec<String> {
     let goes_to = match &server.target {
         Target::Address { url, .. } => url.split('?').next().unwrap_or(url).to_owned(),
         Target::Program { command, .. } => command.clone(),
@@ -775,7 +789,7 @@ fn of_reference(reference: &str, goes_to: &str) -> String {
 }
 
 /// Which of its tools may be called, as rules of ours.
-fn rules_of(server: &Found, name: &str) -> Vec<Value> {
+fn rules_of(server: &FoundEntry, name: &str) -> Vec<Value> {
     let path = |tool: &str| format!("{}:{tool}", in_path(name));
     let allow = server.tools_allow.iter().map(|tools| {
         let except: Vec<String> = tools.iter().map(|tool| path(tool)).collect();
@@ -809,11 +823,11 @@ fn skipped_because(reason: &str) -> String {
     }
 }
 
-fn secrets_in(text: &str) -> Vec<String> {
+pub(super) fn secrets_in(text: &str) -> Vec<String> {
     Template::parse(text).secrets().map(ToOwned::to_owned).collect()
 }
 
-fn texts_in(value: &Value, each: &mut impl FnMut(&str)) {
+pub(super) fn texts_in(value: &Value, each: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => each(text),
         Value::Array(items) => items.iter().for_each(|item| texts_in(item, each)),
@@ -851,9 +865,9 @@ fn shown(offer: &Offer) -> FoundServer {
         name: name.clone(),
         runs,
         transport: match server.transport {
-            Kind::Stdio => "stdio",
-            Kind::Http => "http",
-            Kind::Sse => "sse",
+            TransportKind::Stdio => "stdio",
+            TransportKind::Http => "http",
+            TransportKind::Sse => "sse",
         }
         .into(),
         enabled: server.enabled,
@@ -876,7 +890,7 @@ fn bundled(
     directory: &Path,
     answers: &BTreeMap<String, Value>,
     machine: &Machine,
-) -> Result<(Found, Vec<Need>), Refusal> {
+) -> Result<(FoundEntry, Vec<Need>), Refusal> {
     let home = machine.variable("HOME").unwrap_or_default();
     let separator = if machine.platform() == Platform::Windows { '\\' } else { '/' };
     let below = |name: &str| format!("{home}{separator}{name}");
@@ -935,6 +949,6 @@ fn bundled(
         env_file: None,
     };
     let name = manifest.display_name.clone().unwrap_or_else(|| manifest.name.clone());
-    let found = Found { secret_fields: run.secret_fields, ..bare(name, Kind::Stdio, target) };
+    let found = FoundEntry { secret_fields: run.secret_fields, ..bare(name, TransportKind::Stdio, target) };
     Ok((found, needs))
 }

@@ -5,9 +5,14 @@
 //! one task publishes the catalog, one composes the snapshot. All end with [`Hub::shutdown`].
 
 mod apply;
+mod approved;
 mod audience;
+mod audit;
 mod authorize;
+mod binding;
+mod by_hand;
 mod call;
+mod change;
 mod clients;
 mod configured;
 mod connected;
@@ -18,12 +23,19 @@ pub mod doctor;
 mod entry;
 mod execute;
 mod faces;
+mod failure;
 mod failures;
 mod hygiene;
+mod icons;
 mod import;
+mod launch;
 mod lifetime;
 mod listings;
+mod lists;
+mod loosening;
+mod measured;
 mod offered;
+mod ourselves;
 mod packages;
 mod pause;
 mod permission;
@@ -34,21 +46,27 @@ mod records;
 mod refresh;
 mod registry;
 mod requests;
+mod resting;
 mod review;
 mod route;
 mod ruled;
+mod scope;
 mod script;
 mod search;
 mod servers;
 mod settings;
+mod setup;
 mod sign_in;
+mod state;
 mod surface;
 mod trying;
 #[cfg(test)]
 mod typescript;
+mod undo;
 mod usage;
 mod view;
 mod visit;
+mod watching;
 
 use std::{
     collections::BTreeMap,
@@ -58,13 +76,13 @@ use std::{
 };
 
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{broadcast, mpsc, watch},
     task::JoinHandle,
 };
 
 use crate::{
     calls::Calls,
-    catalog::Offer,
+    catalog::{Catalog, Offer},
     clients::{ledger::Ledger as Edits, token::Tokens},
     config::Config,
     files::Places,
@@ -78,26 +96,26 @@ use crate::{
     secrets::Secrets,
     tasks::kept,
     upstream::{
-        Ending, Surroundings,
+        Ending, ServerNotification, Surroundings,
         environment::SearchPath,
         oauth::{accounts::Accounts, sign_in::Callbacks},
     },
 };
 
 pub use apply::ApplyError;
-pub use audience::Scope;
 pub use authorize::origin_here;
-pub use call::{CallFailure, Failed, Running, Step};
+pub use call::{Running, Step};
 use configured::Configured;
 use connected::Clients;
 pub use data_dir::{OpenError, PIPES, RunningHub};
 use faces::Faces;
+pub use failure::{CallFailure, Failed};
 use lifetime::Lifetime;
-use registry::Registered;
-pub use requests::{Handle, Method};
+pub use requests::{Handle, RequestMethod};
+pub use scope::Scope;
 pub use script::{Script, Underway, Wanted};
-use servers::Servers;
-pub use surface::Watched;
+use servers::{Registered, Servers};
+pub use watching::Watched;
 
 /// The port clients expect us at.
 pub const USUAL_PORT: u16 = 7411;
@@ -245,16 +263,16 @@ impl Hub {
         let accepted = if self.inner.options.trust_config { Accepted::File } else { Accepted::Nothing };
         let first = apply::first_config(self, accepted);
         let publishing = self.clone();
-        self.inner.life.spawn(async move { publishing.keep_publishing().await });
-        self.reconcile(first, accepted).await;
-        self.renew_snapshot();
+        self.inner.life.spawn(async move { publish::keep_publishing(&publishing).await });
+        registry::reconcile(self, first, accepted).await;
+        view::renew_snapshot(self);
         let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
         self.inner.life.spawn(async move { apply::run(applying, asked).await });
         self.inner.life.spawn(async move {
-            kept("the snapshot", async || composing.keep_composing().await).await;
+            kept("the snapshot", async || view::keep_composing(&composing).await).await;
         });
         self.inner.life.spawn(async move {
-            kept("measuring", async || measuring.keep_measuring().await).await;
+            kept("measuring", async || usage::keep_measuring(&measuring).await).await;
         });
         let learning = self.clone();
         self.inner.life.spawn(async move {
@@ -263,7 +281,15 @@ impl Hub {
         });
         let resting = self.clone();
         self.inner.life.spawn(async move {
-            kept("profiles", async || profiles::keep_resting(&resting).await).await;
+            kept("profiles", async || resting::keep_resting(&resting).await).await;
+        });
+        let pictures = self.clone();
+        self.inner.life.spawn(async move {
+            kept("pictures of servers", async || icons::keep(&pictures).await).await;
+        });
+        let following = self.clone();
+        self.inner.life.spawn(async move {
+            kept("the followed setup", async || setup::keep_following(&following).await).await;
         });
         let meaning = self.clone();
         self.inner.life.spawn(async move {
@@ -275,7 +301,7 @@ impl Hub {
 
     /// Everything a face may show, now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.renew_snapshot();
+        view::renew_snapshot(self);
         self.inner.faces.snapshot()
     }
 
@@ -283,7 +309,7 @@ impl Hub {
     pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
         let watch = self.inner.faces.watch();
         // After it was subscribed to: what changes from here on is told.
-        self.renew_snapshot();
+        view::renew_snapshot(self);
         watch
     }
 
@@ -386,7 +412,7 @@ impl Hub {
         self.inner.configured.now()
     }
 
-    fn view(&self) -> MutexGuard<'_, view::Live> {
+    fn view(&self) -> MutexGuard<'_, faces::Live> {
         self.inner.faces.live()
     }
 
@@ -396,5 +422,35 @@ impl Hub {
 
     fn offers(&self) -> MutexGuard<'_, BTreeMap<ServerName, Arc<Offer>>> {
         self.inner.servers.offers()
+    }
+
+    /// What calls share.
+    pub fn calls(&self) -> &Calls {
+        &self.inner.calls
+    }
+
+    /// Records what happens, and reads what was recorded.
+    pub fn recorder(&self) -> &Recorder {
+        &self.inner.recorder
+    }
+
+    /// Changes whenever it was chosen what some client sees.
+    pub fn watch_choices(&self) -> watch::Receiver<u64> {
+        self.inner.clients.follow_choices()
+    }
+
+    /// Follows what the enabled servers offer.
+    pub fn watch_catalog(&self) -> watch::Receiver<Catalog> {
+        self.inner.servers.follow_catalog()
+    }
+
+    /// What servers say that belongs to no call.
+    pub fn notifications(&self) -> broadcast::Receiver<ServerNotification> {
+        self.inner.around.notifications.subscribe()
+    }
+
+    /// From now on, or no longer, a face shows every question by itself.
+    pub fn set_attended(&self, attended: bool) {
+        self.inner.prompts.set_attended(attended);
     }
 }

@@ -7,7 +7,7 @@ use satchel_mcp::{Raw, RawObject};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::{Hub, requests::unknown_server};
+use super::Hub;
 use crate::{
     bridge::Caller,
     catalog::{ResourceEntry, entry::shorten},
@@ -52,7 +52,7 @@ struct WrittenArgument {
 /// What a server offers besides tools, as it was last read.
 pub(super) fn list(hub: &Hub, server: &str) -> Result<Offered, Refusal> {
     if !hub.servers().contains_key(server) {
-        return Err(unknown_server(server));
+        return Err(Refusal::unknown_server(server));
     }
     let catalog = hub.inner.servers.catalog();
     let Some(offer) = catalog.offer(server) else { return Ok(Offered::default()) };
@@ -87,9 +87,9 @@ fn item(id: &str, raw: &Raw) -> Option<OfferedItem> {
 
 /// Reads one of them for a person in the window.
 pub(super) async fn read(hub: &Hub, server: &str, what: OfferedThing) -> Result<Tried, Refusal> {
-    let name: ServerName = server.parse().map_err(|_| unknown_server(server))?;
+    let name: ServerName = server.parse().map_err(|_| Refusal::unknown_server(server))?;
     if !hub.servers().contains_key(&name) {
-        return Err(unknown_server(server));
+        return Err(Refusal::unknown_server(server));
     }
     let began = Instant::now();
     let reading = tokio::time::timeout(PATIENCE, Box::pin(carried_out(hub, &name, what))).await;

@@ -9,64 +9,62 @@ use crate::{
     model::{Paused, ServerName, Startup},
 };
 
-impl Hub {
-    /// Pauses until the time named, in milliseconds since the Unix epoch, or until [`Hub::resume`].
-    pub(super) fn pause(&self, until_ms: Option<u64>) {
-        let paused = Paused { until_ms };
-        self.view().paused = Some(paused);
-        let upstreams: Vec<_> = self.servers().values().map(|server| server.upstream.clone()).collect();
-        for upstream in upstreams {
-            upstream.rest();
-        }
-        self.inner.faces.changed();
-        if let Some(until_ms) = until_ms {
-            let hub = self.clone();
-            self.inner.life.spawn(async move {
-                let left = Duration::from_millis(until_ms.saturating_sub(now_ms()));
-                tokio::select! {
-                    () = tokio::time::sleep(left) => {}
-                    () = hub.inner.life.end().cancelled() => return,
-                }
-                // Another pause may have taken its place.
-                let ours = hub.view().paused == Some(paused);
-                if ours {
-                    hub.resume();
-                }
-            });
-        }
+/// Pauses until the time named, in milliseconds since the Unix epoch, or until [`Hub::resume`].
+pub(super) fn pause(hub: &Hub, until_ms: Option<u64>) {
+    let paused = Paused { until_ms };
+    hub.view().paused = Some(paused);
+    let upstreams: Vec<_> = hub.servers().values().map(|server| server.upstream.clone()).collect();
+    for upstream in upstreams {
+        upstream.rest();
     }
-
-    /// Ends a pause; servers that start with the hub start again.
-    pub(super) fn resume(&self) {
-        if self.view().paused.take().is_none() {
-            return;
-        }
-        let eager = self.servers();
-        for server in eager.values().filter(|server| server.config.startup == Startup::Eager) {
-            server.upstream.configure(server.config.clone());
-        }
-        drop(eager);
-        self.inner.faces.changed();
-    }
-
-    /// Refuses calls while paused. A computer that slept over the end of a pause is not paused any more.
-    pub(super) fn refuse_while_paused(&self, server: &ServerName) -> Result<(), CallFailure> {
-        let Some(paused) = self.view().paused else { return Ok(()) };
-        let left = paused.until_ms.map(|until| until.saturating_sub(now_ms()));
-        if left == Some(0) {
-            self.resume();
-            return Ok(());
-        }
-        let message = match left {
-            Some(left) => {
-                format!(
-                    "Satchel is paused for another {} min, so \"{server}\" was not called",
-                    left.div_ceil(60_000)
-                )
+    hub.inner.faces.changed();
+    if let Some(until_ms) = until_ms {
+        let owned = hub.clone();
+        hub.inner.life.spawn(async move {
+            let left = Duration::from_millis(until_ms.saturating_sub(now_ms()));
+            tokio::select! {
+                () = tokio::time::sleep(left) => {}
+                () = owned.inner.life.end().cancelled() => return,
             }
-            None => format!("Satchel is paused, so \"{server}\" was not called"),
-        };
-        let action = "The user can resume it in Satchel's tray menu or window.".to_owned();
-        Err(CallFailure::not_sent(Some(server), None, message, action))
+            // Another pause may have taken its place.
+            let ours = owned.view().paused == Some(paused);
+            if ours {
+                resume(&owned);
+            }
+        });
     }
+}
+
+/// Ends a pause; servers that start with the hub start again.
+pub(super) fn resume(hub: &Hub) {
+    if hub.view().paused.take().is_none() {
+        return;
+    }
+    let eager = hub.servers();
+    for server in eager.values().filter(|server| server.config.startup == Startup::Eager) {
+        server.upstream.configure(server.config.clone());
+    }
+    drop(eager);
+    hub.inner.faces.changed();
+}
+
+/// Refuses calls while paused. A computer that slept over the end of a pause is not paused any more.
+pub(super) fn refuse_while_paused(hub: &Hub, server: &ServerName) -> Result<(), CallFailure> {
+    let Some(paused) = hub.view().paused else { return Ok(()) };
+    let left = paused.until_ms.map(|until| until.saturating_sub(now_ms()));
+    if left == Some(0) {
+        resume(hub);
+        return Ok(());
+    }
+    let message = match left {
+        Some(left) => {
+            format!(
+                "Satchel is paused for another {} min, so \"{server}\" was not called",
+                left.div_ceil(60_000)
+            )
+        }
+        None => format!("Satchel is paused, so \"{server}\" was not called"),
+    };
+    let action = "The user can resume it in Satchel's tray menu or window.".to_owned();
+    Err(CallFailure::not_sent(Some(server), None, message, action))
 }

@@ -7,7 +7,7 @@ use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json, value::to_raw_value};
 use tokio::time::Instant;
 
-use super::{CallFailure, Hub, route::Route};
+use super::{CallFailure, Hub, failure::denied, question::shown, route::Route};
 use crate::{
     bridge::{Caller, Question},
     model::{
@@ -17,7 +17,7 @@ use crate::{
         nature::{Effect, Permit},
     },
     prompts::{PATIENCE, SILENT, Ticket},
-    trust::{clean, rules::Decision},
+    trust::rules::Decision,
 };
 
 /// A client shows questions in its own way and time.
@@ -140,94 +140,82 @@ fn consent(result: &Raw) -> AskAnswer {
     }
 }
 
-impl Hub {
-    /// Decides about a call.
-    ///
-    /// # Errors
-    /// A [`CallFailure`] where it may not be made.
-    pub(super) fn permission(
-        &self,
-        caller: &Caller,
-        route: &Route,
-        params: &RawObject,
-    ) -> Result<Permitted, CallFailure> {
-        let path = &route.path;
-        let Decision { permit, rule } = self.decision_about(path, route.tool());
-        self.observer.decided(&rule, None);
-        match permit {
-            Permit::Allow => return Ok(Permitted::Freely),
-            Permit::Off => return Err(denied(path, &format!("it is switched off ({rule})"))),
-            Permit::Ask => {}
-        }
-        let client = &caller.client;
-        // A person who calls a tool at a face has said so.
-        if self.by_hand {
-            self.observer.decided(&format!("{rule}; called by hand"), None);
-            return Ok(Permitted::Freely);
-        }
-        if self.inner.prompts.is_granted(client, path) {
-            self.observer.decided(&format!("{rule}; allowed for this session"), None);
-            return Ok(Permitted::Freely);
-        }
-        let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
-        if answers && self.inner.prompts.is_back(client, path, &arguments(params)) {
-            self.observer.decided(&format!("{rule}; allowed once"), None);
-            return Ok(Permitted::Again);
-        }
-        let admitted = self.inner.prompts.admit_question(client, path.server.as_str());
-        admitted.map_err(|why| denied(path, why))?;
-        let given = params.get("arguments").map_or("{}", Raw::get);
-        let ask = ask_about(client, route, given, &rule);
-        let question = question(&ask);
-        let asked = match caller.can_answer(&question.method, question.params.as_deref()) {
-            Ok(()) => Asked::Client { question: Some(question), until: Instant::now() + CLIENT_PATIENCE },
-            Err(_) => Asked::Faces(None),
-        };
-        let (client, path) = (client.clone(), path.clone());
-        let began = Instant::now();
-        Ok(Permitted::Asking(Box::new(Permission { client, path, rule, ask, began, asked })))
+/// Decides about a call.
+///
+/// # Errors
+/// A [`CallFailure`] where it may not be made.
+pub(super) fn permission(
+    hub: &Hub,
+    caller: &Caller,
+    route: &Route,
+    params: &RawObject,
+) -> Result<Permitted, CallFailure> {
+    let path = &route.path;
+    let Decision { permit, rule } = hub.decision_about(path, route.tool());
+    hub.observer.decided(&rule, None);
+    match permit {
+        Permit::Allow => return Ok(Permitted::Freely),
+        Permit::Off => return Err(denied(path, &format!("it is switched off ({rule})"))),
+        Permit::Ask => {}
     }
+    let client = &caller.client;
+    // A person who calls a tool at a face has said so.
+    if hub.by_hand {
+        hub.observer.decided(&format!("{rule}; called by hand"), None);
+        return Ok(Permitted::Freely);
+    }
+    if hub.inner.prompts.is_granted(client, path) {
+        hub.observer.decided(&format!("{rule}; allowed for this session"), None);
+        return Ok(Permitted::Freely);
+    }
+    let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
+    if answers && hub.inner.prompts.is_back(client, path, &arguments(params)) {
+        hub.observer.decided(&format!("{rule}; allowed once"), None);
+        return Ok(Permitted::Again);
+    }
+    let admitted = hub.inner.prompts.admit_question(client, path.server.as_str());
+    admitted.map_err(|why| denied(path, why))?;
+    let given = params.get("arguments").map_or("{}", Raw::get);
+    let ask = ask_about(client, route, given, &rule);
+    let question = question(&ask);
+    let asked = match caller.can_answer(&question.method, question.params.as_deref()) {
+        Ok(()) => Asked::Client { question: Some(question), until: Instant::now() + CLIENT_PATIENCE },
+        Err(_) => Asked::Faces(None),
+    };
+    let (client, path) = (client.clone(), path.clone());
+    let began = Instant::now();
+    Ok(Permitted::Asking(Box::new(Permission { client, path, rule, ask, began, asked })))
+}
 
-    /// A person's word about a call.
-    ///
-    /// # Errors
-    /// Where it is not asked any more, a yes came too soon to be one, or the rule cannot be written. It is still asked
-    /// then.
-    pub(super) async fn answer_ask(&self, id: u64, answer: AskAnswer) -> Result<(), Refusal> {
-        if answer == AskAnswer::Always {
-            let (client, path) = self.inner.prompts.asked_about(id, answer)?;
-            self.always_allow(&client, &path).await?;
-        }
-        self.inner.prompts.answer_ask(id, answer)
+/// A person's word about a call.
+///
+/// # Errors
+/// Where it is not asked any more, a yes came too soon to be one, or the rule cannot be written. It is still asked
+/// then.
+pub(super) async fn answer_ask(hub: &Hub, id: u64, answer: AskAnswer) -> Result<(), Refusal> {
+    if answer == AskAnswer::Always {
+        let (client, path) = hub.inner.prompts.asked_about(id, answer)?;
+        always_allow(hub, &client, &path).await?;
     }
+    hub.inner.prompts.answer_ask(id, answer)
+}
 
-    async fn always_allow(&self, client: &str, path: &ToolPath) -> Result<(), Refusal> {
-        let all = self.inner.servers.catalog();
-        let own = all.tool(path).map_or_else(|| path.tool.clone(), |tool| tool.name_there().to_owned());
-        let tool = format!("{}:{own}", path.server.in_path());
-        if tool.contains(['*', '?']) || client.contains(['*', '?']) {
-            let message =
-                format!("no rule can be for {tool} alone: its name has a sign that stands for others");
-            return Err(Refusal::new(
-                Code::BadRule,
-                message,
-                "Allow it once, or write a wider rule yourself.",
-            ));
-        }
-        let permit = Some(Permit::Allow);
-        self.apply(Change::SetPermit { tool, client: Some(client.to_owned()), permit }).await?;
-        Ok(())
+async fn always_allow(hub: &Hub, client: &str, path: &ToolPath) -> Result<(), Refusal> {
+    let all = hub.inner.servers.catalog();
+    let own = all.tool(path).map_or_else(|| path.tool.clone(), |tool| tool.name_there().to_owned());
+    let tool = format!("{}:{own}", path.server.in_path());
+    if tool.contains(['*', '?']) || client.contains(['*', '?']) {
+        let message = format!("no rule can be for {tool} alone: its name has a sign that stands for others");
+        return Err(Refusal::new(Code::BadRule, message, "Allow it once, or write a wider rule yourself."));
     }
+    let permit = Some(Permit::Allow);
+    hub.apply(Change::SetPermit { tool, client: Some(client.to_owned()), permit }).await?;
+    Ok(())
+}
 
-    /// From now on, or no longer, a face shows every question by itself.
-    pub fn set_attended(&self, attended: bool) {
-        self.inner.prompts.set_attended(attended);
-    }
-
-    /// The call ended. Where its server answered with a question, it comes back and needs no other word.
-    pub(super) fn remember_round(&self, caller: &Caller, path: &ToolPath, params: &RawObject) {
-        self.inner.prompts.expect_back(&caller.client, path, arguments(params));
-    }
+/// The call ended. Where its server answered with a question, it comes back and needs no other word.
+pub(super) fn remember_round(hub: &Hub, caller: &Caller, path: &ToolPath, params: &RawObject) {
+    hub.inner.prompts.expect_back(&caller.client, path, arguments(params));
 }
 
 /// What a person is asked about a call.
@@ -262,23 +250,8 @@ fn ask_about(client: &str, route: &Route, given: &str, rule: &str) -> Ask {
     }
 }
 
-/// A call that is not made, with the reason.
-pub(super) fn denied(path: &ToolPath, why: &str) -> CallFailure {
-    let message = format!("{} was not called: {why}", clean::visible(&path.to_string()));
-    CallFailure::not_sent(Some(&path.server), Some(Code::Denied), message, Code::Denied.action().to_owned())
-}
-
 fn arguments(params: &RawObject) -> Value {
     params.read("arguments").unwrap_or_default()
-}
-
-/// With hidden characters written out, and no longer than this.
-pub(super) fn shown(text: &str, most: usize) -> String {
-    let visible = clean::visible(text);
-    match visible.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &visible[..end]),
-        None => visible,
-    }
 }
 
 /// In our words; what others wrote stands in it with hidden characters written out.
@@ -335,12 +308,5 @@ mod tests {
         ] {
             assert_eq!(consent(&Raw::from_string(answer.to_owned()).unwrap()), expected, "{answer}");
         }
-    }
-
-    #[test]
-    fn what_is_shown_hides_nothing_and_has_an_end() {
-        assert_eq!(shown("a\u{202e}b", 100), clean::visible("a\u{202e}b"));
-        assert!(!shown("a\u{202e}b", 100).contains('\u{202e}'));
-        assert_eq!(shown("abcdef", 3), "abc…");
     }
 }

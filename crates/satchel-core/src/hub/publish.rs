@@ -54,50 +54,48 @@ impl Publisher {
     }
 }
 
-impl Hub {
-    /// Has clients see what is known now: the offers of servers that are switched on, as far as they were approved. When
-    /// this resolves, they do.
-    pub(super) async fn publish_catalog(&self) {
-        self.inner.servers.publisher.published(self.inner.life.end()).await;
-    }
+/// Has clients see what is known now: the offers of servers that are switched on, as far as they were approved. When
+/// this resolves, they do.
+pub(super) async fn publish_catalog(hub: &Hub) {
+    hub.inner.servers.publisher.published(hub.inner.life.end()).await;
+}
 
-    pub(super) async fn keep_publishing(&self) {
-        self.inner.servers.publisher.run(self.inner.life.end(), || self.publish()).await;
-    }
+pub(super) async fn keep_publishing(hub: &Hub) {
+    hub.inner.servers.publisher.run(hub.inner.life.end(), || publish(hub)).await;
+}
 
-    async fn publish(&self) {
-        may_fail_here("catalog");
-        let config = self.config();
-        let enabled = |name: &ServerName| config.servers().get(name).is_some_and(|server| server.enabled);
-        let offers = self.offers().clone().into_iter().filter(|(name, _)| enabled(name));
-        let mut seen = BTreeMap::new();
-        // What nobody accepted yet restricts already.
-        let unaccepted = config.unaccepted_rules().into_iter().flat_map(|(rules, _)| rules);
-        let hides: Vec<ToolRule> = unaccepted.filter(|rule| rule.hide).cloned().collect();
-        for (name, offer) in offers {
-            let judged = self.judged(&name, &offer, &config).await;
-            // What would not be started is not on offer.
-            if !self.servers().get(&name).is_some_and(|known| known.held) {
-                let ruled = rules::applied(&name, &judged, config.tool_rules());
-                let ruled = rules::applied(&name, &ruled, &hides);
-                seen.insert(name, ruled);
-            }
+async fn publish(hub: &Hub) {
+    may_fail_here("catalog");
+    let config = hub.config();
+    let enabled = |name: &ServerName| config.servers().get(name).is_some_and(|server| server.enabled);
+    let offers = hub.offers().clone().into_iter().filter(|(name, _)| enabled(name));
+    let mut seen = BTreeMap::new();
+    // What nobody accepted yet restricts already.
+    let unaccepted = config.unaccepted_rules().into_iter().flat_map(|(rules, _)| rules);
+    let hides: Vec<ToolRule> = unaccepted.filter(|rule| rule.hide).cloned().collect();
+    for (name, offer) in offers {
+        let judged = judged(hub, &name, &offer, &config).await;
+        // What would not be started is not on offer.
+        if !hub.servers().get(&name).is_some_and(|known| known.held) {
+            let ruled = rules::applied(&name, &judged, config.tool_rules());
+            let ruled = rules::applied(&name, &ruled, &hides);
+            seen.insert(name, ruled);
         }
-        self.inner.servers.publish(seen);
     }
+    hub.inner.servers.publish(seen);
+}
 
-    /// An offer as it was approved. What is held back from now on is told.
-    async fn judged(&self, name: &ServerName, offer: &Arc<Offer>, config: &Config) -> Arc<Offer> {
-        let first = if config.holds_new_servers() { First::Held } else { First::Offered };
-        let (judged, newly_held) = self.inner.review.judge(name, offer, first).await;
-        for held in newly_held {
-            self.did(AuditKind::Held, "satchel", name.as_str(), held.entry);
-            if let Some(server) = self.servers().get(name) {
-                server.upstream.log().hub(&held.line);
-            }
+/// An offer as it was approved. What is held back from now on is told.
+async fn judged(hub: &Hub, name: &ServerName, offer: &Arc<Offer>, config: &Config) -> Arc<Offer> {
+    let first = if config.holds_new_servers() { First::Held } else { First::Offered };
+    let (judged, newly_held) = hub.inner.review.judge(name, offer, first).await;
+    for held in newly_held {
+        hub.did(AuditKind::Held, "satchel", name.as_str(), held.entry);
+        if let Some(server) = hub.servers().get(name) {
+            server.upstream.log().hub(&held.line);
         }
-        judged
     }
+    judged
 }
 
 #[cfg(test)]

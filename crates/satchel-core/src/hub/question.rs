@@ -4,7 +4,7 @@
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json, value::to_raw_value};
 
-use super::{Hub, permission::shown};
+use super::Hub;
 use crate::{
     bridge::{
         Caller,
@@ -16,6 +16,7 @@ use crate::{
         nature::Effect,
     },
     prompts::{NOBODY, PATIENCE, SILENT, Said, Ticket},
+    trust::clean,
 };
 
 const ELICITATION: &str = "elicitation/create";
@@ -251,6 +252,15 @@ fn declined(action: &str, why: &str) -> Box<Raw> {
     said.to_raw()
 }
 
+/// With hidden characters written out, and no longer than this.
+pub(super) fn shown(text: &str, most: usize) -> String {
+    let visible = clean::visible(text);
+    match visible.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &visible[..end]),
+        None => visible,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -310,5 +320,12 @@ mod tests {
             told.get()
         );
         assert!(told.get().ends_with(r#""x":1.0}"#));
+    }
+
+    #[test]
+    fn what_is_shown_hides_nothing_and_has_an_end() {
+        assert_eq!(shown("a\u{202e}b", 100), clean::visible("a\u{202e}b"));
+        assert!(!shown("a\u{202e}b", 100).contains('\u{202e}'));
+        assert_eq!(shown("abcdef", 3), "abc…");
     }
 }

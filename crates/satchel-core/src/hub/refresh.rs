@@ -11,41 +11,37 @@ use satchel_mcp::RawObject;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{CallFailure, Hub, registry::Registered};
+use super::{
+    Hub, failures, launch,
+    lists::{self, DEBOUNCE},
+    publish,
+    servers::Registered,
+    watching,
+};
 use crate::{
     catalog::{Offer, disk, fetch, versions::Diff},
-    clock::now_ms,
     model::{
-        Code, ServerName,
+        ServerName,
         audit::AuditKind,
         event::HubEvent,
-        oauth::SignInView,
-        server::{DISCOVERY_TIMEOUT, REFRESH_INTERVAL},
-        snapshot::{During, LastFailure, Phase},
+        server::REFRESH_INTERVAL,
+        snapshot::{LastFailure, Phase},
     },
     tasks::{kept, may_fail_here},
     trust::clean,
     upstream::{
-        Dirty, Hello, Lease, LeaseError, Link, Reading, Seen, ServerNotification, Upstream,
+        Dirty, Hello, Link, Reading, Seen, ServerNotification, Upstream,
         breaker::{Breaker, DISCOVERY},
         lifecycle::Failure,
     },
 };
 
-/// How long a call waits for lists that are read in vain.
-const UNREAD: Duration = Duration::from_secs(7);
-/// Changes within this time are one.
-const DEBOUNCE: Duration = Duration::from_millis(250);
 /// The longest pause before the lists of a server are read again that changes them all the time.
 const SLOWEST: Duration = Duration::from_secs(15);
 /// Tools are on offer at the latest so long after they were read, whatever the other lists take.
 const OTHER_LISTS: Duration = Duration::from_secs(5);
 /// How long after a failure the lists are asked for again, unless the breaker says longer.
 const AGAIN: Duration = Duration::from_secs(2);
-/// How often a server is connected to for its first lists.
-const FIRST_TRIES: usize = 4;
-/// How long a caller waits for a server's first lists.
-const FIRST_LISTS: Duration = Duration::from_secs(60);
 
 /// Starts the tasks that follow one server.
 pub(super) fn follow(
@@ -93,11 +89,11 @@ pub(super) fn follow(
             let last = seen.borrow().last_failure.clone();
             if failure != last {
                 failure.clone_from(&last);
-                hub.keep_failure(&name, &setup, last).await;
+                failures::keep_failure(&hub, &name, &setup, last).await;
             }
             // Whoever wanted it started has been told why it was not.
             if hub.inner.review.holds_packages(&name) {
-                hub.follow_launch(&name).await;
+                launch::follow_launch(&hub, &name).await;
             }
             if before.state != known.state {
                 let (server, state) = (name.to_string(), known.state.to_owned());
@@ -123,7 +119,7 @@ struct Outline {
 impl Outline {
     /// `server` is none where it is gone, or not quite there yet.
     fn of(seen: &Seen, server: Option<&Registered>, before: &Self) -> Self {
-        let state = |server: &Registered| super::view::state(seen, &server.config.transport).name();
+        let state = |server: &Registered| super::state::state(seen, &server.config.transport).name();
         Self {
             state: server.map_or(before.state, state),
             pid: seen.pid,
@@ -137,19 +133,17 @@ impl Outline {
     }
 }
 
-impl Hub {
-    /// Reads a server's tools now, where it is connected. What cannot be read stays as it was known.
-    pub(super) async fn read_tools_again(&self, name: &ServerName, upstream: &Upstream) {
-        let Some((link, hello)) = upstream.seen().connected else { return };
-        let setup = self.offers().get(name).map(|known| known.setup.clone());
-        let Some(setup) = setup else { return };
-        let reader = ListReader { hub: self.clone(), name: name.clone(), upstream: upstream.clone(), setup };
-        upstream.dirty().mark(Dirty::bit("tools"));
-        let reading = upstream.dirty().take();
-        if let Err((failed, error)) = reader.read(&link, &hello, reading).await {
-            upstream.dirty().fail(reading, failed, &error.to_string());
-            upstream.log().hub(&format!("could not read its lists: {error}"));
-        }
+/// Reads a server's tools now, where it is connected. What cannot be read stays as it was known.
+pub(super) async fn read_tools_again(hub: &Hub, name: &ServerName, upstream: &Upstream) {
+    let Some((link, hello)) = upstream.seen().connected else { return };
+    let setup = hub.offers().get(name).map(|known| known.setup.clone());
+    let Some(setup) = setup else { return };
+    let reader = ListReader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup };
+    upstream.dirty().mark(Dirty::bit("tools"));
+    let reading = upstream.dirty().take();
+    if let Err((failed, error)) = reader.read(&link, &hello, reading).await {
+        upstream.dirty().fail(reading, failed, &error.to_string());
+        upstream.log().hub(&format!("could not read its lists: {error}"));
     }
 }
 
@@ -167,7 +161,7 @@ impl ListReader {
         loop {
             tokio::select! {
                 () = self.upstream.dirty().marked() => {}
-                () = tokio::time::sleep(self.hub.refresh_interval(&self.name)) => {
+                () = tokio::time::sleep(refresh_interval(&self.hub, &self.name)) => {
                     // Nobody is woken to be asked.
                     if self.upstream.seen().connected.is_some() {
                         self.upstream.dirty().mark(Dirty::ALL);
@@ -260,7 +254,7 @@ impl ListReader {
         let hosted = self.hub.servers().get(&self.name).is_some_and(|known| {
             matches!(known.config.transport, crate::model::TransportConfig::Http { .. })
         });
-        let reached = (self.hub.discovery_timeout(&self.name), hosted);
+        let reached = (lists::discovery_timeout(&self.hub, &self.name), hosted);
         let (mut failed, mut error, mut done) = (0, None, 0);
         for list in fetch::LISTS.into_iter().filter(|list| lists & Dirty::bit(list) != 0) {
             let before = offer.clone();
@@ -316,7 +310,7 @@ impl ListReader {
             self.upstream.log().hub(&format!("left out {reason}"));
         }
         let offer = Arc::new(offer);
-        self.hub.install(&self.name, offer.clone()).await;
+        install(&self.hub, &self.name, offer.clone()).await;
         keep(&self.hub, &self.name, offer);
     }
 
@@ -399,7 +393,7 @@ impl Keeping {
         match counted {
             Ok(()) => {
                 // What clients see may be a copy made before the counts were there.
-                self.hub.publish_catalog().await;
+                publish::publish_catalog(&self.hub).await;
                 self.hub.inner.faces.changed();
                 self.write().await;
             }
@@ -416,7 +410,7 @@ impl Keeping {
         if !self.is_newest() {
             return;
         }
-        let (path, offer) = (self.hub.catalog_file(&self.name), self.offer.clone());
+        let (path, offer) = (lists::catalog_file(&self.hub, &self.name), self.offer.clone());
         let written = tokio::task::spawn_blocking(move || disk::write(&path, &offer, true)).await;
         if let Ok(Err(error)) = written {
             tracing::warn!(server = %self.name, %error, "cannot keep the tool list");
@@ -424,122 +418,16 @@ impl Keeping {
     }
 }
 
-impl Hub {
-    async fn install(&self, name: &ServerName, offer: Arc<Offer>) {
-        self.offers().insert(name.clone(), offer);
-        self.publish_catalog().await;
-        self.follow_watched(name);
-        self.inner.faces.changed();
-    }
-
-    fn discovery_timeout(&self, name: &ServerName) -> Duration {
-        self.servers().get(name).map_or(DISCOVERY_TIMEOUT, |known| known.config.discovery_timeout)
-    }
-
-    /// How long the lists of a server are believed that is awake and says nothing of changes.
-    fn refresh_interval(&self, name: &ServerName) -> Duration {
-        self.servers().get(name).map_or(REFRESH_INTERVAL, |known| known.config.refresh_interval)
-    }
-
-    /// Waits until what is known of these lists is what the server has: after its start, and after it said that they
-    /// changed. What differs is held back then.
-    ///
-    /// # Errors
-    /// Where they cannot be read. Nothing was sent.
-    pub(super) async fn wait_for_lists(
-        &self,
-        name: &ServerName,
-        registered: &Registered,
-        lease: &Lease,
-        lists: u8,
-    ) -> Result<(), CallFailure> {
-        let wait = self.discovery_timeout(name);
-        let fresh = tokio::time::timeout(wait, registered.upstream.dirty().fresh(lists));
-        let why = tokio::select! {
-            fresh = fresh => match fresh {
-                Ok(Ok(())) => return Ok(()),
-                Ok(Err(why)) => why.to_string(),
-                Err(_) => format!("that took longer than {} s", wait.as_secs()),
-            },
-            // The caller finds out, and asks for the next connection.
-            _ = lease.link().wait_ended() => return Ok(()),
-        };
-        if let Some(failure) = self.lacks_sign_in(name) {
-            let action = failure.code.action_for(name.as_str());
-            return Err(CallFailure::not_sent(Some(name), Some(failure.code), failure.message, action));
-        }
-        let message = format!(
-            "\"{name}\" was not called: what it offers now has to be compared with what was approved, and its lists \
-             could not be read: {why}"
-        );
-        let action = Code::ListFailed.action().to_owned();
-        Err(CallFailure::not_sent(Some(name), Some(Code::ListFailed), message, action))
-    }
-
-    /// Waits until a server's lists have been read once, or until that has taken too long. A connection that ends
-    /// meanwhile, such as a session that expires, is made anew.
-    ///
-    /// # Errors
-    /// Where the server cannot be had any more.
-    pub(super) async fn first_lists(
-        &self,
-        name: &ServerName,
-        upstream: &Upstream,
-        first: Lease,
-    ) -> Result<(), LeaseError> {
-        let mut lease = first;
-        for again in (0..FIRST_TRIES).rev() {
-            let ended = lease.link().clone();
-            tokio::select! {
-                _ = self.wait_for_offer(name) => return Ok(()),
-                failure = cannot_be_read(upstream) => return Err(LeaseError::Failed(failure)),
-                _ = ended.wait_ended() => {}
-            }
-            if let Some(failure) = self.lacks_sign_in(name) {
-                return Err(LeaseError::Failed(failure));
-            }
-            if again > 0 {
-                lease = upstream.lease().await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What a person has to do first, where a server is connected and wants a sign-in for its lists.
-    fn lacks_sign_in(&self, name: &ServerName) -> Option<Failure> {
-        self.inner.around.accounts.view(name).filter(SignInView::keeps_out)?;
-        let message = format!("\"{name}\" needs a sign-in");
-        Some(Failure { code: Code::NeedsSignIn, message, missing: vec![] })
-    }
-
-    /// False where it takes too long.
-    async fn wait_for_offer(&self, name: &ServerName) -> bool {
-        let mut catalog = self.inner.servers.follow_catalog();
-        let known = catalog.wait_for(|catalog| catalog.offer(name.as_str()).is_some());
-        let wait = FIRST_LISTS.max(self.discovery_timeout(name) + DEBOUNCE);
-        tokio::time::timeout(wait, known).await.is_ok_and(|known| known.is_ok())
-    }
+async fn install(hub: &Hub, name: &ServerName, offer: Arc<Offer>) {
+    hub.offers().insert(name.clone(), offer);
+    publish::publish_catalog(hub).await;
+    watching::follow_watched(hub, name);
+    hub.inner.faces.changed();
 }
 
-/// Resolves when the lists of a server could not be read for a while, although they were asked for again and again.
-async fn cannot_be_read(upstream: &Upstream) -> Failure {
-    let began = now_ms();
-    let fails = |failure: &LastFailure| failure.during == During::Lists && failure.at_ms >= began;
-    let mut seen = upstream.watch();
-    loop {
-        if seen.wait_for(|seen| seen.last_failure.as_ref().is_some_and(fails)).await.is_err() {
-            return std::future::pending().await;
-        }
-        tokio::time::sleep(UNREAD).await;
-        let last = seen.borrow_and_update().last_failure.clone();
-        if let Some(LastFailure { code, message, .. }) = last.filter(fails) {
-            return Failure {
-                code,
-                message: format!("its tools cannot be read: {message}"),
-                missing: vec![],
-            };
-        }
-    }
+/// How long the lists of a server are believed that is awake and says nothing of changes.
+fn refresh_interval(hub: &Hub, name: &ServerName) -> Duration {
+    hub.servers().get(name).map_or(REFRESH_INTERVAL, |known| known.config.refresh_interval)
 }
 
 #[cfg(test)]

@@ -10,22 +10,20 @@ use std::{
     },
 };
 
-use satchel_mcp::Raw;
 use serde_json::Value;
 
 use super::{
-    ApplyError, CallFailure, Failed, Hub, USUAL_PORT,
+    Hub, USUAL_PORT, approved,
     authorize::{self, nothing},
-    doctor, listings, offered, profiles, sign_in, trying,
+    binding, by_hand, change, credential, doctor, entry, failures, icons, import, launch, listings, offered,
+    packages, pause, permission, review, settings, setup, sign_in, trying, undo, usage, view,
 };
 use crate::{
-    catalog::{Aids, Catalog, ToolEntry},
-    config::change::ChangeError,
     model::{
         Code, Origin, ServerName,
         audit::{AuditKind, AuditQuery},
         call_log::CallLogQuery,
-        control::{Change, Connection, Refusal, ToolLine, ToolList},
+        control::{Change, Connection, Refusal},
         ledger::{ActivityAsk, ReportAsk},
         listings::InstallAsk,
         oauth::SignInPage,
@@ -36,8 +34,6 @@ use crate::{
     upstream::log,
 };
 
-/// A description in a list of tools.
-const DESCRIPTION: usize = 200;
 /// The most lines of a log that are read.
 const LOG_LINES: usize = 10_000;
 
@@ -60,14 +56,14 @@ pub trait Handle: Request {
 }
 
 /// One row of the table.
-pub struct Method {
+pub struct RequestMethod {
     name: &'static str,
     /// May a page of the window ask for it?
     pub for_windows: bool,
     answer: for<'a> fn(&'a Hub, &'a Value) -> Handling<'a, Value>,
 }
 
-impl Method {
+impl RequestMethod {
     const fn of<R: Handle>() -> Self {
         Self { name: R::METHOD, for_windows: R::FOR_WINDOWS, answer: answer_message::<R> }
     }
@@ -114,7 +110,7 @@ macro_rules! methods {
             }
         })*
 
-        const METHODS: &[Method] = &[$(Method::of::<$request>()),*];
+        const METHODS: &[RequestMethod] = &[$(RequestMethod::of::<$request>()),*];
 
         #[cfg(test)]
         pub(super) fn describe(to: &mut super::typescript::Contract) {
@@ -129,18 +125,18 @@ const CHANNEL: bool = false;
 methods! {
     // Reads.
     GetStatus, WINDOWS, nothing, |hub, _| {
-        hub.measure().await;
-        Ok(hub.compose())
+        usage::measure(hub).await;
+        Ok(view::compose(hub))
     };
     ListTools, WINDOWS, nothing, |hub, ListTools { query, server, limit }| {
         if hub.inner.options.passive {
-            hub.learn_all().await;
+            launch::learn_all(hub).await;
         }
         hub.tool_list(&query, server.as_deref(), limit).await
     };
-    GetEntry, WINDOWS, nothing, |hub, GetEntry { server }| hub.entry_to_edit(&server).map(Entry);
-    ListOwnSecrets, WINDOWS, nothing, |hub, ListOwnSecrets { server }| hub.own_secrets(&server);
-    GetPackage, WINDOWS, nothing, |hub, GetPackage { server }| hub.package(&server).await;
+    GetEntry, WINDOWS, nothing, |hub, GetEntry { server }| entry::entry_to_edit(hub, &server).map(Entry);
+    ListOwnSecrets, WINDOWS, nothing, |hub, ListOwnSecrets { server }| entry::own_secrets(hub, &server);
+    GetPackage, WINDOWS, nothing, |hub, GetPackage { server }| packages::package(hub, &server).await;
     SearchListing, WINDOWS, nothing, |_hub, SearchListing { query }| Ok(crate::registry::find(&query));
     ListSecrets, WINDOWS, nothing, |hub, _| hub.stored_secrets().await;
     ReadLog, WINDOWS, nothing, |hub, ReadLog { server, lines }| hub.server_log(&server, lines);
@@ -154,7 +150,7 @@ methods! {
     AuditQuery, CHANNEL, nothing, |hub, ask| hub.recorder().audit_page(ask).await;
     VerifyAudit, CHANNEL, nothing, |hub, VerifyAudit { noted }| hub.recorder().verify_audit(noted).await;
     GetCall, WINDOWS, nothing, |hub, GetCall { id }| hub.recorder().call_detail(id).await;
-    ListApprovals, WINDOWS, nothing, |hub, ListApprovals { server }| hub.approvals(server).await;
+    ListApprovals, WINDOWS, nothing, |hub, ListApprovals { server }| review::approvals(hub, server).await;
     ListAsks, WINDOWS, nothing, |hub, ListAsks { wait }| Ok(hub.inner.prompts.asks(wait).await);
     ReadingAsk, WINDOWS, nothing, |hub, ReadingAsk { id }| {
         hub.inner.prompts.reading_ask(id);
@@ -162,7 +158,7 @@ methods! {
     };
     GetDebugStatus, CHANNEL, nothing, |hub, _| hub.debug_status();
     ListClients, WINDOWS, nothing, |hub, ListClients { environment }| Ok(hub.list_clients(&environment));
-    FindServers, WINDOWS, nothing, |hub, FindServers { from, environment }| hub.find_servers(&from, &environment);
+    FindServers, WINDOWS, nothing, |hub, FindServers { from, environment }| import::find_servers(hub, &from, &environment);
     ListAccounts, WINDOWS, nothing, |hub, _| Ok(sign_in::accounts(hub));
 
     // What registries list. What a program installs is new; what it updates is held back (`apply`).
@@ -176,12 +172,13 @@ methods! {
     };
 
     // Calls, as scripts make them.
-    CallTool, CHANNEL, nothing, |hub, CallTool { tool_path, arguments }| hub.call_as_given(&tool_path, &arguments).await;
-    RunAgain, CHANNEL, nothing, |hub, RunAgain { id, arguments }| hub.run_again(id, arguments).await;
+    CallTool, CHANNEL, nothing, |hub, CallTool { tool_path, arguments }| by_hand::call_as_given(hub, &tool_path, &arguments).await;
+    RunAgain, CHANNEL, nothing, |hub, RunAgain { id, arguments }| by_hand::run_again(hub, id, arguments).await;
 
     // Calls, as a person makes them in the window.
     GetTool, WINDOWS, nothing, |hub, GetTool { tool_path }| trying::tool(hub, &tool_path);
     TryTool, WINDOWS, nothing, |hub, wanted| trying::try_tool(hub, wanted).await;
+    TryScript, WINDOWS, nothing, |hub, wanted| trying::try_script(hub, wanted).await;
     ReadOffered, WINDOWS, nothing, |hub, ReadOffered { server, what }| offered::read(hub, &server, what).await;
     FollowTry, WINDOWS, nothing, |hub, FollowTry { run, seen }| Ok(hub.calls().tries.follow(&run, seen).await);
     CancelTry, WINDOWS, nothing, |hub, CancelTry { run }| {
@@ -192,13 +189,13 @@ methods! {
     // What runs goes on, or ends. A person paused it, and knows why.
     Restart, WINDOWS, nothing, |hub, Restart { server }| hub.restart(&server).await.and_then(done);
     Rest, WINDOWS, nothing, |hub, Rest { server }| hub.rest(&server).and_then(done);
-    DismissFailure, WINDOWS, nothing, |hub, DismissFailure { server }| hub.dismiss_failure(&server).and_then(done);
+    DismissFailure, WINDOWS, nothing, |hub, DismissFailure { server }| failures::dismiss_failure(hub, &server).and_then(done);
     Pause, WINDOWS, nothing, |hub, Pause { until_ms }| {
-        hub.pause(until_ms);
+        pause::pause(hub, until_ms);
         done(())
     };
     Resume, WINDOWS, authorize::of_resume, |hub, _| {
-        hub.resume();
+        pause::resume(hub);
         done(())
     };
     Quit, CHANNEL, nothing, |hub, _| {
@@ -207,34 +204,34 @@ methods! {
     };
 
     // What a program changes of a server that a person accepted is held back (`apply`).
-    Change, WINDOWS, authorize::of_change, |hub, change| hub.change(change).await.and_then(done);
-    PinPackage, WINDOWS, nothing, |hub, PinPackage { server, version }| hub.pin(&server, version).await;
+    Change, WINDOWS, authorize::of_change, |hub, change| change::change(hub, change).await.and_then(done);
+    PinPackage, WINDOWS, nothing, |hub, PinPackage { server, version }| packages::pin(hub, &server, version).await;
     PutBack, WINDOWS, nothing, |hub, PutBack { server }| hub.put_back(&server).await.and_then(done);
 
     // Credentials come in, and none goes out. Which server is given one is decided elsewhere.
     SetSecret, WINDOWS, nothing, |hub, SetSecret { name, value }| {
-        hub.store_secret(&name, Secret::new(value)).await?;
+        credential::store_secret(hub, &name, Secret::new(value)).await?;
         done(())
     };
     RemoveSecret, WINDOWS, nothing, |hub, RemoveSecret { name }| hub.remove_secret(&name).await.and_then(done);
     UseVault, WINDOWS, nothing, |hub, UseVault { passphrase }| hub.use_vault(passphrase).await.and_then(done);
     UnlockVault, WINDOWS, nothing, |hub, UnlockVault { passphrase }| hub.unlock_vault(passphrase).await.and_then(done);
     AnswerSecret, CHANNEL, nothing, |hub, AnswerSecret { id, value }| {
-        hub.answer_secret(id, Secret::new(value)).await?;
+        credential::answer_secret(hub, id, Secret::new(value)).await?;
         done(())
     };
 
     // What a person decides.
     Approve, WINDOWS, authorize::of_approval, |hub, Approve { server, items }| {
-        hub.decide(&server, items, true).await.and_then(done)
+        review::decide(hub, &server, items, true).await.and_then(done)
     };
-    KeepHeld, WINDOWS, nothing, |hub, KeepHeld { server, items }| hub.decide(&server, items, false).await.and_then(done);
-    LookedAt, WINDOWS, authorize::of_look, |hub, LookedAt { server }| hub.looked_at(&server).await.and_then(done);
+    KeepHeld, WINDOWS, nothing, |hub, KeepHeld { server, items }| review::decide(hub, &server, items, false).await.and_then(done);
+    LookedAt, WINDOWS, authorize::of_look, |hub, LookedAt { server }| review::looked_at(hub, &server).await.and_then(done);
     ApproveSettings, WINDOWS, authorize::of_settings, |hub, ApproveSettings { fingerprint }| {
-        hub.approve_settings(&fingerprint).await.and_then(done)
+        settings::approve_settings(hub, &fingerprint).await.and_then(done)
     };
     AnswerAsk, WINDOWS, authorize::of_answer, |hub, AnswerAsk { id, answer }| {
-        hub.answer_ask(id, answer).await.and_then(done)
+        permission::answer_ask(hub, id, answer).await.and_then(done)
     };
     AnswerQuestion, WINDOWS, authorize::of_question, |hub, AnswerQuestion { id, answer }| {
         hub.inner.prompts.answer_question(id, answer).and_then(done)
@@ -257,10 +254,10 @@ methods! {
         let left = hub.inner.life.tracker().spawn_blocking(move || leaving.leave_clients(dry_run, &environment));
         left.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
     };
-    Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| hub.undo(&environment).await;
+    Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| undo::undo(hub, &environment).await;
     ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, take_out, environment }| {
         let wanted = super::import::Wanted { from, names, answers, take_out };
-        hub.import_servers(wanted, &environment).await
+        import::import_servers(hub, wanted, &environment).await
     };
     SetSurface, WINDOWS, nothing, |hub, SetSurface { client, surface }| {
         hub.set_surface(&client, surface).and_then(done)
@@ -269,9 +266,25 @@ methods! {
         hub.set_hidden(&client, path, hidden).and_then(done)
     };
 
-    BindClient, WINDOWS, profiles::of_binding, |hub, BindClient { client, profile }| {
-        profiles::bind(hub, &client, profile).and_then(done)
+    BindClient, WINDOWS, binding::of_binding, |hub, BindClient { client, profile }| {
+        binding::bind(hub, &client, profile).and_then(done)
     };
+
+    GetServerIcons, WINDOWS, nothing, |hub, _| Ok(icons::all(hub));
+
+    // The whole setup. Nothing of another one acts before a person has seen it.
+    WriteSetup, WINDOWS, authorize::of_written_setup, |hub, WriteSetup { path, passphrase }| {
+        setup::write(hub, path, passphrase.map(Secret::new)).await
+    };
+    ReadSetup, WINDOWS, nothing, |hub, ReadSetup { from }| setup::review(hub, &from).await;
+    TakeSetup, WINDOWS, authorize::of_taken_setup, |hub, TakeSetup { from, parts, passphrase }| {
+        setup::take(hub, &from, parts, passphrase.map(Secret::new)).await
+    };
+    KeepSetup, WINDOWS, authorize::of_kept_setup, |hub, KeepSetup { computer, parts }| {
+        setup::keep(hub, &computer, parts).await.and_then(done)
+    };
+    FollowSetup, WINDOWS, authorize::of_followed_setup, |hub, FollowSetup { folder }| setup::follow(hub, folder).await;
+    GetFollowedSetup, WINDOWS, nothing, |hub, _| setup::followed(hub).await;
 
     // A person agrees in the browser, or does not.
     BeginSignIn, WINDOWS, nothing, |hub, BeginSignIn { server, again }| sign_in::begin(hub, &server, again).await;
@@ -307,7 +320,7 @@ impl Hub {
     /// As [`Self::request`]; and where the message is no request.
     pub async fn handle(&self, message: Value, origin: &Origin) -> Result<Value, Refusal> {
         let message = Cleared::new(message);
-        let method = Method::of_message(&message)?;
+        let method = RequestMethod::of_message(&message)?;
         self.on_record(origin, async |hub| (method.answer)(hub, &message).await).await
     }
 
@@ -339,35 +352,20 @@ impl Hub {
         Box::pin(sign_in::visit(self, ticket)).await
     }
 
-    async fn change(&self, change: Change) -> Result<(), Refusal> {
-        let change = self.by_own_name(change);
-        let removed = match &change {
-            Change::Remove { name } => name.parse().ok(),
-            _ => None,
-        };
-        profiles::refuse_bound(self, &change)?;
-        self.apply(change.clone()).await?;
-        profiles::follow_name(self, &change)?;
-        if let Some(name) = removed {
-            sign_in::forget(self, name);
-        }
-        Ok(())
-    }
-
     async fn restart(&self, server: &str) -> Result<(), Refusal> {
         let known = self.servers().get_key_value(server).map(|(name, known)| (name.clone(), known.clone()));
-        let (name, known) = known.ok_or_else(|| unknown_server(server))?;
+        let (name, known) = known.ok_or_else(|| Refusal::unknown_server(server))?;
         if self.inner.review.holds_packages(&name) {
-            self.look_again(&name, &known.config.transport).await;
+            launch::look_again(self, &name, &known.config.transport).await;
         }
-        self.refuse_held_launch(&name)?;
+        approved::refuse_held_launch(self, &name)?;
         known.upstream.restart();
         Ok(())
     }
 
     fn rest(&self, server: &str) -> Result<(), Refusal> {
         let upstream = self.servers().get(server).map(|known| known.upstream.clone());
-        upstream.ok_or_else(|| unknown_server(server))?.rest();
+        upstream.ok_or_else(|| Refusal::unknown_server(server))?.rest();
         Ok(())
     }
 
@@ -390,7 +388,7 @@ impl Hub {
     async fn use_vault(&self, passphrase: String) -> Result<(), Refusal> {
         self.inner.around.secrets.use_vault(Secret::new(passphrase)).await?;
         self.did_here(AuditKind::SecretChanged, "", "the encrypted file was chosen");
-        self.renew();
+        launch::renew(self);
         Ok(())
     }
 
@@ -398,86 +396,18 @@ impl Hub {
         self.inner.around.secrets.unlock(Secret::new(passphrase)).await?;
         self.did_here(AuditKind::SecretChanged, "", "the encrypted file was opened");
         self.clear_notice(Code::VaultLocked);
-        self.renew();
+        launch::renew(self);
         Ok(())
     }
 
     fn server_log(&self, server: &str, lines: usize) -> Result<ServerLog, Refusal> {
         if !self.servers().contains_key(server) {
-            return Err(unknown_server(server));
+            return Err(Refusal::unknown_server(server));
         }
         let path = self.places().server_log(server);
         let lines = log::read_tail(&path, lines.min(LOG_LINES))
             .map_err(|error| Refusal::new(Code::Unreadable, error.to_string(), ""))?;
         Ok(ServerLog { path: path.display().to_string(), lines })
-    }
-
-    async fn tool_list(&self, query: &str, server: Option<&str>, limit: usize) -> Result<ToolList, Refusal> {
-        if let Some(server) = server
-            && !self.servers().contains_key(server)
-        {
-            return Err(unknown_server(server));
-        }
-        let catalog = self.catalog();
-        let (habits, meaning) = (self.recorder().habits(), self.meaning(query).await);
-        let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref() };
-        let found = catalog.found(query, server, &aids);
-        let why = |found: &crate::catalog::Found<'_>| {
-            let explained =
-                catalog.explain(query, found, habits.as_deref()).filter(|_| !query.trim().is_empty());
-            explained.map(|explanation| explanation.to_string())
-        };
-        let line = |found: &crate::catalog::Found<'_>| {
-            let crate::catalog::Found { server, tool, .. } = *found;
-            self.tool_line(&catalog, server, tool, why(found))
-        };
-        Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
-    }
-
-    /// A tool as faces list it.
-    pub(super) fn tool_line(
-        &self,
-        catalog: &Catalog,
-        server: &ServerName,
-        tool: &ToolEntry,
-        why: Option<String>,
-    ) -> ToolLine {
-        let version = catalog.offer(server.as_str()).and_then(|offer| offer.version(tool));
-        let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
-        let crate::trust::rules::Decision { permit, rule } = self.decision(&path);
-        ToolLine {
-            tool_path: format!("{}:{}", server.in_path(), tool.name),
-            description: tool.summary(DESCRIPTION),
-            signature: tool.signature().to_owned(),
-            tokens: tool.tokens.get().copied(),
-            category: tool.category(),
-            complexity: tool.complexity(),
-            version: version.map_or(0, |version| version.number),
-            first_seen_ms: version.map(|version| version.first_ms),
-            changed_ms: version.and_then(|version| version.changed_ms),
-            why,
-            nature: tool.nature().clone(),
-            permit,
-            rule,
-        }
-    }
-
-    /// Arguments that come as a text of JSON keep every digit, and so does the result, which is a text then.
-    async fn call_as_given(&self, path: &str, arguments: &Value) -> Result<ToolResult, Refusal> {
-        let bad = |error: String| Refusal::new(Code::BadArguments, error, "");
-        let written = arguments.as_str().map_or_else(|| arguments.to_string(), ToOwned::to_owned);
-        let raw = Raw::from_string(written).map_err(|error| bad(error.to_string()))?;
-        let result = self.call_for_face(path, raw).await?;
-        tool_result(&result, arguments.is_string())
-    }
-
-    pub(super) async fn call_for_face(&self, path: &str, raw: Box<Raw>) -> Result<Box<Raw>, Refusal> {
-        if !raw.get().starts_with('{') {
-            return Err(Refusal::new(Code::BadArguments, "the arguments must be a JSON object", ""));
-        }
-        let observed = self.observed(&self.observe_face("satchel", path, &raw));
-        let running = observed.execute_for_face(path, raw).await?;
-        Ok(running.finish().await?)
     }
 
     fn connect(&self, client: &str, ephemeral: bool) -> Result<Connection, Refusal> {
@@ -496,43 +426,15 @@ impl Hub {
         Ok(Connection { url, headers })
     }
 
-    /// Credentials changed: servers that wait for some look again.
-    pub(super) fn renew(&self) {
-        let servers: Vec<_> =
-            self.servers().iter().map(|(name, known)| (name.clone(), known.upstream.clone())).collect();
-        for (name, upstream) in servers {
-            upstream.renew();
-            self.learn(&name);
-        }
-    }
-}
-
-pub(super) fn unknown_server(name: &str) -> Refusal {
-    Refusal::new(Code::UnknownServer, format!("there is no server \"{name}\""), "See `satchel list`.")
-}
-
-impl From<ApplyError> for Refusal {
-    fn from(error: ApplyError) -> Self {
-        let (code, action) = match &error {
-            ApplyError::Change(ChangeError::Unknown(_)) => (Code::UnknownServer, "See `satchel list`."),
-            ApplyError::Change(ChangeError::Exists(_)) => (Code::ServerExists, ""),
-            ApplyError::Change(ChangeError::UnknownProfile(_)) => {
-                (Code::UnknownProfile, Code::UnknownProfile.action())
-            }
-            ApplyError::Change(ChangeError::ProfileExists(_)) => (Code::ProfileExists, ""),
-            ApplyError::Change(ChangeError::ProfileInUse { .. }) => {
-                (Code::ProfileInUse, "Choose another one there first.")
-            }
-            ApplyError::Change(ChangeError::Name(_)) => (Code::BadName, ""),
-            ApplyError::Change(ChangeError::Invalid(_)) => (Code::BadServer, ""),
-            ApplyError::Broken { .. } => {
-                (Code::ConfigInvalid, "Correct the file at the place named, then try again.")
-            }
-            ApplyError::Files(_) => (Code::Unwritable, ""),
-            ApplyError::Closing => (Code::Closing, ""),
-            ApplyError::Panicked(_) => (Code::Panicked, "Report it with what the log says."),
-        };
-        Refusal::new(code, error.to_string(), action)
+    /// Adds a server again that was removed since the hub started, as it was.
+    async fn put_back(&self, name: &str) -> Result<(), Refusal> {
+        let entry = entry::removed(self).get(name).cloned().ok_or_else(|| {
+            let message = format!("no server \"{name}\" was removed since the hub started");
+            Refusal::new(Code::NothingRemoved, message, "Add it again.")
+        })?;
+        self.apply(Change::Put { name: name.to_owned(), entry, replace: false, rules: vec![] }).await?;
+        entry::removed(self).remove(name);
+        Ok(())
     }
 }
 
@@ -549,32 +451,6 @@ impl From<SecretError> for Refusal {
         };
         Refusal::new(code, error.to_string(), error.code().map_or("", |code| code.action()))
     }
-}
-
-impl From<Failed> for Refusal {
-    fn from(failed: Failed) -> Self {
-        match failed {
-            Failed::Upstream(error) => Refusal::new(Code::UpstreamError, error.to_string(), ""),
-            Failed::Hub(failure) => failure.into(),
-        }
-    }
-}
-
-impl From<CallFailure> for Refusal {
-    fn from(failure: CallFailure) -> Self {
-        let code = failure.code.unwrap_or(Code::CallFailed);
-        Refusal::new(code, failure.message, failure.action)
-    }
-}
-
-/// A result for faces: as a text, or read as the language of the face reads numbers.
-pub(super) fn tool_result(result: &Raw, as_text: bool) -> Result<ToolResult, Refusal> {
-    if as_text {
-        return Ok(ToolResult(Value::from(result.get())));
-    }
-    let read = serde_json::from_str(result.get());
-    read.map(ToolResult)
-        .map_err(|error| Refusal::new(Code::Unreadable, format!("cannot read the result: {error}"), ""))
 }
 
 #[cfg(test)]
@@ -594,9 +470,9 @@ mod tests {
     #[test]
     fn a_message_without_a_known_method_is_refused() {
         for message in [json!({}), json!({ "do": 1 }), json!({ "do": "cook" }), json!(null), json!([])] {
-            let refusal = Method::of_message(&message).err().unwrap();
+            let refusal = RequestMethod::of_message(&message).err().unwrap();
             assert_eq!(refusal.code, Code::BadRequest, "{message}");
         }
-        assert_eq!(Method::of_message(&json!({ "do": "quit" })).unwrap().name, "quit");
+        assert_eq!(RequestMethod::of_message(&json!({ "do": "quit" })).unwrap().name, "quit");
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{CallFailure, Hub, permission::denied};
+use super::{CallFailure, Hub, approved, failure::denied};
 use crate::{
     catalog::{Catalog, ToolEntry},
     config::{Config, profiles::Lens},
-    model::{Code, ServerName, ToolPath, approvals::Kind, control::Change, nature::Permit},
+    model::{Code, ServerName, ToolPath, approvals::Kind, nature::Permit},
     trust::{
         clean, nature,
         rules::{Decision, Rules},
@@ -14,11 +14,6 @@ use crate::{
 };
 
 impl Hub {
-    /// Whose rules count: a person who calls by hand is no client.
-    fn ruled(&self) -> Option<&str> {
-        self.viewer.as_deref().filter(|_| !self.by_hand)
-    }
-
     /// Could rules switch anything off for whoever looks through this handle?
     pub(super) fn may_be_off(&self, config: &Config) -> bool {
         rules(config).hide_from(self.ruled())
@@ -82,7 +77,7 @@ impl Hub {
         if !self.shows_tool(path.server.as_str(), &path.tool) {
             return Ok(());
         }
-        self.refuse_held(&path.server, Kind::Tool, &path.tool)?;
+        approved::refuse_held(self, &path.server, Kind::Tool, &path.tool)?;
         let (config, all) = (self.config(), self.inner.servers.catalog());
         let there = all.tool(path).map_or(path.tool.as_str(), ToolEntry::name_there);
         if let Some(why) = self.lens_of(&config).keeps_out_tool(path.server.as_str(), there) {
@@ -116,19 +111,6 @@ impl Hub {
             }
         }
     }
-
-    /// Faces name a tool as clients see it; rules mean its own name.
-    pub(super) fn by_own_name(&self, change: Change) -> Change {
-        match change {
-            Change::SetPermit { tool, client, permit } => {
-                let all = self.inner.servers.catalog();
-                let named = self.read_path(&tool).ok();
-                let known = named.and_then(|path| Some(own(&path.server, all.tool(&path)?).to_string()));
-                Change::SetPermit { tool: known.unwrap_or(tool), client, permit }
-            }
-            other => other,
-        }
-    }
 }
 
 fn rules(config: &Config) -> Rules<'_> {
@@ -142,6 +124,6 @@ fn out_of_profile(server: &ServerName, what: &str, why: &str) -> CallFailure {
 }
 
 /// The path by the name it has on its own server.
-fn own(server: &ServerName, tool: &ToolEntry) -> ToolPath {
+pub(super) fn own(server: &ServerName, tool: &ToolEntry) -> ToolPath {
     ToolPath { server: server.clone(), tool: tool.name_there().to_owned() }
 }

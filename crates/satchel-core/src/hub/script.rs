@@ -4,23 +4,26 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use satchel_mcp::{ErrorObject, Raw, RawObject};
+use satchel_mcp::{ErrorObject, Raw, RawObject, errors};
 use serde_json::{json, value::to_raw_value};
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 
 use super::{CallFailure, Failed, Hub, Running, Step};
 use crate::{
     bridge::{Caller, Question},
-    model::{Code, ledger::CallKind},
+    model::{Code, ledger::CallKind, trying::ScriptCall},
     recorder::Observer,
-    scripts::{self, Blocks, Call, Carry, Finished, Pending, Run, Settlement, StartError, Task, Wrong},
-    stats::event::Visit,
+    scripts::{
+        self, Blocks, CallRequest, Carry, Finished, Pending, Run, Settlement, StartError, Task, Wrong,
+    },
+    stats::event::{Redact, Visit},
+    trust::clean,
 };
 
 /// How often a call is asked whether it waits for people.
@@ -30,6 +33,10 @@ const STEPS: usize = 32;
 const PROGRESS: &str = "notifications/progress";
 /// Words to one call that it has not taken in yet.
 const WORDS: usize = 32;
+/// The longest script, in bytes; what is longer is data, and goes into `input`.
+const SCRIPT: usize = 256 * 1024;
+/// The tool that runs scripts.
+pub(super) const TOOL: &str = "run_mcp_script";
 
 /// What a client asked for that is under way. Dropping it takes it back.
 #[derive(Debug)]
@@ -85,6 +92,58 @@ pub struct Wanted {
     pub patience: Duration,
 }
 
+impl Wanted {
+    /// How long a script may take, in seconds.
+    pub const LONGEST: f64 = 120.0;
+
+    /// What the arguments of `run_mcp_script` ask for.
+    ///
+    /// # Errors
+    /// What is wrong with them, and what to write instead.
+    pub fn of(arguments: &RawObject) -> Result<Self, String> {
+        let most = Self::LONGEST;
+        let script = arguments.text("script").ok_or(
+            "run_mcp_script needs a script: the body of an async function in JavaScript, as a string",
+        )?;
+        if script.len() > SCRIPT {
+            let bytes = script.len();
+            return Err(format!(
+                "the script has {bytes} bytes of at most {SCRIPT}; give data as \"input\" instead"
+            ));
+        }
+        let script = without_fence(script);
+        let patience = match arguments.get("timeout") {
+            None => most,
+            Some(raw) if raw.get() == "null" => most,
+            Some(raw) => serde_json::from_str::<f64>(raw.get())
+                .ok()
+                .filter(|seconds| *seconds > 0.0)
+                .ok_or_else(|| format!("\"timeout\" must be a number of seconds up to {most}"))?,
+        };
+        let patience = Duration::from_secs_f64(patience.min(most));
+        let nothing = || Raw::from_string("null".to_owned()).expect("it is JSON");
+        let input = arguments.get("input").map_or_else(nothing, ToOwned::to_owned);
+        Ok(Self { script, input, patience })
+    }
+
+    /// As the arguments of `run_mcp_script`: a JSON text.
+    fn written(&self) -> String {
+        format!(r#"{{"script":{},"input":{}}}"#, json!(self.script), self.input.get())
+    }
+}
+
+/// A script without the marks that models put around code. Its lines keep their numbers.
+fn without_fence(script: String) -> String {
+    let trimmed = script.trim();
+    let Some(inner) = trimmed.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) else {
+        return script;
+    };
+    match inner.split_once('\n') {
+        Some((language, body)) if language.trim().chars().all(char::is_alphanumeric) => format!("\n{body}"),
+        Some(_) | None => script,
+    }
+}
+
 /// A script under way. Dropping it ends it and its calls.
 #[derive(Debug)]
 pub struct Script {
@@ -94,6 +153,8 @@ pub struct Script {
     hands: Hands,
     steps: mpsc::Receiver<Step>,
     over: bool,
+    /// What it was given, for where that is kept.
+    given: String,
 }
 
 impl Script {
@@ -104,6 +165,7 @@ impl Script {
         visit: &Arc<Visit>,
         wanted: Wanted,
     ) -> Result<Self, CallFailure> {
+        let given = wanted.written();
         let task = Task { script: wanted.script, input: wanted.input };
         let run = hub.inner.clients.scripts.begin(&caller.client, &task, wanted.patience);
         let run = run.map_err(|error| refused(&error))?;
@@ -118,10 +180,11 @@ impl Script {
             told,
             words: HashMap::new(),
             blocks: Arc::default(),
+            made: Arc::default(),
             asking: Arc::default(),
             count: Arc::default(),
         };
-        Ok(Self { hub: hub.clone(), client: caller.client.clone(), run, hands, steps, over: false })
+        Ok(Self { hub: hub.clone(), client: caller.client.clone(), run, hands, steps, over: false, given })
     }
 
     async fn next(&mut self) -> Step {
@@ -146,8 +209,34 @@ impl Script {
             Wrong::Thrown(_) => "the script ended with an error that it did not catch".to_owned(),
             Wrong::Stuck | Wrong::Bound(_) => wrong.to_string(),
         });
-        self.hub.observer.ran(&result, fault);
+        self.hub.observer.ran(
+            &result,
+            fault,
+            self.hands.made().kept().map(|redact| (self.given.clone(), redact)),
+        );
         result
+    }
+
+    /// Goes on to its end for somebody who hears of its calls and can answer nothing but what faces show.
+    pub(super) async fn finish_hearing(
+        &mut self,
+        mut hear: impl FnMut(&str, Option<&Raw>),
+    ) -> Result<Box<Raw>, Failed> {
+        loop {
+            match self.next().await {
+                Step::End(end) => return end,
+                Step::Question(question) => {
+                    let message = format!("nobody is there to answer {}", question.method);
+                    self.answer(&question.key, Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message)));
+                }
+                Step::Note { method, params } => hear(&method, params.as_deref()),
+            }
+        }
+    }
+
+    /// The calls it made so far.
+    pub(super) fn calls(&self) -> Vec<ScriptCall> {
+        self.hands.made().calls.clone()
     }
 
     fn answer(&mut self, key: &str, outcome: Result<Box<Raw>, ErrorObject>) {
@@ -179,10 +268,49 @@ struct Hands {
     /// To the calls that are open, by their numbers.
     words: HashMap<u32, mpsc::Sender<Word>>,
     blocks: Arc<Mutex<Blocks>>,
+    made: Arc<Mutex<Made>>,
     /// How many calls wait for people.
     asking: Arc<AtomicUsize>,
     /// How much progress was told.
     count: Arc<AtomicU64>,
+}
+
+/// The calls that a script made.
+#[derive(Debug, Default)]
+struct Made {
+    calls: Vec<ScriptCall>,
+    /// Whether calls of each server that was called are kept, and without which secrets.
+    keeping: HashMap<String, (bool, Redact)>,
+}
+
+impl Made {
+    /// A call begins; answers its place.
+    fn begin(&mut self, path: &str) -> usize {
+        self.calls.push(ScriptCall { path: clean::visible(path), took_ms: None, failed: false });
+        self.calls.len() - 1
+    }
+
+    fn end(&mut self, at: usize, took: Duration, failed: bool, observer: &Observer) {
+        if let Some(call) = self.calls.get_mut(at) {
+            (call.took_ms, call.failed) = (Some(took.as_secs_f64() * 1000.0), failed);
+        }
+        if let Some((server, keep, redact)) = observer.keeping() {
+            // What was switched on or off meanwhile counts as off.
+            let keep = keep && self.keeping.get(&server).is_none_or(|(keep, _)| *keep);
+            self.keeping.insert(server, (keep, redact));
+        }
+    }
+
+    /// What hides the secrets of every server that was called, where each keeps calls: what a script says and returns may
+    /// be of any of them.
+    fn kept(&self) -> Option<Redact> {
+        if self.keeping.is_empty() || self.keeping.values().any(|(keep, _)| !keep) {
+            return None;
+        }
+        let all: Vec<Redact> = self.keeping.values().map(|(_, redact)| redact.clone()).collect();
+        let hide = move |text: &str| all.iter().fold(text.to_owned(), |text, redact| (redact.0)(&text));
+        Some(Redact(Arc::new(hide)))
+    }
 }
 
 /// What is told to a call of a script.
@@ -192,6 +320,10 @@ enum Word {
 }
 
 impl Hands {
+    fn made(&self) -> MutexGuard<'_, Made> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn tell_all(&self, word: impl Fn() -> Word) {
         for call in self.words.values() {
             // Nobody listens where the call is over.
@@ -201,7 +333,7 @@ impl Hands {
 }
 
 impl Carry for Hands {
-    fn carry(&mut self, call: Call) -> Pending {
+    fn carry(&mut self, call: CallRequest) -> Pending {
         let progress =
             Progress { told: self.told.clone(), count: self.count.clone(), path: call.path.clone() };
         progress.tell(None);
@@ -220,7 +352,9 @@ impl Carry for Hands {
         let observer = self.hub.observe(&self.visit, CallKind::Inside, &call.path, &request);
         observer.trace(&self.cause);
         let (hub, caller) = (self.hub.observed(&observer), self.caller.clone());
-        Box::pin(async move {
+        let (made, at) = (self.made.clone(), self.made().begin(&call.path));
+        let began = Instant::now();
+        let end = async move {
             hub.client_seen(&caller.client, Some(&call.path));
             let mut params = RawObject::new();
             params.set("arguments", call.arguments);
@@ -232,6 +366,12 @@ impl Carry for Hands {
                 Ok(running) => one.drive(running).await,
                 Err(failure) => Settlement::Failure(words_of(&failure)),
             }
+        };
+        Box::pin(async move {
+            let end = end.await;
+            let failed = matches!(end, Settlement::Failure(_));
+            made.lock().unwrap_or_else(PoisonError::into_inner).end(at, began.elapsed(), failed, &observer);
+            end
         })
     }
 
@@ -311,7 +451,8 @@ impl Progress {
 }
 
 fn words_of(failure: &CallFailure) -> String {
-    format!("{}. {}", failure.message.trim_end_matches('.'), failure.action).trim().to_owned()
+    let mark = if failure.message.ends_with(['.', '?', '!']) { "" } else { "." };
+    format!("{}{mark} {}", failure.message, failure.action).trim().to_owned()
 }
 
 /// Whether a call waits for people, as one of those that are counted.
@@ -334,5 +475,57 @@ impl Asking {
 impl Drop for Asking {
     fn drop(&mut self) {
         self.set(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_request_is_said() {
+        let check = |json: &str, expected: Result<(&str, u64), &str>| {
+            let got = Wanted::of(&serde_json::from_str(json).unwrap());
+            match (&got, expected) {
+                (Ok(got), Ok((input, seconds))) => {
+                    assert_eq!((got.input.get(), got.patience.as_secs()), (input, seconds), "{json}");
+                }
+                (Err(said), Err(part)) => assert!(said.contains(part), "{json}: {said}"),
+                _ => panic!("{json}: {got:?}"),
+            }
+        };
+        check(r#"{"script":"1"}"#, Ok(("null", 120)));
+        check(r#"{"script":"1","input":{"a":1.0},"timeout":2}"#, Ok((r#"{"a":1.0}"#, 2)));
+        check(r#"{"script":"1","timeout":1e9}"#, Ok(("null", 120)));
+        check(r#"{"script":"1","timeout":0}"#, Err("a number of seconds"));
+        check(r#"{"script":"1","timeout":"soon"}"#, Err("a number of seconds"));
+        check(r#"{"script":1}"#, Err("needs a script"));
+        check("{}", Err("needs a script"));
+        check(&format!(r#"{{"script":"{}"}}"#, "x".repeat(SCRIPT + 1)), Err("as \"input\""));
+    }
+
+    #[test]
+    fn marks_around_code_are_no_part_of_it() {
+        for (script, expected) in [
+            ("```js\nreturn 1\n```", "\nreturn 1\n"),
+            (" ```\nreturn `a`\n``` ", "\nreturn `a`\n"),
+            ("return 1", "return 1"),
+            ("``` ` ```", "``` ` ```"),
+            ("```", "```"),
+        ] {
+            assert_eq!(without_fence(script.to_owned()), expected);
+        }
+    }
+
+    #[test]
+    fn a_script_is_kept_where_every_server_it_called_keeps_calls() {
+        let hides = |word: &'static str| Redact(Arc::new(move |text: &str| text.replace(word, "***")));
+        let kept = |keeping: Vec<(bool, Redact)>| {
+            let keeping = keeping.into_iter().enumerate().map(|(at, one)| (at.to_string(), one)).collect();
+            Made { calls: vec![], keeping }.kept().map(|redact| (redact.0)("one two three"))
+        };
+        assert_eq!(kept(vec![]), None);
+        assert_eq!(kept(vec![(true, hides("one")), (false, hides("two"))]), None);
+        assert_eq!(kept(vec![(true, hides("one")), (true, hides("three"))]).unwrap(), "*** two ***");
     }
 }

@@ -1,28 +1,124 @@
 //! Answers searches for tools, with what was learned from earlier ones and what a model says the words mean.
 
+use satchel_mcp::{Raw, RawObject};
+
 use super::Hub;
 use crate::{
     catalog::{
-        Aids,
+        Aids, Catalog, ToolEntry,
         answer::{Answer, Asked},
         search::Meaning,
+        shape,
     },
+    model::{
+        ServerName, ToolPath,
+        control::{Refusal, ToolLine, ToolList},
+    },
+    scripts::{Blocks, Settlement},
     stats::event::Visit,
+    upstream::log::ServerLog,
 };
 
+/// A description in a list of tools.
+const DESCRIPTION: usize = 200;
+
 impl Hub {
+    /// The name of a server in the catalog that this could be done with, where a model may be told of one. Blocks for a
+    /// moment the first time.
+    pub fn suggested_server(&self, query: &str) -> Option<String> {
+        super::listings::suggested(self, query)
+    }
+
     /// Answers a search of a client, and remembers it until one of the tools is used.
     pub async fn search(&self, visit: &Visit, asked: &Asked<'_>) -> Answer {
         let (habits, meaning) = (self.recorder().habits(), self.meaning(asked.query).await);
-        let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref() };
+        let shapes = self.recorder().shapes().filter(|_| asked.types);
+        let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref(), shapes: shapes.as_deref() };
         let answer = self.catalog().answer(&Asked { aids, ..*asked });
         let path = |tool: &serde_json::Value| Some(tool.get("tool")?.as_str()?.to_owned());
         self.recorder().searched(visit, asked.query, || answer.tools.iter().filter_map(path).collect());
         answer
     }
 
+    /// A tool answered. Where its server does not say what comes back, its first results teach it: names and types, once
+    /// its server's secrets are hidden.
+    pub(super) fn learn_shape(&self, path: &ToolPath, result: &Raw, log: &ServerLog) {
+        let Some(shapes) = self.recorder().shapes() else { return };
+        let catalog = self.catalog();
+        let Some(tool) = catalog.tool(path).filter(|tool| shapes.wants(path, tool)) else { return };
+        drop(shapes);
+        if result.get().len() > shape::LARGEST || !has_value(result) {
+            return;
+        }
+        let Settlement::Value(value) = Blocks::default().value(result) else { return };
+        if let Ok(value) = serde_json::from_str(&log.redacted(value.get())) {
+            self.recorder().learn_shape(path, tool, &value);
+        }
+    }
+
     /// What a search means, where a model says so in time.
     pub(super) async fn meaning(&self, query: &str) -> Option<Meaning> {
         self.inner.meanings.of(query, |query| self.catalog().parts(query)).await
     }
+
+    pub(super) async fn tool_list(
+        &self,
+        query: &str,
+        server: Option<&str>,
+        limit: usize,
+    ) -> Result<ToolList, Refusal> {
+        if let Some(server) = server
+            && !self.servers().contains_key(server)
+        {
+            return Err(Refusal::unknown_server(server));
+        }
+        let catalog = self.catalog();
+        let (habits, meaning) = (self.recorder().habits(), self.meaning(query).await);
+        let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref(), shapes: None };
+        let found = catalog.found(query, server, &aids);
+        let why = |found: &crate::catalog::Found<'_>| {
+            let explained =
+                catalog.explain(query, found, habits.as_deref()).filter(|_| !query.trim().is_empty());
+            explained.map(|explanation| explanation.to_string())
+        };
+        let line = |found: &crate::catalog::Found<'_>| {
+            let crate::catalog::Found { server, tool, .. } = *found;
+            self.tool_line(&catalog, server, tool, why(found))
+        };
+        Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
+    }
+
+    /// A tool as faces list it.
+    pub(super) fn tool_line(
+        &self,
+        catalog: &Catalog,
+        server: &ServerName,
+        tool: &ToolEntry,
+        why: Option<String>,
+    ) -> ToolLine {
+        let version = catalog.offer(server.as_str()).and_then(|offer| offer.version(tool));
+        let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
+        let crate::trust::rules::Decision { permit, rule } = self.decision(&path);
+        ToolLine {
+            tool_path: format!("{}:{}", server.in_path(), tool.name),
+            description: tool.summary(DESCRIPTION),
+            signature: tool.signature().to_owned(),
+            tokens: tool.tokens.get().copied(),
+            category: tool.category(),
+            complexity: tool.complexity(),
+            version: version.map_or(0, |version| version.number),
+            first_seen_ms: version.map(|version| version.first_ms),
+            changed_ms: version.and_then(|version| version.changed_ms),
+            why,
+            nature: tool.nature().clone(),
+            permit,
+            rule,
+        }
+    }
+}
+
+/// Is it the result of a tool, and no question and no task that has only begun?
+fn has_value(result: &Raw) -> bool {
+    let fields = RawObject::parse(result).unwrap_or_default();
+    fields.get("content").is_some() && fields.read("isError") != Some(true)
 }

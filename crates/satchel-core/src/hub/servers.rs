@@ -9,16 +9,39 @@ use std::{
     },
 };
 
-use tokio::sync::{Semaphore, watch};
+use tokio::{
+    sync::{Semaphore, watch},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
 
-use super::{publish::Publisher, registry::Registered};
+use super::publish::Publisher;
 use crate::{
+    calls::slots::Slots,
     catalog::{Catalog, Offer, tokens::Counter},
-    model::ServerName,
+    model::{ServerConfig, ServerName},
+    upstream::Upstream,
 };
 
 /// Servers that are started at the same time only to learn what they offer.
 const LEARNING: usize = 4;
+
+/// One configured server.
+#[derive(Debug, Clone)]
+pub(super) struct Registered {
+    pub(super) upstream: Upstream,
+    pub(super) config: ServerConfig,
+    pub(super) calls: Slots,
+    /// When a person last said no to a question for a value of it.
+    pub(super) declined: Declined,
+    /// It is not started: its entry is not what a person accepted.
+    pub(super) held: bool,
+    /// Ends the tasks that serve this server's lists.
+    pub(super) end: CancellationToken,
+}
+
+/// One question at a time for a server, and when a person last said no to one: who waited meanwhile takes it as well.
+pub(super) type Declined = Arc<tokio::sync::Mutex<Option<Instant>>>;
 
 /// The servers. Its locks are taken one at a time and for a moment.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::Hub;
+use super::{Hub, registry};
 use crate::{
     config::{
         Config,
@@ -108,39 +108,36 @@ impl AcceptedSettings {
     }
 }
 
-impl Hub {
-    /// What is in force of a configuration file that was just read or written. People are told where that is not all.
-    pub(super) fn in_force(&self, file: &Config, accepted: Accepted<'_>) -> Config {
-        let (config, is_all) = self.inner.configured.accepted.in_force(file, accepted);
-        if is_all {
-            self.clear_notice(Code::SettingsHeld);
-        } else {
-            let file = self.places().config_file.display();
-            let message =
-                format!("{file} has settings that nobody accepted; what they loosen is not in force");
-            self.notice(Notice::new(Code::SettingsHeld, message));
-        }
-        config
+/// What is in force of a configuration file that was just read or written. People are told where that is not all.
+pub(super) fn in_force(hub: &Hub, file: &Config, accepted: Accepted<'_>) -> Config {
+    let (config, is_all) = hub.inner.configured.accepted.in_force(file, accepted);
+    if is_all {
+        hub.clear_notice(Code::SettingsHeld);
+    } else {
+        let file = hub.places().config_file.display();
+        let message = format!("{file} has settings that nobody accepted; what they loosen is not in force");
+        hub.notice(Notice::new(Code::SettingsHeld, message));
     }
+    config
+}
 
-    /// A person accepts exactly these settings of the file.
-    ///
-    /// # Errors
-    /// A [`Refusal`] where the file has others by now.
-    pub(super) async fn approve_settings(&self, fingerprint: &str) -> Result<(), Refusal> {
-        let _turn = self.inner.configured.accepted.turn.lock().await;
-        let config = self.config();
-        let wanted = Guarded::of(&config);
-        if print(&wanted).as_str() != fingerprint {
-            let message = "the settings in the file are not what was looked at any more";
-            return Err(Refusal::new(Code::ChangedMeanwhile, message, "Look at them again."));
-        }
-        self.inner.configured.accepted.accept(wanted);
-        self.did_here(AuditKind::Approval, "", format!("settings of the configuration file, {fingerprint}"));
-        let in_force = self.in_force(&config.as_written(), Accepted::Nothing);
-        self.reconcile(in_force, Accepted::Nothing).await;
-        Ok(())
+/// A person accepts exactly these settings of the file.
+///
+/// # Errors
+/// A [`Refusal`] where the file has others by now.
+pub(super) async fn approve_settings(hub: &Hub, fingerprint: &str) -> Result<(), Refusal> {
+    let _turn = hub.inner.configured.accepted.turn.lock().await;
+    let config = hub.config();
+    let wanted = Guarded::of(&config);
+    if print(&wanted).as_str() != fingerprint {
+        let message = "the settings in the file are not what was looked at any more";
+        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Look at them again."));
     }
+    hub.inner.configured.accepted.accept(wanted);
+    hub.did_here(AuditKind::Approval, "", format!("settings of the configuration file, {fingerprint}"));
+    let in_force = in_force(hub, &config.as_written(), Accepted::Nothing);
+    registry::reconcile(hub, in_force, Accepted::Nothing).await;
+    Ok(())
 }
 
 fn print(settings: &Guarded) -> Fingerprint {

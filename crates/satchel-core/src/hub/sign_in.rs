@@ -3,14 +3,13 @@
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::{Hub, registry::Registered, requests::unknown_server};
+use super::{Hub, approved, credential, entry, launch, servers::Registered};
 use crate::{
-    config::expand::Template,
     model::{
         Code, Notice, ServerName, TransportConfig,
         audit::AuditKind,
         control::{Change, Refusal},
-        oauth::{AccountLine, SignInPage, SignInView},
+        oauth::{AccountLine, SignInPage, SignInView, client_secret_name},
         request::SignedOut,
     },
     secrets::Secret,
@@ -23,7 +22,7 @@ use crate::{
 /// Begins a sign-in.
 pub(super) async fn begin(hub: &Hub, server: &str, again: bool) -> Result<SignInPage, Refusal> {
     let (name, known) = known(hub, server)?;
-    hub.refuse_held_launch(&name)?;
+    approved::refuse_held_launch(hub, &name)?;
     begin_at(hub, &name, &known, again).await
 }
 
@@ -96,7 +95,7 @@ pub(super) async fn visit(hub: &Hub, ticket: &str) -> Result<(ServerName, SignIn
 fn known(hub: &Hub, server: &str) -> Result<(ServerName, Registered), Refusal> {
     let servers = hub.servers();
     let known = servers.get_key_value(server).map(|(name, known)| (name.clone(), known.clone()));
-    known.ok_or_else(|| unknown_server(server))
+    known.ok_or_else(|| Refusal::unknown_server(server))
 }
 
 /// How it is signed in to, with every reference filled in.
@@ -161,7 +160,7 @@ pub(super) async fn enter_client(
             "",
         ));
     }
-    let mut fields = hub.entry_to_edit(server)?;
+    let mut fields = entry::entry_to_edit(hub, server)?;
     let oauth = fields.entry("oauth").or_insert_with(|| json!({}));
     if !oauth.is_object() {
         *oauth = json!({});
@@ -170,23 +169,14 @@ pub(super) async fn enter_client(
     if let Some(secret) =
         client_secret.map(|secret| secret.trim().to_owned()).filter(|secret| !secret.is_empty())
     {
-        let stored = secret_name(&name);
-        hub.store_secret(&stored, Secret::new(secret)).await?;
+        let stored = client_secret_name(&name);
+        credential::store_secret(hub, &stored, Secret::new(secret)).await?;
         oauth["clientSecret"] = json!(format!("${{secret:{stored}}}"));
     } else if let Some(fields) = oauth.as_object_mut() {
         fields.remove("clientSecret");
     }
     hub.apply(Change::Edit { name: server.to_owned(), entry: fields.into() }).await?;
     Ok(())
-}
-
-/// The name of a secret for this server's app.
-fn secret_name(server: &ServerName) -> String {
-    let valid = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    let name: String = server.as_str().chars().map(valid).take(100).collect();
-    let name = format!("{name}_CLIENT_SECRET");
-    debug_assert!(Template::parse(&format!("${{secret:{name}}}")).secrets().next().is_some());
-    name
 }
 
 /// A person took the server away: its sign-in goes too. Nobody waits for the provider.
@@ -211,7 +201,7 @@ pub(super) async fn follow(hub: Hub, mut changes: mpsc::UnboundedReceiver<Change
                 let upstream = hub.servers().get(&name).map(|known| known.upstream.clone());
                 if let Some(upstream) = upstream {
                     upstream.renew();
-                    hub.learn(&name);
+                    launch::learn(&hub, &name);
                 }
             }
             Changed::Unstored(name, why) => {

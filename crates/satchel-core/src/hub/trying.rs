@@ -4,16 +4,16 @@
 use satchel_mcp::{Raw, RawObject};
 use tokio::time::Instant;
 
-use super::{Hub, requests::unknown_server};
+use super::{Hub, Wanted, by_hand, route};
 use crate::{
     bridge::Caller,
     calls::tries::Try,
     catalog::entry::shorten,
     model::{
-        Code, Origin,
+        Code,
         control::Refusal,
-        request::TryTool,
-        trying::{ToolDetails, Tried, WINDOW},
+        request::{TryScript, TryTool},
+        trying::{ToolDetails, Tried, TriedScript},
     },
     trust::clean,
 };
@@ -24,9 +24,9 @@ const MESSAGE: usize = 300;
 /// Everything about one tool.
 pub(super) fn tool(hub: &Hub, path: &str) -> Result<ToolDetails, Refusal> {
     let unknown = |why: String| Refusal::new(Code::UnknownPath, why, "Look at the tools of its server.");
-    let path = hub.read_path(path).map_err(|error| unknown(error.to_string()))?;
+    let path = route::read_path(hub, path).map_err(|error| unknown(error.to_string()))?;
     if !hub.servers().contains_key(&path.server) {
-        return Err(unknown_server(path.server.as_str()));
+        return Err(Refusal::unknown_server(path.server.as_str()));
     }
     let catalog = hub.inner.servers.catalog();
     let Some(tool) = catalog.tool(&path) else {
@@ -57,9 +57,34 @@ pub(super) async fn try_tool(hub: &Hub, wanted: TryTool) -> Result<Tried, Refusa
     })
 }
 
+/// Runs a script as a client does, until it ends or is cancelled.
+pub(super) async fn try_script(hub: &Hub, wanted: TryScript) -> Result<TriedScript, Refusal> {
+    let bad = |why: String| Refusal::new(Code::BadArguments, why, "");
+    let mut arguments = RawObject::new();
+    // Texts always serialize.
+    let _ = arguments.put("script", &wanted.script);
+    let input =
+        Raw::from_string(wanted.input).map_err(|error| bad(format!("the input is not JSON: {error}")))?;
+    arguments.set("input", input);
+    let asked = Wanted::of(&arguments).map_err(bad)?;
+    let too_many = || Refusal::new(Code::TooMany, "too many tools are being tried", "Cancel one first.");
+    let one = hub.calls().tries.begin(&wanted.run).ok_or_else(too_many)?;
+    let began = Instant::now();
+    let mut script = by_hand::begin_script(hub, asked, &arguments.to_raw())?;
+    let result = tokio::select! {
+        result = Box::pin(script.finish_hearing(|method, params| hear(&one, method, params))) => result?,
+        () = one.cancelled() => return Err(Refusal::new(Code::Cancelled, "the script was cancelled", "")),
+    };
+    Ok(TriedScript {
+        took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        result: result.get().to_owned(),
+        calls: script.calls(),
+    })
+}
+
 async fn carried_out(hub: &Hub, path: &str, arguments: Box<Raw>, one: &Try) -> Result<Box<Raw>, Refusal> {
-    let client = if hub.origin.as_deref() == Some(&Origin::Window) { WINDOW } else { "satchel" };
-    let observed = hub.observed(&hub.observe_face(client, path, &arguments));
+    let client = by_hand::face(hub);
+    let observed = hub.observed(&by_hand::observe_face(hub, client, path, &arguments));
     let mut params = RawObject::new();
     params.set("arguments", arguments);
     let mut meta = RawObject::new();

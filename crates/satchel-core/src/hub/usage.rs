@@ -2,11 +2,11 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::PoisonError,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use tokio::{sync::Notify, time::Instant};
+use tokio::time::Instant;
 
 use super::Hub;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     model::{Avoided, ServerName, snapshot::ClientView},
     stats::{
         sharing::{self, Use},
-        usage::{Meter, Tree},
+        usage::Tree,
     },
     tasks::may_fail_here,
 };
@@ -25,123 +25,72 @@ const EVERY: Duration = Duration::from_secs(15);
 const RECENT: Duration = Duration::from_secs(30 * 60);
 const FORMULA: &str = "(clients in the last half hour - 1) x what the servers that are awake use now: their processes, and their measured resident memory";
 
-/// The latest measurement, by the process at the root.
-#[derive(Debug, Default)]
-pub(super) struct Measured {
-    meter: Arc<Mutex<Meter>>,
-    /// A server has a process.
-    awake: Notify,
-    trees: Mutex<HashMap<u32, Tree>>,
-    /// The most of each server since the hub started.
-    most: Mutex<HashMap<ServerName, Tree>>,
-}
-
-impl Measured {
-    /// A server has a process that is to be measured.
-    pub(super) fn woke(&self) {
-        self.awake.notify_one();
-    }
-
-    pub(super) fn tree(&self, pid: u32) -> Option<Tree> {
-        self.trees.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).copied()
-    }
-
-    /// The most that a server was measured to use.
-    pub(super) fn most(&self, server: &ServerName) -> Option<Tree> {
-        self.most.lock().unwrap_or_else(PoisonError::into_inner).get(server).copied()
-    }
-
-    /// Takes over what was measured of the servers with these processes; of servers that are gone nothing is kept.
-    fn take(
-        &self,
-        trees: HashMap<u32, Tree>,
-        roots: &[(ServerName, u32)],
-        is_known: impl Fn(&ServerName) -> bool,
-    ) {
-        let mut most = self.most.lock().unwrap_or_else(PoisonError::into_inner);
-        most.retain(|server, _| is_known(server));
-        for (server, pid) in roots {
-            let Some(tree) = trees.get(pid).filter(|_| is_known(server)) else { continue };
-            let known = most.entry(server.clone()).or_default();
-            known.memory_bytes = known.memory_bytes.max(tree.memory_bytes);
-            known.cpu_percent = known.cpu_percent.max(tree.cpu_percent);
-            known.processes = known.processes.max(tree.processes);
-        }
-        *self.trees.lock().unwrap_or_else(PoisonError::into_inner) = trees;
-    }
-}
-
-impl Hub {
-    /// Measures for as long as the hub lives and a server runs.
-    pub(super) async fn keep_measuring(&self) {
-        let mut before: Option<Instant> = None;
-        loop {
-            while self.roots().is_empty() {
-                // Nothing runs until the next one is started.
-                before = None;
-                tokio::select! {
-                    () = self.inner.faces.measured.awake.notified() => {}
-                    () = self.inner.life.end().cancelled() => return,
-                }
-            }
-            may_fail_here("measuring");
-            self.measure().await;
-            let now = Instant::now();
-            self.tell_measured(before.replace(now).map_or(Duration::ZERO, |before| now - before));
+/// Measures for as long as the hub lives and a server runs.
+pub(super) async fn keep_measuring(hub: &Hub) {
+    let mut before: Option<Instant> = None;
+    loop {
+        while roots(hub).is_empty() {
+            // Nothing runs until the next one is started.
+            before = None;
             tokio::select! {
-                () = tokio::time::sleep(EVERY) => {}
-                () = self.inner.life.end().cancelled() => return,
+                () = hub.inner.faces.measured.awake.notified() => {}
+                () = hub.inner.life.end().cancelled() => return,
             }
         }
-    }
-
-    /// Has it recorded what was just measured; it has been so for this long.
-    fn tell_measured(&self, lasted: Duration) {
-        if lasted.is_zero() {
-            return;
+        may_fail_here("measuring");
+        measure(hub).await;
+        let now = Instant::now();
+        tell_measured(hub, before.replace(now).map_or(Duration::ZERO, |before| now - before));
+        tokio::select! {
+            () = tokio::time::sleep(EVERY) => {}
+            () = hub.inner.life.end().cancelled() => return,
         }
-        let trees: Vec<Tree> = {
-            let trees = self.inner.faces.measured.trees.lock().unwrap_or_else(PoisonError::into_inner);
-            trees.values().copied().collect()
-        };
-        let clients = self.view().clients();
-        let used = Use {
-            processes: trees.iter().map(|tree| tree.processes as u64).sum(),
-            memory_bytes: trees.iter().map(|tree| tree.memory_bytes).sum(),
-        };
-        let saved = avoided(&clients, trees.into_iter(), SystemTime::now());
-        let avoided = Use { processes: saved.processes as u64, memory_bytes: saved.memory_bytes };
-        // A computer that slept meanwhile saved nothing.
-        let lasted = lasted.min(EVERY * 2);
-        self.recorder().measured(sharing::Measured { at_ms: now_ms(), lasted, used, avoided });
     }
+}
 
-    /// The processes of the servers that run.
-    fn roots(&self) -> Vec<(ServerName, u32)> {
-        let servers = self.servers();
-        servers
-            .iter()
-            .filter_map(|(name, server)| Some((name.clone(), server.upstream.seen().pid?)))
-            .collect()
+/// Has it recorded what was just measured; it has been so for this long.
+fn tell_measured(hub: &Hub, lasted: Duration) {
+    if lasted.is_zero() {
+        return;
     }
+    let trees: Vec<Tree> = {
+        let trees = hub.inner.faces.measured.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        trees.values().copied().collect()
+    };
+    let clients = hub.view().clients();
+    let used = Use {
+        processes: trees.iter().map(|tree| tree.processes as u64).sum(),
+        memory_bytes: trees.iter().map(|tree| tree.memory_bytes).sum(),
+    };
+    let saved = avoided(&clients, trees.into_iter(), SystemTime::now());
+    let avoided = Use { processes: saved.processes as u64, memory_bytes: saved.memory_bytes };
+    // A computer that slept meanwhile saved nothing.
+    let lasted = lasted.min(EVERY * 2);
+    hub.recorder().measured(sharing::Measured { at_ms: now_ms(), lasted, used, avoided });
+}
 
-    /// Measures now.
-    pub(super) async fn measure(&self) {
-        let roots = self.roots();
-        let pids: Vec<u32> = roots.iter().map(|(_, pid)| *pid).collect();
-        let meter = self.inner.faces.measured.meter.clone();
-        let ours = self.inner.options.own_program.clone();
-        let measuring = tokio::task::spawn_blocking(move || {
-            if pids.is_empty() {
-                return HashMap::new();
-            }
-            meter.lock().unwrap_or_else(PoisonError::into_inner).measure(&pids, &ours)
-        });
-        if let Ok(trees) = measuring.await {
-            let known: HashSet<ServerName> = self.servers().keys().cloned().collect();
-            self.inner.faces.measured.take(trees, &roots, |server| known.contains(server));
-            self.inner.faces.changed();
+/// The processes of the servers that run.
+fn roots(hub: &Hub) -> Vec<(ServerName, u32)> {
+    let servers = hub.servers();
+    servers.iter().filter_map(|(name, server)| Some((name.clone(), server.upstream.seen().pid?))).collect()
+}
+
+/// Measures now.
+pub(super) async fn measure(hub: &Hub) {
+    let roots = roots(hub);
+    let pids: Vec<u32> = roots.iter().map(|(_, pid)| *pid).collect();
+    let meter = hub.inner.faces.measured.meter.clone();
+    let ours = hub.inner.options.own_program.clone();
+    let measuring = tokio::task::spawn_blocking(move || {
+        if pids.is_empty() {
+            return HashMap::new();
         }
+        meter.lock().unwrap_or_else(PoisonError::into_inner).measure(&pids, &ours)
+    });
+    if let Ok(trees) = measuring.await {
+        let known: HashSet<ServerName> = hub.servers().keys().cloned().collect();
+        hub.inner.faces.measured.take(trees, &roots, |server| known.contains(server));
+        hub.inner.faces.changed();
     }
 }
 
@@ -165,21 +114,6 @@ pub(super) fn avoided(clients: &[ClientView], trees: impl Iterator<Item = Tree>,
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_most_of_a_server_stays_when_it_rests_and_goes_with_the_server() {
-        let measured = Measured::default();
-        let (one, other): (ServerName, ServerName) = ("one".parse().unwrap(), "other".parse().unwrap());
-        let tree = |memory_bytes, cpu_percent| Tree { processes: 1, memory_bytes, cpu_percent };
-        let roots = [(one.clone(), 1), (other.clone(), 2)];
-        measured.take([(1, tree(100, 5.0)), (2, tree(7, 0.0))].into(), &roots, |_| true);
-        measured.take([(1, tree(60, 9.0))].into(), &roots[..1], |_| true);
-        assert_eq!(measured.most(&one), Some(tree(100, 9.0)));
-        assert_eq!((measured.tree(1), measured.tree(2)), (Some(tree(60, 9.0)), None));
-        assert_eq!(measured.most(&other), Some(tree(7, 0.0)), "it sleeps");
-        measured.take(HashMap::new(), &[], |server| *server == one);
-        assert_eq!((measured.most(&one), measured.most(&other)), (Some(tree(100, 9.0)), None));
-    }
 
     #[test]
     fn every_recent_client_but_one_saves_a_copy_of_what_is_awake() {

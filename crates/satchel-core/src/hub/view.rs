@@ -5,138 +5,99 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use tokio::time::Instant;
-
-use super::{Hub, profiles, registry::Registered, usage};
+use super::{Hub, profiles, servers::Registered, state::state, usage};
 use crate::{
     catalog::Offer,
-    clock::epoch_ms,
-    config::{ConfigError, expand::Template},
+    config::ConfigError,
     model::{
-        Code, Notice, Paused, Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig,
-        Usage, oauth::SignInView, snapshot::ClientView,
+        Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig, Usage,
+        oauth::SignInView, snapshot::ClientView,
     },
     stats::usage::Tree,
     tasks::may_fail_here,
     trust::clean,
-    upstream::{Seen, lifecycle::State},
 };
 
-/// What is not anybody else's to remember.
-#[derive(Debug, Default)]
-pub(super) struct Live {
-    pub(super) endpoint: Option<String>,
-    pub(super) notices: Vec<Notice>,
-    pub(super) paused: Option<Paused>,
-    clients: BTreeMap<String, ClientView>,
-    calls: BTreeMap<ServerName, u64>,
-}
-
-impl Live {
-    pub(super) fn called(&mut self, server: &ServerName) {
-        *self.calls.entry(server.clone()).or_default() += 1;
-    }
-
-    pub(super) fn clients(&self) -> Vec<ClientView> {
-        self.clients.values().cloned().collect()
-    }
-
-    pub(super) fn client_seen(&mut self, client: &str, call: Option<&str>) {
-        let view = self.clients.entry(client.to_owned()).or_insert_with(|| ClientView {
-            id: client.to_owned(),
-            requests: 0,
-            last_call: None,
-            last_seen_ms: 0,
-        });
-        view.last_seen_ms = epoch_ms(SystemTime::now());
-        match call {
-            Some(call) => view.last_call = Some(call.to_owned()),
-            None => view.requests += 1,
+pub(super) async fn keep_composing(hub: &Hub) {
+    loop {
+        tokio::select! {
+            () = hub.inner.faces.due() => {}
+            () = hub.inner.life.end().cancelled() => return,
         }
+        may_fail_here("snapshot");
+        renew_snapshot(hub);
     }
 }
 
-impl Hub {
-    pub(super) async fn keep_composing(&self) {
-        loop {
-            tokio::select! {
-                () = self.inner.faces.due() => {}
-                () = self.inner.life.end().cancelled() => return,
+/// Shows what is known now.
+pub(super) fn renew_snapshot(hub: &Hub) {
+    hub.inner.faces.renew(|| compose(hub));
+}
+
+/// The snapshot as of now.
+pub(super) fn compose(hub: &Hub) -> Snapshot {
+    let servers: Vec<(ServerName, Registered)> =
+        hub.servers().iter().map(|(name, server)| (name.clone(), server.clone())).collect();
+    let offers = hub.offers().clone();
+    let view = hub.view();
+    let clients: Vec<ClientView> = view.clients.values().cloned().collect();
+    let trees: BTreeMap<ServerName, Tree> = servers
+        .iter()
+        .filter_map(|(name, server)| {
+            Some((name.clone(), hub.inner.faces.measured.tree(server.upstream.seen().pid?)?))
+        })
+        .collect();
+    let avoided = usage::avoided(&clients, trees.values().copied(), SystemTime::now());
+    let (config, catalog) = (hub.config(), hub.inner.servers.catalog());
+    // What clients are to see is shown when they see it.
+    let is_published = |name: &ServerName, server: &Registered| {
+        !server.config.enabled || server.held || catalog.offer(name.as_str()).is_some()
+    };
+    let faults = config.faults().iter().map(|(name, fault)| show_fault(name, fault));
+    let mut servers: Vec<ServerView> = servers
+        .into_iter()
+        .map(|(name, server)| {
+            let calls = view.calls.get(&name).copied().unwrap_or(0);
+            let offer = offers.get(&name).filter(|_| is_published(&name, &server));
+            let offer = offer.map(|offer| &**offer);
+            let (held, unseen) = hub.inner.review.standing(&name);
+            let not_started = hub.inner.review.not_started(&name);
+            let sign_in = hub.inner.around.accounts.view(&name);
+            let mut view = ServerView {
+                held,
+                not_started,
+                unseen,
+                sign_in,
+                ..show(&name, &server, offer, calls, trees.get(&name))
+            };
+            let most = hub.inner.faces.measured.most(&name);
+            view.usage.memory_most_bytes = most.map(|most| most.memory_bytes);
+            view.usage.cpu_most_percent = most.map(|most| most.cpu_percent);
+            let kept_out = view.sign_in.as_ref().is_some_and(SignInView::keeps_out);
+            if kept_out && view.state == ServerState::Asleep && !server.held {
+                view.state = ServerState::NeedsSignIn { message: String::new() };
             }
-            may_fail_here("snapshot");
-            self.renew_snapshot();
-        }
-    }
-
-    /// Shows what is known now.
-    pub(super) fn renew_snapshot(&self) {
-        self.inner.faces.renew(|| self.compose());
-    }
-
-    /// The snapshot as of now.
-    pub(super) fn compose(&self) -> Snapshot {
-        let servers: Vec<(ServerName, Registered)> =
-            self.servers().iter().map(|(name, server)| (name.clone(), server.clone())).collect();
-        let offers = self.offers().clone();
-        let view = self.view();
-        let clients: Vec<ClientView> = view.clients.values().cloned().collect();
-        let trees: BTreeMap<ServerName, Tree> = servers
-            .iter()
-            .filter_map(|(name, server)| {
-                Some((name.clone(), self.inner.faces.measured.tree(server.upstream.seen().pid?)?))
-            })
-            .collect();
-        let avoided = usage::avoided(&clients, trees.values().copied(), SystemTime::now());
-        let (config, catalog) = (self.config(), self.inner.servers.catalog());
-        // What clients are to see is shown when they see it.
-        let is_published = |name: &ServerName, server: &Registered| {
-            !server.config.enabled || server.held || catalog.offer(name.as_str()).is_some()
-        };
-        let faults = config.faults().iter().map(|(name, fault)| show_fault(name, fault));
-        let mut servers: Vec<ServerView> = servers
-            .into_iter()
-            .map(|(name, server)| {
-                let calls = view.calls.get(&name).copied().unwrap_or(0);
-                let offer = offers.get(&name).filter(|_| is_published(&name, &server));
-                let offer = offer.map(|offer| &**offer);
-                let (held, unseen) = self.inner.review.standing(&name);
-                let not_started = self.inner.review.not_started(&name);
-                let sign_in = self.inner.around.accounts.view(&name);
-                let mut view = ServerView {
-                    held,
-                    not_started,
-                    unseen,
-                    sign_in,
-                    ..show(&name, &server, offer, calls, trees.get(&name))
-                };
-                let most = self.inner.faces.measured.most(&name);
-                view.usage.memory_most_bytes = most.map(|most| most.memory_bytes);
-                view.usage.cpu_most_percent = most.map(|most| most.cpu_percent);
-                let kept_out = view.sign_in.as_ref().is_some_and(SignInView::keeps_out);
-                if kept_out && view.state == ServerState::Asleep && !server.held {
-                    view.state = ServerState::NeedsSignIn { message: String::new() };
-                }
-                // It is not switched off: it sleeps until a person has looked at what it would run.
-                if server.held && held > 0 && view.enabled && view.state == ServerState::Off {
-                    view.state = ServerState::Asleep;
-                }
-                view
-            })
-            .chain(faults)
-            .collect();
-        servers.sort_by(|one, other| one.name.cmp(&other.name));
-        Snapshot {
-            version: self.inner.faces.snapshot().version,
-            endpoint: view.endpoint.clone(),
-            notices: view.notices.clone(),
-            servers,
-            clients,
-            avoided,
-            ledger: self.recorder().view(),
-            paused: view.paused,
-            asks: self.inner.prompts.waiting_asks(),
-            profiles: profiles::view(self, &config),
-        }
+            // It is not switched off: it sleeps until a person has looked at what it would run.
+            if server.held && held > 0 && view.enabled && view.state == ServerState::Off {
+                view.state = ServerState::Asleep;
+            }
+            view
+        })
+        .chain(faults)
+        .collect();
+    servers.sort_by(|one, other| one.name.cmp(&other.name));
+    Snapshot {
+        version: hub.inner.faces.snapshot().version,
+        endpoint: view.endpoint.clone(),
+        notices: view.notices.clone(),
+        servers,
+        clients,
+        avoided,
+        ledger: hub.recorder().view(),
+        paused: view.paused,
+        asks: hub.inner.prompts.waiting_asks(),
+        profiles: profiles::view(hub, &config),
+        pictures: super::icons::view(hub, config.shows_pictures()),
     }
 }
 
@@ -239,74 +200,6 @@ fn runs(transport: &TransportConfig) -> String {
             [command].into_iter().chain(args).map(quote).collect::<Vec<_>>().join(" ")
         }
     }
-}
-
-pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
-    if let Some((code, message)) = unwelcome(seen) {
-        return ServerState::NeedsCredential { names: vec![], variables: vec![], code, message };
-    }
-    match &seen.state {
-        State::Off => ServerState::Off,
-        State::Asleep => ServerState::Asleep,
-        State::Starting { since, .. } => ServerState::Starting { since_ms: at_ms(*since), phase: seen.phase },
-        State::Ready { leases, .. } => {
-            ServerState::Ready { in_flight: *leases, sleeps_at_ms: seen.sleeps_at.map(at_ms) }
-        }
-        State::Stopping { .. } => ServerState::Stopping,
-        State::BackingOff { until, failure, .. } => ServerState::BackingOff {
-            code: failure.code,
-            message: failure.message.clone(),
-            retry_at_ms: at_ms(*until),
-            failures: seen.failures,
-        },
-        State::Broken { until, failure } => ServerState::Broken {
-            code: failure.code,
-            message: failure.message.clone(),
-            retry_at_ms: at_ms(*until),
-            failures: seen.failures,
-        },
-        State::NeedsCredential { failure } if failure.code.is_sign_in() => {
-            ServerState::NeedsSignIn { message: failure.message.clone() }
-        }
-        State::NeedsCredential { failure } => {
-            let unset = failure.code == Code::NeedsCredential;
-            ServerState::NeedsCredential {
-                names: failure.missing.clone(),
-                variables: variables(&failure.missing, transport),
-                code: failure.code,
-                message: if unset { String::new() } else { failure.message.clone() },
-            }
-        }
-    }
-}
-
-/// What a hosted server said that wants a sign-in or another credential. Trying again does not help there.
-fn unwelcome(seen: &Seen) -> Option<(Code, String)> {
-    let (code, message) = match &seen.state {
-        State::Asleep => seen.last_failure.as_ref().map(|failure| (failure.code, &failure.message))?,
-        State::BackingOff { failure, .. } | State::Broken { failure, .. } => (failure.code, &failure.message),
-        State::Off
-        | State::Starting { .. }
-        | State::Ready { .. }
-        | State::Stopping { .. }
-        | State::NeedsCredential { .. } => return None,
-    };
-    matches!(code, Code::Http401 | Code::Http403).then(|| (code, message.clone()))
-}
-
-/// Those of the missing names that no secret has.
-pub(super) fn variables(missing: &[String], transport: &TransportConfig) -> Vec<String> {
-    let templates: Vec<Template> = transport.texts().map(Template::parse).collect();
-    let secret =
-        |name: &&String| templates.iter().flat_map(Template::secrets).any(|secret| secret == name.as_str());
-    missing.iter().filter(|name| !secret(name)).cloned().collect()
-}
-
-/// A moment as faces count it, rounded so that composing twice gives the same value.
-fn at_ms(moment: Instant) -> u64 {
-    let (now, system) = (Instant::now(), SystemTime::now());
-    let at = if moment >= now { system + (moment - now) } else { system - (now - moment) };
-    (epoch_ms(at) + 50) / 100 * 100
 }
 
 fn median(wakes: &[Duration]) -> Option<u64> {

@@ -30,7 +30,7 @@ pub fn link(value: Option<&Value>) -> Option<String> {
 
 /// How an entry is shown.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct CleanedTexts {
     /// Its title, where it can be shown.
     pub title: Option<String>,
     /// Its description.
@@ -46,16 +46,16 @@ pub struct Shown {
 }
 
 /// Looks at an entry. `twin` is a server that was there first, of the same name in other capitals.
-pub fn look(release: &Release, twin: Option<&str>) -> Shown {
+pub fn look(release: &Release, twin: Option<&str>) -> CleanedTexts {
     let value = release.value();
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
     let (title, hides_in_title) = plain(text("title"));
     let (description, hides) = plain(text("description"));
-    let mut shown = Shown {
+    let mut shown = CleanedTexts {
         description,
         repository: link(value.pointer("/repository/url")),
         website: link(value.get("websiteUrl")),
-        ..Shown::default()
+        ..CleanedTexts::default()
     };
     match mixes_alphabets(&title) {
         true => {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::listings::page::Page;
 
-    fn looked(change: impl FnOnce(&mut Value)) -> Shown {
+    fn looked(change: impl FnOnce(&mut Value)) -> CleanedTexts {
         let mut server = json!({ "name": "io.github.a/b", "version": "1.0.0", "description": "Notes for agents",
             "remotes": [{ "type": "sse", "url": "https://x.example" }] });
         change(&mut server);

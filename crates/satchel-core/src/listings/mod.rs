@@ -7,6 +7,7 @@
 //! handle ends nothing and loses nothing.
 
 pub mod door;
+pub mod facets;
 pub mod judge;
 pub mod known;
 pub mod page;

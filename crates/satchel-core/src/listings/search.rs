@@ -84,6 +84,20 @@ impl Index {
         found.into_iter().map(|(at, _)| at).collect()
     }
 
+    /// Entries that every word is about and nothing speaks against, best first; nothing where there is no word.
+    pub fn find_all_words(&self, query: &str) -> Vec<usize> {
+        let words: Vec<String> = split(query).take(WORDS).collect();
+        if words.is_empty() {
+            return vec![];
+        }
+        let every = |at: &usize| {
+            let at = u32::try_from(*at).unwrap_or(u32::MAX);
+            words.iter().all(|word| self.matches(word).contains_key(&at))
+        };
+        let found = self.find(query, false).into_iter().filter(|at| !self.cards[*at].behind);
+        found.take(20).filter(every).collect()
+    }
+
     /// Is it called exactly so?
     fn is_named(&self, at: usize, query: &str) -> f32 {
         let name = self.cards[at].name.to_lowercase();

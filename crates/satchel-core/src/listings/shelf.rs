@@ -9,6 +9,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
+    facets::Facets,
     judge,
     known::{Known, offered},
     page::Release,
@@ -19,7 +20,7 @@ use crate::{
     model::{
         control::Target,
         listing::{Listed, NeedKind},
-        listings::{ListedServer, ServerDetails},
+        listings::{ListedServer, ListingFilter, ListingSort, ServerDetails},
     },
     registry::{self, server_json::Status},
 };
@@ -33,12 +34,13 @@ pub struct Shelf {
     /// Registries in the order in which they are asked, by address.
     registries: Vec<Arc<Known>>,
     bundled: Vec<Listed>,
-    entries: Vec<Entry>,
+    entries: Vec<ShelfEntry>,
+    facets: Vec<Facets>,
     index: Index,
 }
 
 #[derive(Debug)]
-enum Entry {
+enum ShelfEntry {
     Bundled(usize),
     Release { registry: usize, name: String },
 }
@@ -61,6 +63,7 @@ impl Shelf {
         let packages: HashMap<String, usize> =
             bundled.iter().enumerate().filter_map(|(at, one)| Some((package_of(one)?, at))).collect();
         let (mut entries, mut cards, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
+        let mut facets = Vec::new();
         let mut named: HashMap<&str, usize> = HashMap::new();
         for (at, known) in registries.iter().enumerate() {
             let mut letters: HashMap<String, usize> = HashMap::new();
@@ -78,17 +81,20 @@ impl Shelf {
                 if !shown.doubtful && release.status == Status::Active {
                     hidden.extend(packages_of(&value).filter_map(|package| packages.get(&package)));
                 }
+                let title = shown.title.as_deref().unwrap_or_else(|| name.rsplit('/').next().unwrap_or(name));
+                facets.push(Facets::of(&value, &release.published, title));
                 cards.push(card(name, release, shown));
-                entries.push(Entry::Release { registry: at, name: name.to_owned() });
+                entries.push(ShelfEntry::Release { registry: at, name: name.to_owned() });
             }
         }
         for (at, one) in bundled.iter().enumerate().filter(|(at, _)| !hidden.contains(&at)) {
+            facets.push(Facets::of(&bundled_document(one), "", &one.title).bundled());
             cards.push(bundled_card(one));
-            entries.push(Entry::Bundled(at));
+            entries.push(ShelfEntry::Bundled(at));
         }
         drop(named);
         let index = Index::of(cards);
-        Self { registries, bundled, entries, index }
+        Self { registries, bundled, entries, facets, index }
     }
 
     /// Was it made of exactly this?
@@ -103,10 +109,40 @@ impl Shelf {
     }
 
     /// What is meant, best first; the part from `offset` on, and how many there are in all.
-    pub fn find(&self, query: &str, all: bool, offset: usize, limit: usize) -> (Vec<ListedServer>, usize) {
-        let found = self.index.find(query, all);
+    pub fn find(
+        &self,
+        query: &str,
+        all: bool,
+        filter: &ListingFilter,
+        offset: usize,
+        limit: usize,
+    ) -> (Vec<ListedServer>, usize) {
+        let mut found = self.index.find(query, all);
+        found.retain(|at| self.facets[*at].meets(filter));
+        match filter.sort {
+            ListingSort::Best => {}
+            ListingSort::Newest => {
+                found.sort_by(|a, b| self.facets[*b].published.cmp(&self.facets[*a].published));
+            }
+            ListingSort::Name => found.sort_by(|a, b| self.facets[*a].title.cmp(&self.facets[*b].title)),
+        }
         let part = found.iter().skip(offset).take(limit);
         (part.filter_map(|at| self.shown(&self.entries[*at])).collect(), found.len())
+    }
+
+    /// The name of the one server that every word of this is about, where that is in the list that comes with Satchel or
+    /// is no more than a name: models read it, and strangers write the rest.
+    pub fn suggested(&self, query: &str) -> Option<String> {
+        let found = self.index.find_all_words(query);
+        let name = found.into_iter().map(|at| match &self.entries[at] {
+            ShelfEntry::Bundled(at) => self.bundled[*at].id.clone(),
+            ShelfEntry::Release { name, .. } => name.clone(),
+        });
+        let is_plain = |name: &String| {
+            let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_');
+            name.len() <= 80 && name.chars().all(fits)
+        };
+        name.take(3).find(is_plain)
     }
 
     /// One server, in one version or the one that is offered; where there is none, names that are nearly so.
@@ -126,7 +162,8 @@ impl Shelf {
                 return Ok(source);
             }
         }
-        let near = self.find(name.rsplit('/').next().unwrap_or(name), false, 0, 3).0;
+        let near =
+            self.find(name.rsplit('/').next().unwrap_or(name), false, &ListingFilter::default(), 0, 3).0;
         Err(near.into_iter().map(|server| server.name).collect())
     }
 
@@ -152,13 +189,13 @@ impl Shelf {
         }
     }
 
-    fn shown(&self, entry: &Entry) -> Option<ListedServer> {
+    fn shown(&self, entry: &ShelfEntry) -> Option<ListedServer> {
         match entry {
-            Entry::Bundled(at) => {
+            ShelfEntry::Bundled(at) => {
                 let listed = &self.bundled[*at];
                 Some(bundled_shown(listed, &bundled_release(listed)))
             }
-            Entry::Release { registry, name } => {
+            ShelfEntry::Release { registry, name } => {
                 let known = &self.registries[*registry];
                 let mut shown = source_in(known, name, None)?.shown;
                 let value = offered(known.releases(name))?.value();
@@ -187,7 +224,7 @@ fn source_in(known: &Known, name: &str, version: Option<&str>) -> Option<Source>
     Some(Source { registry: known.url.clone(), release: release.clone(), shown })
 }
 
-fn listed(release: &Release, shown: judge::Shown) -> ListedServer {
+fn listed(release: &Release, shown: judge::CleanedTexts) -> ListedServer {
     ListedServer {
         name: release.name.clone(),
         title: shown.title,
@@ -214,7 +251,7 @@ pub fn status_word(status: Status) -> &'static str {
     }
 }
 
-fn card(name: &str, release: &Release, shown: judge::Shown) -> Card {
+fn card(name: &str, release: &Release, shown: judge::CleanedTexts) -> Card {
     let title = shown.title.unwrap_or_default();
     Card {
         name: name.to_owned(),
@@ -405,7 +442,7 @@ mod tests {
     #[test]
     fn without_any_registry_the_list_that_comes_along_is_there_and_works() {
         let shelf = Shelf::of(vec![]);
-        let (found, total) = shelf.find("github", false, 0, 5);
+        let (found, total) = shelf.find("github", false, &ListingFilter::default(), 0, 5);
         assert!(total >= 1 && found[0].name == "github" && found[0].registry == OWN, "{found:?}");
         assert!(shelf.source("github", None).is_ok());
         assert!(shelf.source("io.github.nobody/github", None).unwrap_err().contains(&"github".to_owned()));

@@ -25,7 +25,7 @@ pub use sentences::{MODEL_VARIABLE, ModelFile, model_file};
 use crate::{
     catalog::{
         Catalog,
-        embedding::{EmbedError, Source},
+        embedding::{EmbedError, EmbeddingClient},
         search::{Meaning, Vector, Vectors},
     },
     config::{Config, file::EmbeddingSource},
@@ -87,7 +87,7 @@ struct KnownVector {
 /// Who turns texts into vectors.
 #[derive(Debug, Clone)]
 enum Giver {
-    Named(EmbeddingSource, Source),
+    Named(EmbeddingSource, EmbeddingClient),
     BuiltIn(Sentences),
 }
 
@@ -109,7 +109,7 @@ struct VectorFile {
 
 impl Giver {
     fn named(named: &EmbeddingSource) -> Option<Self> {
-        let source = Source::new(named).inspect_err(|error| tracing::warn!(%error, "no embeddings"));
+        let source = EmbeddingClient::new(named).inspect_err(|error| tracing::warn!(%error, "no embeddings"));
         Some(Self::Named(named.clone(), source.ok()?))
     }
 

@@ -115,6 +115,8 @@ codes! {
     SettingsHeld = "settings_held",
     /// There is no such profile.
     UnknownProfile = "unknown_profile",
+    /// Another computer's setup, in the followed folder, differs from ours.
+    SetupDiffers = "setup_differs",
     /// The profile that a client looks through does not have this.
     NotInProfile = "not_in_profile",
 
@@ -270,6 +272,8 @@ codes! {
     PassingPath = "passing_path",
     /// What starts at login cannot be changed.
     Autostart = "autostart",
+    /// There is no newer version of this program to install.
+    NoUpdate = "no_update",
     /// The clipboard cannot be written to.
     Clipboard = "clipboard",
 }
@@ -288,9 +292,9 @@ impl Code {
             }
             Code::HandshakeRefused => "Check that its \"url\" is the address of an MCP server.",
             Code::ExitedEarly => "Check the address and the network.",
-            Code::Crashed => "It is connected to again at the next call.",
+            Code::Crashed => "The next call connects again.",
             Code::ProtocolVersion => {
-                "Look whether its service has an address for a current protocol revision."
+                "Check whether the service offers an endpoint for a current protocol revision."
             }
             other => other.action(),
         }
@@ -304,9 +308,10 @@ impl Code {
     /// What a person can do about it, in one sentence; empty where that differs from case to case.
     pub fn action(self) -> &'static str {
         match self {
+            Code::NoUpdate => "Look for a newer version first.",
             Code::SpawnNotFound => "Install the program, or write its full path as \"command\".",
             Code::RuntimeMissing => {
-                "Install it (Node for npx, uv for uvx), or write its full path as \"command\"; `satchel doctor` says where was looked."
+                "Install it (Node for npx, uv for uvx), or write its full path as \"command\"; `satchel doctor` lists where it looked."
             }
             Code::DockerDown => "Start Docker, then use `satchel restart`.",
             Code::StdoutNoise => {
@@ -319,16 +324,16 @@ impl Code {
             Code::SpawnDenied => "Make the file executable, or correct \"command\".",
             Code::ExitedEarly => "Read the last lines of its log, then correct its arguments or environment.",
             Code::HandshakeTimeout => {
-                "Start it by hand to see what it waits for; a first download may need a second try."
+                "Start it by hand to see what it is waiting for; a first download may need a second try."
             }
             Code::HandshakeRefused => {
                 "Check that this program is an MCP server and that its arguments are right."
             }
             Code::ProtocolVersion => "Update the server to one that speaks a current protocol revision.",
-            Code::Crashed => "Read its log; it is started again at the next call.",
+            Code::Crashed => "Read its log; the next call starts it again.",
             Code::ListFailed => "Read its log; the last known tools are kept meanwhile.",
             Code::ToolPaused => {
-                "Wait for the time named, then call it again; its server's log says what happened."
+                "Wait for the time given, then call it again; the server's log says what happened."
             }
             Code::NeedsCredential => "Set it with `satchel secrets set NAME`, or define the variable.",
             Code::Unreachable => "Check the address and the network.",
@@ -336,51 +341,56 @@ impl Code {
             Code::Http401 => "Set a token in its \"headers\", for example \"Bearer ${secret:NAME}\".",
             Code::Http403 => "Check the rights of the token in its \"headers\".",
             Code::Http404 => "Check the path of its \"url\"; many servers answer at /mcp.",
-            Code::Http5xx => "The fault is on the other side; it is tried again at the next call.",
+            Code::Http5xx => "The fault is on the server's side; the next call tries again.",
             Code::KeychainLocked => "Unlock the keychain, then try again.",
             Code::KeychainAbsent => {
                 "Start a keychain service such as gnome-keyring, or choose an encrypted file with `satchel secrets use-file`."
             }
             Code::VaultLocked => "Unlock it with `satchel secrets unlock`.",
-            Code::ConfigInvalid => "Correct the file at the place named; what ran before goes on meanwhile.",
+            Code::ConfigInvalid => {
+                "Fix the file at the place named; the last valid configuration stays in use meanwhile."
+            }
             Code::PortTaken => "Connect clients again with the new address, or free the port and restart.",
             Code::NoTools => {
                 "Read its log and its documentation: many servers offer something only with an argument or a credential."
             }
-            Code::Offline => "Connect this computer to a network; it is tried again at the next call.",
+            Code::Offline => "Connect this computer to a network; the next call tries again.",
             Code::NeedsSignIn => "Sign in, in Satchel's window or with `satchel login NAME`.",
             Code::NeedsMoreRights => "Allow it in the browser: Satchel's window, or `satchel login NAME`.",
             Code::NeedsClientId => {
                 "Register an app at the provider, and enter its client ID in Satchel's window or as \"oauth\" in the entry."
             }
-            Code::OauthRefused => "Read the reason; nothing was sent to anybody who did not pass the checks.",
+            Code::OauthRefused => "Read the reason; nothing was sent to a server that failed a check.",
             Code::OauthDenied => "Sign in again, and allow it in the browser.",
             Code::OauthDiscovery => {
                 "Try again in a moment; if it stays so, check its \"url\", or set a token in its \"headers\"."
             }
-            Code::OauthRefresh => "It is tried again by itself; you are still signed in.",
+            Code::OauthRefresh => "Satchel tries again by itself; you are still signed in.",
             Code::OauthCallbackTimeout => "Sign in again, and finish in the browser within five minutes.",
-            Code::SetAside => "Nothing; it was rebuilt. The damaged copy lies beside it.",
+            Code::SetAside => "Nothing to do: it was rebuilt. The damaged copy is next to it.",
             Code::LedgerUnusable => {
-                "Calls work as before. Look whether the disk is full, and whether Satchel may write to its data directory."
+                "Check that the disk is not full and that Satchel may write to its data directory. Calls keep working."
             }
             Code::HeldBack => {
-                "A person has to look at it first, in Satchel's window or with `satchel approve`."
+                "A person must approve it first, in Satchel's window or with `satchel approve`."
             }
             Code::Denied => {
                 "Do without it, or let the user do it or change the rule in \"toolRules\" of Satchel's configuration."
             }
             Code::SettingsHeld => {
-                "Look at them with `satchel approvals`, and accept them with `satchel approve --settings`."
+                "Review them with `satchel approvals`, and accept them with `satchel approve --settings`."
             }
             Code::UnknownProfile => {
                 "Choose another with `satchel profile use` or in Satchel's window; `satchel profile list` shows them."
+            }
+            Code::SetupDiffers => {
+                "Review it in Satchel's window, under Settings, or with `satchel setup`; it has no effect before that."
             }
             Code::NotInProfile => {
                 "Do without it, or let the user choose another profile, in Satchel or with `satchel profile use`."
             }
             Code::ApprovalsLost => {
-                "Look at its tools again, in Satchel's window or with `satchel approve`; until then they are held back."
+                "Review its tools again, in Satchel's window or with `satchel approve`; they are held back until then."
             }
             // What to do differs from case to case, and stands in each refusal.
             Code::UnknownServer

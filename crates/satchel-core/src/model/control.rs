@@ -104,6 +104,11 @@ pub enum Change {
         /// The choice.
         learn: bool,
     },
+    /// Lets pictures of servers be fetched from where the servers say they are, or not.
+    SetPictures {
+        /// The choice.
+        show: bool,
+    },
     /// Makes a profile count for every client that has no other. Starts nothing.
     UseProfile {
         /// Its name; `None` for everything.
@@ -130,6 +135,14 @@ pub enum Change {
         folder: String,
         /// The profile's name; `None` takes the binding away.
         profile: Option<String>,
+    },
+    /// Writes a setting of another setup that a person takes. No face can ask for it.
+    #[serde(skip)]
+    TakeSetting {
+        /// Its key in the configuration.
+        key: String,
+        /// Its value; `None` takes it out.
+        value: Option<serde_json::Value>,
     },
 }
 
@@ -260,6 +273,11 @@ impl Refusal {
     /// A refusal for this reason.
     pub fn new(code: Code, message: impl Into<String>, action: impl Into<String>) -> Self {
         Self { code, message: message.into(), action: action.into() }
+    }
+
+    /// There is no server of this name.
+    pub fn unknown_server(name: &str) -> Self {
+        Self::new(Code::UnknownServer, format!("there is no server \"{name}\""), "See `satchel list`.")
     }
 
     /// What happened and what to do about it, as one text.

@@ -1,4 +1,4 @@
-//! What an examination found: everything that can be wrong from outside, each thing in words and with what to do about it.
+//! Types for an examination: each finding with its verdict and what to do about it.
 
 use serde::{Deserialize, Serialize};
 

@@ -32,6 +32,10 @@ pub struct ReportAsk {
     /// Only the last so many hours, from the beginning of the first one. With neither, everything there is.
     #[serde(default)]
     pub hours: Option<u32>,
+    /// Only what was asked for through this profile; what is older than profiles in the ledger has none.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional = nullable))]
+    pub profile: Option<String>,
 }
 
 /// What was called and what was saved in a span of time. Every face shows the same one.
@@ -162,6 +166,9 @@ pub struct Scripted {
     pub spent: i64,
     /// `inside - spent`; negative where scripts cost more than they saved.
     pub net: i64,
+    /// Scripts that cost more than they kept out, of those that the history still has.
+    #[serde(default)]
+    pub losses: u64,
 }
 
 /// What sharing servers saved, in means over the time in which servers ran.
@@ -236,6 +243,10 @@ pub struct ActivityAsk {
     /// Earlier than this.
     #[serde(default)]
     pub to_ms: Option<u64>,
+    /// Only what was asked for through this profile; what is older than profiles in the ledger has none.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional = nullable))]
+    pub profile: Option<String>,
 }
 
 /// A page of calls, newest first, with the sessions they belong to.
@@ -381,6 +392,10 @@ pub struct CallLine {
     pub tokens: Option<u64>,
     /// The beginning of its arguments, where they are kept.
     pub argument: Option<String>,
+    /// Of a script: the tokens of its calls and their results, less its own; negative where it cost more than it kept
+    /// out of the context. `None` where they are not counted yet.
+    #[serde(default)]
+    pub kept_out: Option<i64>,
 }
 
 /// One session in a list.

@@ -43,6 +43,65 @@ pub struct InstallAsk {
     pub answers: BTreeMap<String, Value>,
 }
 
+/// What a search is narrowed to, and how its answer is sorted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(default)]
+pub struct ListingFilter {
+    /// Only what runs there, in one of its ways.
+    pub place: Option<ListedPlace>,
+    /// Only what is written in this, in one of its ways.
+    pub language: Option<ListedLanguage>,
+    /// Only what can be used without a key of one's own, as far as its description says.
+    pub without_key: bool,
+    /// Only what a registry lists, and not what comes with Satchel.
+    pub from_registries: bool,
+    /// How it is sorted.
+    pub sort: ListingSort,
+}
+
+/// Where a server runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum ListedPlace {
+    /// Somewhere else, at an address.
+    Hosted,
+    /// On this computer.
+    Computer,
+}
+
+/// What a package needs to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum ListedLanguage {
+    /// Node.js, from npm.
+    Javascript,
+    /// Python, from PyPI.
+    Python,
+    /// .NET, from NuGet.
+    Dotnet,
+    /// An engine for containers.
+    Container,
+    /// A bundle that brings its parts along.
+    Bundle,
+}
+
+/// How servers are sorted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum ListingSort {
+    /// What is meant first.
+    #[default]
+    Best,
+    /// What was published last first.
+    Newest,
+    /// By name.
+    Name,
+}
+
 /// The answer to [`super::request::SearchListed`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -245,4 +304,7 @@ pub struct InstalledServer {
     pub status_message: Option<String>,
     /// What else there is to know, in sentences.
     pub remarks: Vec<String>,
+    /// A person lets it go on although its registry has deleted it.
+    #[serde(default)]
+    pub kept: bool,
 }

@@ -24,6 +24,7 @@ pub mod profiles;
 pub mod request;
 pub mod secret;
 pub mod server;
+pub mod setup;
 pub mod snapshot;
 pub mod trying;
 pub(crate) mod words;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::control::Refusal;
+use super::{ServerName, control::Refusal};
 
 /// The `oauth` block of a hosted server's entry. Everything is optional; without it Satchel finds out by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -49,6 +49,13 @@ impl OAuth {
             |value: serde_json::Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         differs.map(|(key, value)| (key, text(value))).collect()
     }
+}
+
+/// The name under which the secret of an app that the user registered is stored, as `${secret:NAME}` refers to it.
+pub fn client_secret_name(server: &ServerName) -> String {
+    let valid = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let name: String = server.as_str().chars().map(valid).take(100).collect();
+    format!("{name}_CLIENT_SECRET")
 }
 
 /// What goes into the `resource` parameter.

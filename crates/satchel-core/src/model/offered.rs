@@ -1,4 +1,4 @@
-//! What a server offers besides tools, as the window lists it: resources, templates and prompts. Texts are the server's own.
+//! Types for what a server offers besides tools: resources, templates and prompts. Texts are the server's own.
 
 use serde::{Deserialize, Serialize};
 

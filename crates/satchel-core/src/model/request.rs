@@ -1,7 +1,7 @@
 //! Requests that faces make of a hub: one type per request, with the type of its answer. Not reachable from the MCP
 //! port. The hub decides who may ask and who handles each.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -19,12 +19,14 @@ use super::{
     ledger::{ActivityAsk, ActivityPage, CallDetail, LastDay, Report, ReportAsk, ServerDay},
     listing::Listing,
     listings::{
-        AskRegistries, InstallAsk, InstallPlan, Installed, InstalledServer, ListedServers, ServerDetails,
+        AskRegistries, InstallAsk, InstallPlan, Installed, InstalledServer, ListedServers, ListingFilter,
+        ServerDetails,
     },
     oauth::{AccountLine, SignInPage, SignInView},
     offered::{Offered, OfferedThing},
     package::{PackageView, Pinned},
-    trying::{ToolDetails, Tried, TryProgress},
+    setup::{FollowedSetup, SetupChoice, SetupReview, SetupSource, TakenSetup, WrittenSetup},
+    trying::{ToolDetails, Tried, TriedScript, TryProgress},
 };
 
 /// The key of a message under which its method stands, beside the fields of the request.
@@ -141,7 +143,18 @@ requests! {
         arguments: String,
     } -> Tried;
 
-    /// How a call of [`TryTool`] gets on. Answered when there is news, or after some seconds.
+    /// Has a person in the window run a script, as the client [`super::trying::WINDOW`]. It is followed and cancelled as
+    /// a call of [`TryTool`].
+    "try_script": TryScript {
+        /// A name for it that no other call under way has.
+        run: String,
+        /// The body of an async function, in JavaScript.
+        script: String,
+        /// What it is given as `input`: a JSON text.
+        input: String,
+    } -> TriedScript;
+
+    /// How a call of [`TryTool`] or [`TryScript`] gets on. Answered when there is news, or after some seconds.
     "follow_try": FollowTry {
         /// Which.
         run: String,
@@ -149,7 +162,7 @@ requests! {
         seen: u64,
     } -> TryProgress;
 
-    /// Cancels a call of [`TryTool`].
+    /// Cancels a call of [`TryTool`] or [`TryScript`].
     "cancel_try": CancelTry {
         /// Which.
         run: String,
@@ -167,6 +180,10 @@ requests! {
         /// So many are left out.
         #[serde(default)]
         offset: usize,
+        /// What it is narrowed to.
+        #[serde(default)]
+        #[cfg_attr(test, ts(as = "Option<_>", optional))]
+        filter: ListingFilter,
         /// How the registries are asked before.
         #[serde(default)]
         ask: AskRegistries,
@@ -563,6 +580,54 @@ requests! {
         hidden: bool,
     } -> Done;
 
+    /// The pictures of servers that were fetched.
+    "server_icons": GetServerIcons {} -> ServerIcons;
+
+    /// Writes the whole setup into a file: a new one, or one in the place of an older setup.
+    "write_setup": WriteSetup {
+        /// The file, absolute; its name ends in `.json`.
+        path: PathBuf,
+        /// Put the secrets in, sealed under this; none without it.
+        #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
+        passphrase: Option<String>,
+    } -> WrittenSetup;
+
+    /// What differs between a setup and ours. Changes nothing.
+    "read_setup": ReadSetup {
+        /// Where it is.
+        from: SetupSource,
+    } -> SetupReview;
+
+    /// Takes parts of a setup that a person saw, in the place of ours.
+    "take_setup": TakeSetup {
+        /// Where it is.
+        from: SetupSource,
+        /// What was seen; what has changed since is left.
+        parts: Vec<SetupChoice>,
+        /// Opens its secrets, which the servers among the parts then get.
+        #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
+        passphrase: Option<String>,
+    } -> TakenSetup;
+
+    /// Keeps ours where a computer in the followed folder has something else, until it changes again there.
+    "keep_setup": KeepSetup {
+        /// The computer.
+        computer: String,
+        /// What was seen.
+        parts: Vec<SetupChoice>,
+    } -> Done;
+
+    /// Follows a folder: our setup is written there without secrets, and what others write there is shown.
+    "follow_setup": FollowSetup {
+        /// The folder, absolute; `None` follows none any more.
+        folder: Option<PathBuf>,
+    } -> FollowedSetup;
+
+    /// The followed folder, and what differs in what other computers wrote there.
+    "followed_setup": GetFollowedSetup {} -> FollowedSetup;
+
     /// Binds a client to a profile, or lets it out of one.
     "bind_profile": BindClient {
         /// The client's id.
@@ -625,6 +690,14 @@ requests! {
         #[cfg_attr(test, ts(optional = nullable))]
         client_secret: Option<String>,
     } -> Done;
+}
+
+/// Pictures of servers: small PNGs that Satchel drew, as addresses of data.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ServerIcons {
+    /// By the server's name.
+    pub icons: BTreeMap<String, String>,
 }
 
 /// The answer to a request that is only done: nothing.

@@ -39,6 +39,19 @@ pub struct Snapshot {
     /// Named sets of servers, and which one counts for whom.
     #[serde(default)]
     pub profiles: ProfilesView,
+    /// Whether servers' pictures are shown, and what they are asked again by.
+    #[serde(default)]
+    pub pictures: PicturesView,
+}
+
+/// Pictures of servers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PicturesView {
+    /// A person allowed them.
+    pub shown: bool,
+    /// Another one when there are others.
+    pub mark: String,
 }
 
 /// A pause that a person asked for.

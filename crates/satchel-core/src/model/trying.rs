@@ -28,6 +28,30 @@ pub struct Tried {
     pub took_ms: u64,
 }
 
+/// What came of a script.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct TriedScript {
+    /// Its result as a client gets it: a text of JSON.
+    pub result: String,
+    /// How long it took, starts of servers and people's answers included.
+    pub took_ms: u64,
+    /// The calls it made, in their order.
+    pub calls: Vec<ScriptCall>,
+}
+
+/// A call of a script.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ScriptCall {
+    /// What it called, as the script named it.
+    pub path: String,
+    /// How long it took; `None` where the script ended before it did.
+    pub took_ms: Option<f64>,
+    /// Whether it failed.
+    pub failed: bool,
+}
+
 /// How a call gets on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -65,7 +65,7 @@ const ROUNDS: usize = 64;
 /// The room that owns what waits for a person, and knows whether somebody looks.
 #[derive(Debug)]
 pub struct Prompts {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     came: Notify,
     /// Faces that show every question by themselves.
     faces: AtomicUsize,
@@ -76,7 +76,7 @@ pub struct Prompts {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     waiting: VecDeque<Waiting>,
     /// Whose questions nobody wants to see: client and server.
     muted: BTreeSet<(String, String)>,
@@ -130,12 +130,12 @@ impl Prompts {
         self.changed.notify_one();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl QueueState {
     /// May this server ask another question? Counts it, where it may.
     fn bear(&mut self, server: &str, now: Instant) -> bool {
         counted(self.questions.entry(server.to_owned()).or_default(), QUESTIONS_OF_SERVER, now)
@@ -615,7 +615,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_flood_of_one_servers_questions_is_not_asked_and_others_are() {
-        let mut state = State::default();
+        let mut state = QueueState::default();
         let asked = (0..2_000).filter(|_| state.bear("flood", Instant::now())).count();
         assert_eq!(asked, QUESTIONS_OF_SERVER);
         assert!(state.bear("other", Instant::now()));
@@ -625,7 +625,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_flood_of_one_client_is_a_no_and_others_are_still_asked() {
-        let mut state = State::default();
+        let mut state = QueueState::default();
         for _ in 0..QUESTIONS {
             assert_eq!(state.admit("a", "s", Instant::now()), Ok(()));
         }

@@ -1,5 +1,6 @@
-//! Learns which tools were used after which searches, to rank them higher for similar searches. Nothing leaves the
-//! computer; `history.learn` turns it off, and deleting the history deletes it.
+//! Learns which tools were used after which searches, to rank them higher for similar searches, and what results of
+//! tools look like, to tell it to those who write scripts. Nothing leaves the computer; `history.learn` turns it off, and
+//! deleting the history deletes it.
 //!
 //! Theory of operation: searches stay in memory until a tool they showed is used successfully; then their words and the
 //! tool become a habit ([`Habits`]). One task writes the habits to a file shortly after they change and once more at
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Recorder;
 use crate::{
-    catalog::search::Habits,
+    catalog::{ToolEntry, search::Habits, shape::Shapes},
     clock::now_ms,
     files,
     model::{Code, ToolPath, control::Refusal},
@@ -50,6 +51,8 @@ const AGAIN: Duration = Duration::from_secs(60);
 pub(super) struct Learning {
     path: PathBuf,
     habits: Mutex<Arc<Habits>>,
+    /// What results of tools looked like.
+    shapes: Mutex<Arc<Shapes>>,
     searches: Mutex<VecDeque<Search>>,
     changed: Notify,
     /// Whether the file is behind.
@@ -88,19 +91,22 @@ struct HabitFile {
     format: u32,
     #[serde(flatten)]
     habits: Habits,
+    #[serde(default)]
+    shapes: Shapes,
 }
 
 impl Learning {
     /// Reads what was learned before. A file that cannot be read is moved aside, and its new place returned.
     pub(super) fn open(data: &Path) -> (Self, Option<String>) {
         let path = data.join("habits.json");
-        let (habits, trouble) = match read(&path) {
-            Ok(habits) => (habits, None),
-            Err(trouble) => (Habits::default(), Some(trouble)),
+        let ((habits, shapes), trouble) = match read(&path) {
+            Ok(learned) => (learned, None),
+            Err(trouble) => (<(Habits, Shapes)>::default(), Some(trouble)),
         };
         let learning = Self {
             path,
             habits: Mutex::new(Arc::new(habits)),
+            shapes: Mutex::new(Arc::new(shapes)),
             searches: Mutex::default(),
             changed: Notify::new(),
             unwritten: AtomicBool::new(false),
@@ -112,6 +118,10 @@ impl Learning {
 
     fn habits(&self) -> MutexGuard<'_, Arc<Habits>> {
         self.habits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn shapes(&self) -> MutexGuard<'_, Arc<Shapes>> {
+        self.shapes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn searches(&self) -> MutexGuard<'_, VecDeque<Search>> {
@@ -151,6 +161,15 @@ impl Learning {
 
     fn change(&self, change: impl FnOnce(&mut Habits)) {
         change(Arc::make_mut(&mut self.habits()));
+        self.changed();
+    }
+
+    fn change_shapes(&self, change: impl FnOnce(&mut Shapes)) {
+        change(Arc::make_mut(&mut self.shapes()));
+        self.changed();
+    }
+
+    fn changed(&self) {
         self.unwritten.store(true, Ordering::Release);
         self.changed.notify_one();
     }
@@ -160,7 +179,8 @@ impl Learning {
         if !self.unwritten.swap(false, Ordering::AcqRel) {
             return;
         }
-        let stored = HabitFile { format: FORMAT, habits: Habits::clone(&self.habits()) };
+        let (habits, shapes) = (Habits::clone(&self.habits()), Shapes::clone(&self.shapes()));
+        let stored = HabitFile { format: FORMAT, habits, shapes };
         let written = serde_json::to_vec(&stored)
             .map_err(Into::into)
             .and_then(|bytes| files::replace(&self.path, &bytes));
@@ -176,6 +196,7 @@ impl Learning {
         let _file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         self.searches().clear();
         *self.habits() = Arc::default();
+        *self.shapes() = Arc::default();
         self.unwritten.store(false, Ordering::Release);
         files::remove_with_asides(&self.path)
     }
@@ -186,16 +207,16 @@ fn today() -> u32 {
     u32::try_from(now_ms() / (24 * 3600 * 1000)).unwrap_or(u32::MAX)
 }
 
-fn read(path: &Path) -> Result<Habits, String> {
+fn read(path: &Path) -> Result<(Habits, Shapes), String> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Habits::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Default::default()),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
     match serde_json::from_slice::<HabitFile>(&bytes) {
-        Ok(stored) if stored.format == FORMAT => Ok(stored.habits.checked()),
+        Ok(stored) if stored.format == FORMAT => Ok((stored.habits.checked(), stored.shapes.checked())),
         // Another version's; it is learned anew.
-        Ok(_) => Ok(Habits::default()),
+        Ok(_) => Ok(Default::default()),
         Err(error) => {
             let place = match files::set_aside(path) {
                 Ok(aside) => format!("set aside as {}", aside.display()),
@@ -249,6 +270,19 @@ impl Recorder {
     /// A person removed this server.
     pub fn forget_habits_of(&self, server: &str) {
         self.0.learning.change(|habits| habits.forget_server(server));
+        self.0.learning.change_shapes(|shapes| shapes.forget_server(server));
+    }
+
+    /// What results of tools looked like; `None` where learning is switched off.
+    pub fn shapes(&self) -> Option<Arc<Shapes>> {
+        self.learns().then(|| self.0.learning.shapes().clone())
+    }
+
+    /// A tool whose server does not say what comes back came to this value.
+    pub fn learn_shape(&self, path: &ToolPath, tool: &ToolEntry, value: &serde_json::Value) {
+        if self.learns() {
+            self.0.learning.change_shapes(|shapes| shapes.learn(path, tool, value));
+        }
     }
 
     /// Keeps the file up to date until `end`, and writes it once more then.
@@ -299,6 +333,7 @@ mod tests {
             version: "1".into(),
             era: "2025-11-25".into(),
             only: String::new(),
+            profile: String::new(),
             face: false,
         }
     }
@@ -347,6 +382,27 @@ mod tests {
         again.write();
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         assert!(again.habits().is_empty());
+    }
+
+    #[test]
+    fn shapes_of_results_are_kept_beside_habits_and_forgotten_with_them() {
+        let (dir, path, learned) = fresh();
+        let raw = satchel_mcp::Raw::from_string(r#"{"name":"t","inputSchema":{}}"#.into()).unwrap();
+        let tool = ToolEntry::new("t".into(), &satchel_mcp::RawObject::parse(&raw).unwrap(), raw);
+        let value = serde_json::json!({ "title": "a secret plan" });
+        learned.change_shapes(|shapes| shapes.learn(&"s:t".parse().unwrap(), &tool, &value));
+        learned.write();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("title") && !text.contains("plan"), "{text}");
+        let (again, _) = Learning::open(dir.path());
+        assert_eq!(*again.shapes(), *learned.shapes());
+        assert!(!again.shapes().is_empty());
+        // What an earlier version wrote has none.
+        std::fs::write(&path, r#"{"format":1,"habits":[]}"#).unwrap();
+        let (earlier, trouble) = Learning::open(dir.path());
+        assert!(earlier.shapes().is_empty() && trouble.is_none(), "{trouble:?}");
+        again.forget().unwrap();
+        assert!(again.shapes().is_empty());
     }
 
     #[test]

@@ -150,6 +150,7 @@ pub fn visit(client: &str, program: Program<'_>, era: &str, only: Option<&Server
         version: cut(program.version),
         era: era.to_owned(),
         only: only.map(ToString::to_string).unwrap_or_default(),
+        profile: String::new(),
         face: false,
     }
 }

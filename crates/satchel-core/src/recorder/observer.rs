@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use satchel_mcp::{ErrorObject, Raw, RawObject};
+use satchel_mcp::{ErrorObject, Raw, RawObject, object::fields};
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{Outbox, Recorder};
@@ -139,7 +139,7 @@ impl Observer {
         let Some(mut draft) = self.draft() else { return String::new() };
         let collected = draft.context.as_ref().map(ToString::to_string);
         let Some(called) = &mut draft.called else { return String::new() };
-        let cause = collected.or_else(|| called.trace.take()).unwrap_or_else(made_up);
+        let cause = collected.or_else(|| within(called.trace.as_deref()?)).unwrap_or_else(made_up);
         called.trace = Some(cause.clone());
         cause
     }
@@ -151,13 +151,26 @@ impl Observer {
         called.trace.clone()
     }
 
-    /// It was a script, and this is its result; `fault` says why it came to none.
-    pub fn ran(&self, result: &Raw, fault: Option<String>) {
+    /// The server it went to, whether calls of it are kept, and without which secrets; `None` where it went to none.
+    pub fn keeping(&self) -> Option<(String, bool, Redact)> {
+        let draft = self.draft()?;
+        let called = draft.called.as_ref()?;
+        Some((called.server.clone(), draft.keep, called.redact.clone()?))
+    }
+
+    /// It was a script, and this is its result; `fault` says why it came to none. `kept` is what it was given, where that
+    /// and its result are kept.
+    pub fn ran(&self, result: &Raw, fault: Option<String>, kept: Option<(String, Redact)>) {
         let Some(mut draft) = self.draft() else { return };
         draft.end(if fault.is_some() { "tool_error" } else { "ok" }, None, fault);
         let fields = RawObject::parse(result).unwrap_or_default();
         if let Some(called) = &mut draft.called {
             called.answer = Body::of(fields.get("content").map_or("", Raw::get));
+            if let Some((given, redact)) = kept {
+                called.arguments = Some(given.into());
+                called.result = Some(Arc::from(result.get()));
+                called.redact = Some(redact);
+            }
         }
     }
 
@@ -268,9 +281,10 @@ impl Observer {
     /// The result that goes to the client. `ours` says that the hub wrote it, and not the server.
     pub fn answered(&self, result: &Raw, ours: bool) {
         let Some(mut draft) = self.draft() else { return };
-        let fields = RawObject::parse(result).unwrap_or_default();
-        let content = fields.get("content").or(fields.get("contents")).map_or("", Raw::get);
-        let is_error = fields.get("isError").is_some_and(|value| value.get() == "true");
+        let fields = fields(result.get()).unwrap_or_default();
+        let get = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
+        let content = get("content").or(get("contents")).map_or("", Raw::get);
+        let is_error = get("isError").is_some_and(|value| value.get() == "true");
         // What a server says is kept only where its results are; what we say, always.
         let message = (is_error && ours).then(|| text_in(content)).flatten();
         let outcome = match (is_error, ours) {
@@ -343,6 +357,14 @@ impl Drop for CallFacts {
         }
         self.outbox.tell(Event::Called(called));
     }
+}
+
+/// A span of its own in the trace that a client named, recorded or not: two scripts of one trace are two.
+fn within(traceparent: &str) -> Option<String> {
+    let (before, flags) = traceparent.rsplit_once('-')?;
+    let (before, parent) = before.rsplit_once('-')?;
+    let is_one = traceparent.is_ascii() && parent.len() == 16 && before.len() == 35 && flags.len() == 2;
+    is_one.then(|| format!("{before}-{}-{flags}", &made_up()[36..52]))
 }
 
 /// A trace that is not to be recorded, as `traceparent` has it.

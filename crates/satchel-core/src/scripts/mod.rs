@@ -21,7 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use process::Runner;
 pub use process::main;
 pub use run::{Carry, Finished, Pending, Run, StartError};
-pub use satchel_script::protocol::{Call, Logs, Settlement, Task, Wrong};
+pub use satchel_script::protocol::{CallRequest, Logs, Settlement, Task, Wrong};
 pub use value::{Blocks, answer};
 
 /// How long a warm process is kept that nobody uses.
@@ -139,6 +139,42 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The clock stands still but for what is waited for.
+    #[cfg(unix)]
+    #[tokio::test(start_paused = true)]
+    async fn one_process_is_kept_warm_for_the_next_script_and_goes_when_there_is_none() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("process");
+        std::fs::write(&program, "#!/bin/sh\nexec cat > /dev/null\n").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let scripts = Scripts::new(program, TaskTracker::new(), CancellationToken::new());
+        let input = satchel_mcp::Raw::from_string("1".to_owned()).unwrap();
+        let task = Task { script: String::new(), input };
+        let begin = || scripts.begin(&"a".into(), &task, WARM).unwrap();
+        let number = || {
+            let warm = lock(&scripts.0.warm);
+            warm.process.is_some().then_some(warm.number)
+        };
+        assert_eq!(number(), None, "none before the first script");
+        let first = begin();
+        while number().is_none() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(number(), Some(1));
+        // It is taken, and another takes its place.
+        let second = begin();
+        assert_eq!(number(), None);
+        while number().is_none() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(number(), Some(2));
+        tokio::time::sleep(WARM + WARM / 2).await;
+        assert_eq!(number(), None, "it goes when nobody needs it");
+        drop((first, second));
+        assert!(lock(&scripts.0.running).is_empty());
+    }
 
     #[test]
     fn a_client_takes_no_turn_from_another_and_gives_its_own_back() {

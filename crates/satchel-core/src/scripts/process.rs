@@ -1,4 +1,4 @@
-//! A script's process: started without an environment, spoken to line by line, gone when its handle is.
+//! A script's process: starts with an empty environment, talks line by line, and ends with its handle.
 
 use std::{
     io,
@@ -6,7 +6,7 @@ use std::{
     process::{ExitCode, ExitStatus, Stdio},
 };
 
-use satchel_script::protocol::{FromScript, ToScript};
+use satchel_script::protocol::{FromScript, ToScript, put_line};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStdin, ChildStdout, Command},
@@ -70,9 +70,7 @@ impl Runner {
     /// Puts a word on its way.
     pub(super) fn say(&mut self, word: &ToScript) {
         // Words always serialize: what is raw in them is JSON already.
-        if serde_json::to_writer(&mut self.to_say, word).is_ok() {
-            self.to_say.push(b'\n');
-        }
+        let _ = put_line(word, &mut self.to_say);
     }
 
     /// Is everything said?

@@ -1,12 +1,12 @@
-//! One script under way: its process, the calls it waits for, and its bounds. The process is believed nothing: calls are
-//! counted here, and time is measured here.
+//! One running script: its process, its pending calls and its limits. Trusts nothing the process says: calls and time are counted
+//! here.
 
 use std::{pin::Pin, process::ExitStatus, task::Poll, time::Duration};
 
 use satchel_mcp::Raw;
 use satchel_script::{
     Bounds,
-    protocol::{Bound, Call, FromScript, Logs, Settlement, Task, ToScript, Wrong},
+    protocol::{Bound, CallRequest, FromScript, Logs, Settlement, Task, ToScript, Wrong},
 };
 use tokio::time::Instant;
 
@@ -31,7 +31,7 @@ pub type Pending = Pin<Box<dyn Future<Output = Settlement> + Send>>;
 /// Who carries out calls.
 pub trait Carry {
     /// Begins a call.
-    fn carry(&mut self, call: Call) -> Pending;
+    fn carry(&mut self, call: CallRequest) -> Pending;
 
     /// Does a call wait for people? Their time is not the script's.
     fn is_asking(&self) -> bool;
@@ -57,6 +57,8 @@ pub struct Finished {
     pub logs: Logs,
     /// How many calls it made.
     pub calls: u32,
+    /// How many it began and did not wait for.
+    pub left: usize,
 }
 
 /// A script under way. Dropping it ends it, and gives up its calls.
@@ -64,7 +66,7 @@ pub struct Run {
     process: Runner,
     _turn: Turn,
     open: Vec<(u32, Pending)>,
-    queue: std::collections::VecDeque<Call>,
+    queue: std::collections::VecDeque<CallRequest>,
     made: u32,
     patience: Duration,
     deadline: Instant,
@@ -156,14 +158,19 @@ impl Run {
                 self.queue.push_back(call);
             }
             FromScript::Done(end) => {
-                return Some(Finished { outcome: end.outcome, logs: end.logs, calls: self.made });
+                return Some(Finished {
+                    outcome: end.outcome,
+                    logs: end.logs,
+                    calls: self.made,
+                    left: end.left,
+                });
             }
         }
         None
     }
 
     fn finished(&self, outcome: Result<Option<Box<Raw>>, Wrong>) -> Finished {
-        Finished { outcome, logs: Logs::default(), calls: self.made }
+        Finished { outcome, logs: Logs::default(), calls: self.made, left: 0 }
     }
 
     /// Why the process ended without a word.
@@ -230,7 +237,7 @@ mod tests {
     }
 
     impl Carry for Hands {
-        fn carry(&mut self, call: Call) -> Pending {
+        fn carry(&mut self, call: CallRequest) -> Pending {
             let (open, most, together) = (self.open.clone(), self.most.clone(), self.together);
             let now = open.fetch_add(1, Ordering::Relaxed) + 1;
             most.fetch_max(now, Ordering::Relaxed);

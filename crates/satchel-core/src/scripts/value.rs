@@ -1,7 +1,7 @@
-//! What a tool's result is to a script, and what a script's end is to its client.
+//! Converts a tool's result to the script's value, and a script's outcome to the client's result.
 
 use satchel_mcp::{Raw, RawObject};
-use satchel_script::protocol::{Logs, Settlement};
+use satchel_script::protocol::{Bound, Logs, Settlement, Wrong};
 use serde_json::{Value, json, value::to_raw_value};
 
 use super::Finished;
@@ -134,9 +134,12 @@ pub fn answer(finished: &Finished, blocks: &Blocks, cap: usize) -> Box<Raw> {
             (own.unwrap_or_else(|| value.get().to_owned()), false)
         }
         Ok(None) => ("The script returned nothing; end it with `return value`.".to_owned(), false),
-        Err(wrong) => (format!("{}. {made}", wrong.to_string().trim_end_matches('.')), true),
+        Err(wrong) => (format!("{} {made}{}", sentence(&wrong.to_string()), advice(wrong)), true),
     };
     let mut content = vec![json!({ "type": "text", "text": cut(text, cap) })];
+    if let (Ok(_), Some(left)) = (&finished.outcome, left(finished.left)) {
+        content.push(json!({ "type": "text", "text": left }));
+    }
     if let Some(logged) = logged(&finished.logs) {
         content.push(json!({ "type": "text", "text": cut(logged, cap) }));
     }
@@ -150,6 +153,35 @@ pub fn answer(finished: &Finished, blocks: &Blocks, cap: usize) -> Box<Raw> {
     result.set("isError", raw(&failed));
     result.set("_meta", raw(&json!({ "dev.satchel/script": { "calls": finished.calls } })));
     result.to_raw()
+}
+
+/// With a mark at its end, where it has none.
+fn sentence(words: &str) -> String {
+    let is_one = words.ends_with(['.', '?', '!']);
+    if is_one { words.to_owned() } else { format!("{words}.") }
+}
+
+/// What to do about it.
+fn advice(wrong: &Wrong) -> &'static str {
+    match wrong {
+        Wrong::Thrown(_) => "",
+        Wrong::Stuck => " Only calls of tools settle promises here; there are no timers.",
+        Wrong::Bound(Bound::Memory(_)) => " Keep less of what calls return, or do it in parts.",
+        Wrong::Bound(Bound::Computing(_)) => " Compute less, or do it in parts.",
+        Wrong::Bound(Bound::Time(_)) => " Give it a longer \"timeout\" (at most 120), or do it in parts.",
+        Wrong::Bound(Bound::Calls(_)) => " Do the rest in another script.",
+        Wrong::Bound(Bound::Output(_)) => " Return less: filter or sum up in the script.",
+    }
+}
+
+fn left(calls: usize) -> Option<String> {
+    match calls {
+        0 => None,
+        1 => Some("[1 call was not waited for and was given up; write `await` before it.]".to_owned()),
+        calls => {
+            Some(format!("[{calls} calls were not waited for and were given up; write `await` before them.]"))
+        }
+    }
 }
 
 fn logged(logs: &Logs) -> Option<String> {
@@ -220,7 +252,7 @@ mod tests {
         for _ in 0..2 {
             blocks.value(&parse(&json!({ "content": [image] })));
         }
-        let finished = |outcome| Finished { outcome, logs: Logs::default(), calls: 2 };
+        let finished = |outcome| Finished { outcome, logs: Logs::default(), calls: 2, left: 0 };
         let read = |finished: &Finished, cap| {
             serde_json::from_str::<Value>(answer(finished, &blocks, cap).get()).unwrap()
         };
@@ -232,8 +264,7 @@ mod tests {
         assert_eq!(got["content"][0]["text"], cut);
         let got = read(&finished(Err(Wrong::Bound(Bound::Calls(200)))), 0);
         assert_eq!(got["isError"], true);
-        let said =
-            "the script made more than 200 calls. 2 calls were made before that; what they did is done.";
+        let said = "the script made more than 200 calls. 2 calls were made before that; what they did is done. Do the rest in another script.";
         assert_eq!(got["content"][0]["text"], said);
     }
 }

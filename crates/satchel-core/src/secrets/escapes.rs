@@ -75,13 +75,13 @@ const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf 
 
 /// One way to read a place: the bytes it stands for, which are none where it is only in between, and where the text goes on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct EscapeReading {
     bytes: [u8; 4],
     len: u8,
     pub(super) end: usize,
 }
 
-impl Reading {
+impl EscapeReading {
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
@@ -98,7 +98,7 @@ pub(super) fn may_escape(byte: u8) -> bool {
 }
 
 /// All readings of the place `at`, which must be where a character begins.
-pub(super) fn readings(text: &str, at: usize, found: &mut Vec<Reading>) {
+pub(super) fn readings(text: &str, at: usize, found: &mut Vec<EscapeReading>) {
     found.clear();
     EscapeReader { text, from: at, found }.read(at, DEPTH);
 }
@@ -106,7 +106,7 @@ pub(super) fn readings(text: &str, at: usize, found: &mut Vec<Reading>) {
 struct EscapeReader<'a> {
     text: &'a str,
     from: usize,
-    found: &'a mut Vec<Reading>,
+    found: &'a mut Vec<EscapeReading>,
 }
 
 impl EscapeReader<'_> {
@@ -122,7 +122,7 @@ impl EscapeReader<'_> {
     }
 
     fn add(&mut self, bytes: &[u8], end: usize) {
-        let mut reading = Reading { bytes: [0; 4], len: bytes.len() as u8, end };
+        let mut reading = EscapeReading { bytes: [0; 4], len: bytes.len() as u8, end };
         reading.bytes[..bytes.len()].copy_from_slice(bytes);
         if end - self.from < SPAN && self.found.len() < READINGS && !self.found.contains(&reading) {
             self.found.push(reading);

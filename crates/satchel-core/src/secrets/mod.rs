@@ -5,6 +5,7 @@ mod escapes;
 mod keychain;
 mod parts;
 pub mod redact;
+mod sealed;
 mod spellings;
 mod vault;
 
@@ -25,6 +26,7 @@ use crate::{
     model::{Code, request::StoreKind},
 };
 use keychain::Keychain;
+pub use sealed::{SealedSecrets, UnsealError};
 use vault::Vault;
 
 /// A credential. Prints as `***`; its memory is cleared when dropped.
@@ -130,7 +132,7 @@ impl SecretError {
 
 /// What is remembered in plain: names, because not every keychain can list them, and the chosen store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Index {
+struct SecretIndex {
     #[serde(default)]
     store: StoreKind,
     #[serde(default)]
@@ -151,6 +153,9 @@ struct Store {
     vault: Mutex<Option<Vault>>,
     /// One change of the index at a time; also keeps two writers of one keychain item apart.
     writing: Mutex<()>,
+    /// How often something was read out of a store.
+    #[cfg(test)]
+    reads: std::sync::atomic::AtomicUsize,
 }
 
 impl Secrets {
@@ -163,6 +168,8 @@ impl Secrets {
                 keychain: Keychain::default(),
                 vault: Mutex::new(None),
                 writing: Mutex::new(()),
+                #[cfg(test)]
+                reads: Default::default(),
             }),
         }
     }
@@ -175,11 +182,19 @@ impl Secrets {
     /// An item of our own, which no reference in a configuration can name and no list shows: its name has a slash in it.
     pub async fn get_item(&self, name: &str) -> Result<Option<Secret>, SecretError> {
         let name = name.to_owned();
+        #[cfg(test)]
+        self.inner.reads.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         self.blocking(move |inner| match inner.index()?.store {
             StoreKind::Keychain => inner.keychain.get(&name),
             StoreKind::File => inner.with_vault(|vault| Ok(vault.get(&name))),
         })
         .await
+    }
+
+    /// How often something was read out of the store so far.
+    #[cfg(test)]
+    pub(crate) fn reads(&self) -> usize {
+        self.inner.reads.load(std::sync::atomic::Ordering::SeqCst)
     }
 
     /// Stores or replaces an item of our own.
@@ -277,7 +292,7 @@ impl Secrets {
         self.blocking(move |inner| {
             let _one = lock(&inner.writing);
             let vault = Vault::open_or_create(&inner.vault_file, &passphrase)?;
-            let index = Index {
+            let index = SecretIndex {
                 store: StoreKind::File,
                 names: vault.names().into_iter().filter(|name| is_name(name)).collect(),
             };
@@ -316,10 +331,10 @@ impl Secrets {
 }
 
 impl Store {
-    fn index(&self) -> Result<Index, SecretError> {
+    fn index(&self) -> Result<SecretIndex, SecretError> {
         match std::fs::read(&self.index_file) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_else(|error| self.rebuilt(&error))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Index::default()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(SecretIndex::default()),
             Err(error) => {
                 Err(SecretError::Failed(format!("cannot read {}: {error}", self.index_file.display())))
             }
@@ -327,15 +342,15 @@ impl Store {
     }
 
     /// The index without its names: the secrets themselves lie elsewhere and are still had by name.
-    fn rebuilt(&self, error: &serde_json::Error) -> Index {
+    fn rebuilt(&self, error: &serde_json::Error) -> SecretIndex {
         let aside = files::set_aside(&self.index_file)
             .map_or_else(|error| error.to_string(), |aside| aside.display().to_string());
         tracing::warn!(%error, aside, "the list of secret names was damaged and set aside");
         let store = if self.vault_file.exists() { StoreKind::File } else { StoreKind::Keychain };
-        Index { store, names: BTreeSet::new() }
+        SecretIndex { store, names: BTreeSet::new() }
     }
 
-    fn write_index(&self, index: &Index) -> Result<(), SecretError> {
+    fn write_index(&self, index: &SecretIndex) -> Result<(), SecretError> {
         let bytes =
             serde_json::to_vec_pretty(index).map_err(|error| SecretError::Failed(error.to_string()))?;
         files::replace(&self.index_file, &bytes).map_err(|error| SecretError::Failed(error.to_string()))

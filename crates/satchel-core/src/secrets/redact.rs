@@ -1,5 +1,5 @@
-//! Replaces known secrets in a text with `***`, in every encoding that programs write them in. Exact matches only; it
-//! does not guess.
+//! Replaces known secrets in a text with `***`, in every encoding that programs write them in, and long ones also in
+//! another case, with a few characters between theirs, or cut off. It does not guess what else might be a secret.
 //!
 //! A text is read once, from its beginning. At every place stand the states: which secret, and how much of it the text
 //! before has spelled. Each reading of the place ([`escapes`](super::escapes)) takes a state on or ends it, so that any
@@ -9,14 +9,17 @@ use std::{cmp::Reverse, ops::Range};
 
 use super::{
     Secret,
-    escapes::{self, Reading},
-    spellings,
+    escapes::{self, EscapeReading},
+    spellings::{self, Comparison},
 };
 
 /// Shorter values would blank out half of every text and protect nothing.
 const SHORTEST: usize = 4;
 /// So much of a secret at the end of a line is taken for its beginning.
 const BEGINNING: usize = 4;
+/// So many characters may stand between two letters of a secret that is compared by its letters and digits: between the
+/// `k` and the `l` of `["k", "-", "l"]` it is nine.
+const BETWEEN: u8 = 12;
 /// Written where a secret was.
 const HIDDEN: &str = "***";
 
@@ -31,8 +34,21 @@ pub struct Redactor {
 #[derive(Debug)]
 struct Needle {
     text: Secret,
-    /// Hexadecimal digits and base32: in capitals or not, and pairs may be set apart.
-    loose: bool,
+    comparison: Comparison,
+}
+
+impl Needle {
+    fn len(&self) -> usize {
+        self.text.reveal().len()
+    }
+
+    /// Has enough of it been spelled? Four fifths of a long one are a secret that somebody cut off.
+    fn is_spelled(&self, matched: usize) -> bool {
+        match self.comparison {
+            Comparison::Exact | Comparison::Digits => matched == self.len(),
+            Comparison::Skeleton => matched * 5 >= self.len() * 4,
+        }
+    }
 }
 
 /// Secrets that the line before may have begun: which, and how much of each.
@@ -44,6 +60,8 @@ pub struct Open(Vec<(usize, usize)>);
 struct LineState {
     needle: usize,
     matched: usize,
+    /// Characters since then that are none of its own.
+    between: u8,
     start: usize,
     /// It began in a line before.
     carried: bool,
@@ -54,19 +72,19 @@ impl Redactor {
     pub fn of(secrets: &[Secret]) -> Self {
         let mut needles: Vec<Needle> = Vec::new();
         for secret in secrets.iter().filter(|secret| secret.reveal().len() >= SHORTEST) {
-            needles.extend(
-                spellings::of(secret.reveal())
-                    .into_iter()
-                    .map(|spelling| Needle { text: Secret::new(spelling.text), loose: spelling.loose }),
-            );
+            needles.extend(spellings::of(secret.reveal()).into_iter().map(|spelling| Needle {
+                text: Secret::new(spelling.text),
+                comparison: spelling.comparison,
+            }));
         }
-        needles.sort_unstable_by(|a, b| (a.text.reveal(), a.loose).cmp(&(b.text.reveal(), b.loose)));
-        needles.dedup_by(|a, b| a.text == b.text && a.loose == b.loose);
+        needles
+            .sort_unstable_by(|a, b| (a.text.reveal(), a.comparison).cmp(&(b.text.reveal(), b.comparison)));
+        needles.dedup_by(|a, b| a.text == b.text && a.comparison == b.comparison);
         let mut starts = vec![Vec::new(); if needles.is_empty() { 0 } else { 256 }];
         for (at, needle) in needles.iter().enumerate() {
             let first = needle.text.reveal().as_bytes()[0];
             starts[usize::from(first)].push(at);
-            if needle.loose && first.is_ascii_lowercase() {
+            if needle.comparison != Comparison::Exact && first.is_ascii_lowercase() {
                 starts[usize::from(first.to_ascii_uppercase())].push(at);
             }
         }
@@ -91,11 +109,13 @@ impl Redactor {
             // The end of the line may be one of the secret's own.
             let rest = &self.needles[needle].text.reveal()[matched..];
             let own = ["\r\n", "\n"].iter().find(|end| rest.starts_with(**end)).map_or(0, |end| end.len());
-            LineState { needle, matched: matched + own, start: 0, carried: true }
+            LineState { needle, matched: matched + own, between: 0, start: 0, carried: true }
         });
-        let length = |state: &LineState| self.needles[state.needle].text.reveal().len();
+        let length = |state: &LineState| self.needles[state.needle].len();
         let begun: Vec<LineState> = begun.filter(|state| state.matched < length(state)).collect();
-        let (mut found, still) = self.find(line, begun);
+        let (mut found, mut still) = self.find(line, begun);
+        // Four letters in any case end many a line.
+        still.retain(|state| self.needles[state.needle].comparison != Comparison::Skeleton);
         for state in still.iter().filter(|state| state.start < line.len()) {
             // Of a value that is short all the same, half says too much.
             if state.carried || state.matched >= BEGINNING || state.matched * 2 >= length(state) {
@@ -112,7 +132,7 @@ impl Redactor {
         let mut found = Vec::new();
         // The states at each place from the current one on, in a ring.
         let mut ahead: Vec<Vec<LineState>> = vec![Vec::new(); escapes::SPAN];
-        let (mut states, mut readings): (Vec<LineState>, Vec<Reading>) = (begun, Vec::new());
+        let (mut states, mut readings): (Vec<LineState>, Vec<EscapeReading>) = (begun, Vec::new());
         for (at, _) in text.char_indices() {
             let slot = at % escapes::SPAN;
             if at > 0 {
@@ -127,20 +147,21 @@ impl Redactor {
             states.dedup_by_key(|state| (state.needle, state.matched, state.carried));
             escapes::readings(text, at, &mut readings);
             for reading in &readings {
-                let mut go_on = |state: LineState, bytes: &[u8]| match self.advance(state, bytes) {
-                    Some(state) if state.matched == self.needles[state.needle].text.reveal().len() => {
+                let mut go_on = |state: LineState, bytes: &[u8]| {
+                    let Some(state) = self.advance(state, bytes) else { return };
+                    let needle = &self.needles[state.needle];
+                    if state.between == 0 && needle.is_spelled(state.matched) {
                         found.push(state.start..reading.end);
                     }
-                    Some(state) => {
+                    if state.matched < needle.len() {
                         ahead[reading.end % escapes::SPAN].push(state);
                     }
-                    None => {}
                 };
                 states.iter().for_each(|state| go_on(*state, reading.bytes()));
                 if let Some(first) = reading.bytes().first() {
                     for needle in &self.starts[usize::from(*first)] {
                         go_on(
-                            LineState { needle: *needle, matched: 0, start: at, carried: false },
+                            LineState { needle: *needle, matched: 0, between: 0, start: at, carried: false },
                             reading.bytes(),
                         );
                     }
@@ -158,20 +179,24 @@ impl Redactor {
     fn advance(&self, state: LineState, bytes: &[u8]) -> Option<LineState> {
         let needle = &self.needles[state.needle];
         let rest = &needle.text.reveal().as_bytes()[state.matched..];
-        let next = LineState { matched: state.matched + bytes.len(), ..state };
-        if !needle.loose {
+        let next = LineState { matched: state.matched + bytes.len(), between: 0, ..state };
+        if needle.comparison == Comparison::Exact {
             return rest.starts_with(bytes).then_some(next);
         }
-        match rest.get(..bytes.len()) {
-            Some(wanted) if wanted.eq_ignore_ascii_case(bytes) => Some(next),
-            _ if state.matched > 0
-                && state.matched.is_multiple_of(2)
-                && matches!(bytes, b" " | b":" | b"-") =>
-            {
-                Some(state)
-            }
-            _ => None,
+        if rest.get(..bytes.len()).is_some_and(|wanted| wanted.eq_ignore_ascii_case(bytes)) {
+            // What stands for nothing, as a colour does, is none of its own and none between.
+            return Some(if bytes.is_empty() { state } else { next });
         }
+        let may_stand_between = state.matched > 0
+            && match needle.comparison {
+                Comparison::Exact => false,
+                Comparison::Digits => state.matched.is_multiple_of(2) && matches!(bytes, b" " | b":" | b"-"),
+                Comparison::Skeleton => {
+                    state.between < BETWEEN && !bytes.iter().any(u8::is_ascii_alphanumeric)
+                }
+            };
+        let between = state.between + u8::from(needle.comparison == Comparison::Skeleton);
+        may_stand_between.then_some(LineState { between, ..state })
     }
 }
 
@@ -429,6 +454,41 @@ mod tests {
     }
 
     #[test]
+    fn a_long_one_is_hidden_in_any_case_set_apart_and_cut_off() {
+        let long = "sk-live-0123456789ABCDEFabcdef";
+        let redactor = Redactor::of(&[Secret::new(long), Secret::new("7391"), Secret::new("Winter24")]);
+        let between = |between: &str| -> String {
+            long.chars().map(|c| c.to_string()).collect::<Vec<_>>().join(between)
+        };
+        let (begin, end) = long.split_at(13);
+        for (spelled, stays) in [
+            (long.to_uppercase(), ""),
+            (long.to_lowercase(), ""),
+            (between(" "), ""),
+            (between("\", \""), ""),
+            (between("_"), ""),
+            (format!("{begin}**{end}"), ""),
+            (format!("{begin}\\n\u{1b}[31m{}", end.to_uppercase()), ""),
+            (long[..26].to_owned(), ""),
+            ("7 3 9 1".to_owned(), ""),
+            // Short ones in another case, and a beginning that names a key: both stand in ordinary text.
+            ("winter24".to_owned(), "short"),
+            ("7, 391".to_owned(), "short"),
+            (long[..12].to_owned(), "a beginning"),
+            // More between than anybody's separator, and more letters of somebody else.
+            (between(&"-".repeat(13)), "too much"),
+            (between("x"), "others"),
+        ] {
+            let text = format!("<{spelled}>");
+            let hidden = redactor.hide(&text);
+            match stays {
+                "" => assert_eq!(hidden.replace("***", ""), "<>", "{spelled}"),
+                why => assert_eq!(hidden, text, "{why}"),
+            }
+        }
+    }
+
+    #[test]
     fn a_key_of_several_lines_is_hidden_line_by_line() {
         let redactor =
             Redactor::of(&[Secret::new("-----BEGIN KEY-----\nMIIabcdef\n123456\n-----END KEY-----")]);
@@ -444,7 +504,7 @@ mod tests {
         assert_eq!(redactor.hide("a hunter2-hunter2-and-more b"), "a *** b");
         assert_eq!(redactor.hide("a hunter2-hunter2-hunter2 b"), "a *** b");
         assert_eq!(redactor.hide("hunter2-hunter2er2-and-more"), "******");
-        assert_eq!(redactor.hide("hunter2-hunter"), "hunter2-hunter");
+        assert_eq!(redactor.hide("hunter2-hunt"), "hunter2-hunt");
     }
 
     #[test]

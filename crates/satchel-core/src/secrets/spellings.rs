@@ -8,6 +8,8 @@ use base64::{
 
 /// A value of fewer bytes backwards or in ROT13 is a word or a number that stands in any text.
 const SHORTEST_TURNED: usize = 6;
+/// A value of fewer letters and digits in another case, or with something between them, is found in ordinary text.
+const SHORTEST_SKELETON: usize = 10;
 /// The same for a part of an encoded value.
 const SHORTEST_ENCODED: usize = 4;
 
@@ -23,8 +25,18 @@ const BASE85: [&[u8; 85]; 3] = [
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Spelling {
     pub(super) text: String,
-    /// In capitals or not, and pairs may be set apart.
-    pub(super) loose: bool,
+    pub(super) comparison: Comparison,
+}
+
+/// How a text is compared with a spelling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Comparison {
+    /// Byte by byte.
+    Exact,
+    /// Hexadecimal digits and base32: in any case, and pairs may be set apart.
+    Digits,
+    /// Letters and digits in any case with a few other characters between them, and cut off at the end.
+    Skeleton,
 }
 
 /// Everything to look for, the value itself among it. Escapes of all of these are read where they stand.
@@ -46,11 +58,16 @@ pub(super) fn of(secret: &str) -> Vec<Spelling> {
         exact.push(secret.chars().rev().collect());
         exact.extend(rot13(secret));
     }
+    exact.push(spaced(secret));
     exact.push(secret.to_owned());
+    let skeleton: String = secret.chars().filter(char::is_ascii_alphanumeric).collect();
+    let skeleton = (skeleton.len() >= SHORTEST_SKELETON).then(|| skeleton.to_ascii_lowercase());
     let loose = [hex(bytes), hex(&wide), hex(&wide_first)].into_iter().chain(base32(bytes));
     let loose = loose.filter(|text| text.len() > SHORTEST_ENCODED);
-    let exact = exact.into_iter().map(|text| Spelling { text, loose: false });
-    let mut all: Vec<Spelling> = exact.chain(loose.map(|text| Spelling { text, loose: true })).collect();
+    let as_one = |comparison| move |text| Spelling { text, comparison };
+    let mut all: Vec<Spelling> = exact.into_iter().map(as_one(Comparison::Exact)).collect();
+    all.extend(loose.map(as_one(Comparison::Digits)));
+    all.extend(skeleton.map(as_one(Comparison::Skeleton)));
     all.sort_unstable();
     all.dedup();
     all
@@ -113,6 +130,13 @@ fn base85(bytes: &[u8]) -> Vec<String> {
         }
     }
     all
+}
+
+/// With a space between any two characters.
+fn spaced(secret: &str) -> String {
+    let mut text: String = secret.chars().flat_map(|c| [c, ' ']).collect();
+    text.pop();
+    text
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -26,7 +26,11 @@ const INSIDE: u32 = 200;
 
 /// Columns in the order that [`line_of`] reads them.
 const LINE: &str = "id, time_ms, session, client, kind, server, tool, outcome, code, message,
-    wait_us + start_us + upstream_us + ours_us, request_tokens, result_tokens, arguments, wait_us, start_us";
+    wait_us + start_us + upstream_us + ours_us, request_tokens, result_tokens, arguments, wait_us, start_us,
+    CASE kind WHEN 'script' THEN (
+      SELECT CASE count(*) WHEN count(request_tokens + result_tokens)
+        THEN coalesce(sum(request_tokens + result_tokens), 0) END
+      FROM calls AS one WHERE one.kind = 'inside' AND one.trace = calls.trace) END";
 /// Columns in the order that [`session_of`] reads them.
 const SESSION: &str =
     "id, client, program, version, era, started_ms, last_ms, calls, searches, base + loaded, definitions,
@@ -78,6 +82,7 @@ fn calls(connection: &Connection, ask: &ActivityAsk, limit: u32) -> Result<Vec<C
     only("client = ?", text(&ask.client));
     only("server = ?", text(&ask.server));
     only("tool = ?", text(&ask.tool));
+    only("profile = ?", text(&ask.profile));
     only("session = ?", number(ask.session));
     only("time_ms >= ?", number(ask.from_ms.map(sql)));
     only("time_ms < ?", number(ask.to_ms.map(sql)));
@@ -118,6 +123,10 @@ fn line_of(row: &Row<'_>) -> rusqlite::Result<CallLine> {
         woke_ms: row.get::<_, i64>(15)? as f64 / 1000.0,
         tokens: request.zip(result).map(|(request, result)| (request + result).unsigned_abs()),
         argument: arguments.map(|text| text.chars().take(ARGUMENT).collect()),
+        kept_out: row
+            .get::<_, Option<i64>>(16)?
+            .zip(request.zip(result))
+            .map(|(inside, (request, result))| inside - request - result),
     })
 }
 
@@ -271,20 +280,20 @@ fn detail_of(row: &Row<'_>) -> rusqlite::Result<CallDetail> {
     Ok(CallDetail {
         line: line_of(row)?,
         session: None,
-        wait_ms: ms(16)?,
-        start_ms: ms(17)?,
-        upstream_ms: ms(18)?,
-        ours_ms: ms(19)?,
-        request_bytes: count(20)?,
-        result_bytes: count(21)?,
-        request_tokens: some(22)?,
-        result_tokens: some(23)?,
-        rule: row.get(24)?,
-        client_era: row.get(25)?,
-        server_era: row.get(26)?,
-        trace: row.get(27)?,
-        arguments: row.get(28)?,
-        result: row.get(29)?,
+        wait_ms: ms(17)?,
+        start_ms: ms(18)?,
+        upstream_ms: ms(19)?,
+        ours_ms: ms(20)?,
+        request_bytes: count(21)?,
+        result_bytes: count(22)?,
+        request_tokens: some(23)?,
+        result_tokens: some(24)?,
+        rule: row.get(25)?,
+        client_era: row.get(26)?,
+        server_era: row.get(27)?,
+        trace: row.get(28)?,
+        arguments: row.get(29)?,
+        result: row.get(30)?,
         inside: Vec::new(),
         script: None,
         route: Vec::new(),

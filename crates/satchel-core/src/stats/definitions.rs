@@ -1,5 +1,4 @@
-//! A list of tools as clients were given it: one text however often it was given, and the hash it is counted under.
-//! Counts nothing and keeps nothing in the database.
+//! A tool list as clients received it: stored once, counted under its hash. Counts nothing and writes nothing to the database.
 
 use std::{
     ops::Range,

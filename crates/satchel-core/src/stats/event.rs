@@ -23,6 +23,8 @@ pub struct Visit {
     pub era: String,
     /// The one server it sees; empty where it sees all.
     pub only: String,
+    /// The profile it looks through, where there is one; of several the one that it cannot leave.
+    pub profile: String,
     /// One of Satchel's own faces: a person's calls, which neither cost nor save a model anything.
     pub face: bool,
 }

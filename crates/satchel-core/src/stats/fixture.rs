@@ -27,6 +27,7 @@ fn visit(session: Option<u64>, client: &str, program: &str, version: &str) -> Ar
         version,
         era: "2025-11-25".into(),
         only: String::new(),
+        profile: String::new(),
         face: false,
     })
 }
@@ -120,7 +121,7 @@ fn open(path: &Path) -> Store {
 }
 
 fn ask(path: &Path, by: By) -> Report {
-    report::report(path, &ReportAsk { by, days: None, hours: None }, NOON).unwrap()
+    report::report(path, &ReportAsk { by, ..ReportAsk::default() }, NOON).unwrap()
 }
 
 fn line<'a>(report: &'a Report, name: &str) -> &'a ReportLine {
@@ -437,8 +438,13 @@ fn a_script_is_one_line_that_opens_into_its_calls_and_what_they_kept_out_is_coun
         ])
         .unwrap();
     count(&mut store);
+    // What a person runs in the window reaches no model.
+    let person = Arc::new(Visit { face: true, ..(*visit(None, "Satchel window", "", "")).clone() });
+    let theirs = called(&person, NOON, CallKind::Script, "run_mcp_script", 100, "a");
+    store.record(&[within("three", theirs)]).unwrap();
+    count(&mut store);
     let report = ask(&path, By::Tool);
-    let all = Scripted { runs: 2, calls: 3, inside: 3 * 10 + 807, spent: 2 * 120, net: 597 };
+    let all = Scripted { runs: 2, calls: 3, inside: 3 * 10 + 807, spent: 2 * 120, net: 597, losses: 1 };
     assert_eq!(report.scripts, all);
     let totals = &report.totals;
     // What went to scripts is a call, and is no text that a model read.
@@ -447,10 +453,12 @@ fn a_script_is_one_line_that_opens_into_its_calls_and_what_they_kept_out_is_coun
         let page = activity::page(&path, ask, NOON).unwrap();
         page.calls.into_iter().map(|call| call.kind).collect::<Vec<_>>()
     };
-    assert_eq!(page(&ActivityAsk::default()), ["call", "script", "script"]);
+    assert_eq!(page(&ActivityAsk::default()), ["script", "call", "script", "script"]);
     let of_server = ActivityAsk { server: Some("small".into()), ..ActivityAsk::default() };
     assert_eq!(page(&of_server), ["inside"]);
     let detail = |id: i64| activity::call(&path, id).unwrap().unwrap();
+    let kept_out = |id: i64| detail(id).line.kept_out;
+    assert_eq!((kept_out(4), kept_out(5), kept_out(1)), (Some(820 - 120), Some(17 - 120), None));
     let names = |id: i64| detail(id).inside.into_iter().map(|call| call.tool).collect::<Vec<_>>();
     assert_eq!((names(4), names(5)), (vec!["a".to_owned(), "c".to_owned()], vec!["b".to_owned()]));
     assert_eq!((detail(1).script, detail(2).script, detail(6).script), (Some(4), Some(5), None));
@@ -482,7 +490,7 @@ fn what_sharing_saved_is_weighed_by_time_and_kept_until_the_sums_go() {
         used_memory_bytes: 100_000_000,
     };
     assert_eq!(sharing, expected);
-    let last = ReportAsk { by: By::Server, days: None, hours: Some(1) };
+    let last = ReportAsk { by: By::Server, hours: Some(1), ..ReportAsk::default() };
     assert_eq!(report::report(&path, &last, NOON).unwrap().sharing.measured_hours, 0.75);
     store.delete_history(false).unwrap();
     assert_eq!(ask(&path, By::Server).sharing, expected, "sums stay");
@@ -619,6 +627,40 @@ fn a_page_has_filters_and_a_call_its_route() {
     assert_eq!((detail.request_tokens, detail.result_tokens), (Some(35), Some(50)));
     assert_eq!(detail.session.unwrap().without, 704);
     assert!(activity::call(&path, 99).unwrap().is_none());
+}
+
+#[test]
+fn calls_and_savings_are_told_by_the_profile_they_were_asked_for_through() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut store = open(&path);
+    let through = |profile: &str| {
+        Arc::new(Visit { profile: profile.into(), ..Visit::clone(&visit(Some(1), "cursor", "c", "1")) })
+    };
+    let (at_work, elsewhere) = (through("work"), through(""));
+    let events = vec![
+        listed(&at_work, NOON, 100),
+        executed(&at_work, NOON + 1, "big:a", 15),
+        // Another profile counts in the middle of the session, which stays the one it began as.
+        executed(&elsewhere, NOON + 2, "big:b", 15),
+    ];
+    store.record(&events).unwrap();
+    count(&mut store);
+    let report = |profile: Option<&str>| {
+        let profile = profile.map(ToOwned::to_owned);
+        let ask = ReportAsk { by: By::Client, profile, ..ReportAsk::default() };
+        let report = report::report(&path, &ask, NOON + 4).unwrap();
+        (report.totals.calls, report.savings.sessions, report.savings.without)
+    };
+    assert_eq!(report(None), (2, 1, 704));
+    assert_eq!(report(Some("work")), (1, 1, 704));
+    assert_eq!(report(Some("home")), (0, 0, 0));
+    let page = |profile: &str| {
+        let ask = ActivityAsk { profile: Some(profile.into()), ..ActivityAsk::default() };
+        let calls = activity::page(&path, &ask, NOON + 4).unwrap().calls;
+        calls.into_iter().map(|call| call.tool).collect::<Vec<_>>()
+    };
+    assert_eq!((page("work"), page("home")), (vec!["a".to_owned()], vec![]));
 }
 
 #[test]

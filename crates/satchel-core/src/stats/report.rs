@@ -28,12 +28,17 @@ const STEPS: usize = 16;
 pub(super) const HOURS: u32 = 7 * 24;
 
 /// Which sums a report adds up, from when on.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Span {
     from: i64,
+    /// Only this profile's.
+    profile: Option<String>,
     calls: &'static str,
     costs: &'static str,
 }
+
+/// As whom people call: what they run reaches no model.
+const FACES: &str = "'satchel', 'Satchel window'";
 
 /// How things are counted, for people.
 const HOW: &[&str] = &[
@@ -43,7 +48,7 @@ const HOW: &[&str] = &[
     "With: the definitions of Satchel's own tools once per list that differs, every answer to a search or for a description, and wrapping: what a call through Satchel is longer than the same call made directly, the whole call of a search, and what Satchel itself answered to calls that failed or were refused.",
     "Of lists and definitions the JSON is counted as a client writes it anew, without white space between its parts, on both sides. Of answers the array of content is counted, and of calls their name and arguments, byte for byte as they went over the wire.",
     "Results of servers are on neither side, and neither are instructions. Nothing is multiplied by turns.",
-    "Scripts are counted apart: the calls that scripts made and the results they got, as a model would have written and read them, against the scripts and what they returned. Whether a model would have made the same calls without a script, nobody knows; images and files are not counted. None of it is in the numbers above.",
+    "Scripts are counted apart: the calls that scripts made and the results they got, as a model would have written and read them, against the scripts and what they returned. Whether a model would have made the same calls without a script, nobody knows; images and files are not counted. A script that cost more than it kept out is one that called little or returned nearly all it got; scripts that people run themselves are left out. None of it is in the numbers above.",
     "A session is everything one client asks with pauses of at most 30 minutes, however often it initializes; what it has open side by side is counted apart. It belongs to the hour in which it began.",
     "The split by server and tool is an allocation: without by the size of the definitions, searches by the size of each result; what is left belongs to the Router.",
     "Processes and memory are measured every 15 seconds while a server runs: the resident memory of each server's processes, once for every client but one that asked something in the last half hour. Shown are means over the time that was measured.",
@@ -58,10 +63,10 @@ pub fn report(path: &Path, ask: &ReportAsk, now_ms: u64) -> Result<Report, Store
     let connection = schema::open_to_read(path)?;
     // One moment for all queries, so that the lines add up to the totals while calls go on.
     connection.execute_batch("BEGIN")?;
-    let span = span(&connection, ask, now_ms)?;
+    let span = &span(&connection, ask, now_ms)?;
     let from = span.from;
     let tokenizer = tokenizers(&connection, from)?;
-    let (savings, bases) = savings(&connection, from)?;
+    let (savings, bases) = savings(&connection, span)?;
     let name = match ask.by {
         By::Client => "client",
         By::Server => "server",
@@ -70,8 +75,8 @@ pub fn report(path: &Path, ask: &ReportAsk, now_ms: u64) -> Result<Report, Store
     };
     let (totals, calls) = calls_by(&connection, span, name)?;
     let mut lines = match ask.by {
-        By::Client => by_session(&connection, from, name, &calls)?,
-        By::Day => by_session(&connection, from, name, &calls)?
+        By::Client => by_session(&connection, span, name, &calls)?,
+        By::Day => by_session(&connection, span, name, &calls)?
             .into_iter()
             .map(|line| ReportLine { name: day(&line.name), ..line })
             .collect(),
@@ -86,18 +91,24 @@ pub fn report(path: &Path, ask: &ReportAsk, now_ms: u64) -> Result<Report, Store
             lines.sort_by(|a, b| (b.net, b.totals.calls, &a.name).cmp(&(a.net, a.totals.calls, &b.name)));
         }
     }
-    let (sharing, scripts) = (sharing::since(&connection, from)?, scripted(&connection, span)?);
+    let scripts = scripted(&connection, span)?;
+    // Processes are shared by all clients, whatever they look through.
+    let sharing = match span.profile {
+        None => sharing::since(&connection, from)?,
+        Some(_) => Default::default(),
+    };
     let how = HOW.iter().map(|line| line.replace("{tokenizer}", &tokenizer)).collect();
     Ok(Report { by: ask.by, from: moment(from), tokenizer, totals, savings, sharing, scripts, lines, how })
 }
 
 fn span(connection: &Connection, ask: &ReportAsk, now_ms: u64) -> Result<Span, StoreError> {
-    let by_days = |from| Span { from, calls: "days", costs: "tool_costs_days" };
+    let profile = ask.profile.clone();
+    let by_days = |from| Span { from, profile: ask.profile.clone(), calls: "days", costs: "tool_costs_days" };
     let days = match (ask.days, ask.hours) {
         (None, None) => return Ok(by_days(0)),
         (None, Some(hours)) if hours <= HOURS => {
             let from = hour(connection, now_ms.saturating_sub(u64::from(hours) * 3_600_000))?;
-            return Ok(Span { from, calls: "hours", costs: "tool_costs" });
+            return Ok(Span { from, profile, calls: "hours", costs: "tool_costs" });
         }
         (Some(days), _) => days.max(1),
         (None, Some(hours)) => hours.div_ceil(24) + 1,
@@ -192,7 +203,7 @@ impl Counted {
 /// Calls by a name, and all of them together. One pass over the sums, because a second one would take as long again.
 fn calls_by(
     connection: &Connection,
-    span: Span,
+    span: &Span,
     by: &str,
 ) -> Result<(Totals, HashMap<String, Totals>), StoreError> {
     let steps = (0..STEPS).map(|step| format!("took_{step}"));
@@ -200,11 +211,11 @@ fn calls_by(
     let sums = sums.collect::<Vec<_>>().join(", ");
     let text = format!(
         "SELECT CAST({by} AS TEXT), CASE kind WHEN 'call' THEN 1 WHEN 'read' THEN 1 WHEN 'inside' THEN 2 ELSE 0 END, {sums} FROM {}
-         WHERE hour >= ?1 AND kind <> 'script' GROUP BY 1, 2",
+         WHERE hour >= ?1 AND (?2 IS NULL OR profile = ?2) AND kind <> 'script' GROUP BY 1, 2",
         span.calls
     );
     let mut rows = connection.prepare(&text)?;
-    let mut rows = rows.query([span.from])?;
+    let mut rows = rows.query(params![span.from, span.profile])?;
     let (mut all, mut named) = (Counted::default(), HashMap::<String, Counted>::new());
     while let Some(row) = rows.next()? {
         let mut counted = Counted::default();
@@ -230,14 +241,14 @@ fn calls_by(
 }
 
 /// What scripts called and got, against what they and their answers took.
-fn scripted(connection: &Connection, span: Span) -> Result<Scripted, StoreError> {
+fn scripted(connection: &Connection, span: &Span) -> Result<Scripted, StoreError> {
     let text = format!(
         "SELECT kind = 'inside', sum(calls), sum(request_tokens + result_tokens) FROM {}
-         WHERE hour >= ?1 AND kind IN ('inside', 'script') GROUP BY 1",
+         WHERE hour >= ?1 AND (?2 IS NULL OR profile = ?2) AND kind IN ('inside', 'script') AND client NOT IN ({FACES}) GROUP BY 1",
         span.calls
     );
     let mut rows = connection.prepare(&text)?;
-    let mut rows = rows.query([span.from])?;
+    let mut rows = rows.query(params![span.from, span.profile])?;
     let mut all = Scripted::default();
     while let Some(row) = rows.next()? {
         let (calls, tokens): (i64, i64) = (row.get(1)?, row.get(2)?);
@@ -247,16 +258,33 @@ fn scripted(connection: &Connection, span: Span) -> Result<Scripted, StoreError>
         }
     }
     all.net = all.inside - all.spent;
+    all.losses = losses(connection, span)?;
     Ok(all)
 }
 
+/// How many scripts cost more than they kept out.
+fn losses(connection: &Connection, span: &Span) -> Result<u64, StoreError> {
+    let text = format!(
+        "SELECT count(*) FROM calls AS script
+         WHERE kind = 'script' AND client NOT IN ({FACES})
+           AND (?2 IS NULL OR profile = ?2)
+           AND (?1 = '' OR time_ms >= 1000 * CAST(strftime('%s', ?1, 'utc') AS INTEGER))
+           AND request_tokens + result_tokens > (
+             SELECT coalesce(sum(request_tokens + result_tokens), 0) FROM calls AS one
+             WHERE one.kind = 'inside' AND one.trace = script.trace)"
+    );
+    let count: i64 =
+        connection.query_row(&text, params![moment(span.from), span.profile], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
 /// What sessions saved, and how much of it was to be divided by which list of tools.
-fn savings(connection: &Connection, from: i64) -> Result<(Savings, Vec<(i64, i64)>), StoreError> {
+fn savings(connection: &Connection, span: &Span) -> Result<(Savings, Vec<(i64, i64)>), StoreError> {
     let text = "SELECT baseline, owed > 0, count(*), sum(base), sum(loaded), sum(definitions), sum(find), sum(describe),
                   sum(wrapping), sum(searches)
-                FROM sessions WHERE hour >= ?1 AND NOT face GROUP BY 1, 2";
+                FROM sessions WHERE hour >= ?1 AND (?2 IS NULL OR profile = ?2) AND NOT face GROUP BY 1, 2";
     let mut rows = connection.prepare(text)?;
-    let mut rows = rows.query([from])?;
+    let mut rows = rows.query(params![span.from, span.profile])?;
     let (mut savings, mut searches, mut bases) = (Savings::default(), 0, Vec::new());
     while let Some(row) = rows.next()? {
         let number = |at: usize| row.get::<_, i64>(at);
@@ -302,16 +330,16 @@ fn judged(savings: Savings, searches: i64) -> Savings {
 /// Lines by something that every session has one of.
 fn by_session(
     connection: &Connection,
-    from: i64,
+    span: &Span,
     by: &str,
     calls: &HashMap<String, Totals>,
 ) -> Result<Vec<ReportLine>, StoreError> {
     let text = format!(
         "SELECT CAST({by} AS TEXT), count(*), sum(base + loaded), sum(definitions + find + describe + wrapping)
-         FROM sessions WHERE hour >= ?1 AND owed = 0 AND NOT face GROUP BY 1"
+         FROM sessions WHERE hour >= ?1 AND (?2 IS NULL OR profile = ?2) AND owed = 0 AND NOT face GROUP BY 1"
     );
     let mut rows = connection.prepare(&text)?;
-    let rows = rows.query_map([from], |row| {
+    let rows = rows.query_map(params![span.from, span.profile], |row| {
         let (sessions, without, with): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
         let (name, sessions) = (row.get(0)?, sessions.unsigned_abs());
         Ok(ReportLine { name, sessions, without, with, net: without - with, totals: Totals::default() })
@@ -334,7 +362,7 @@ fn by_session(
 /// lines add up to the sums.
 fn by_share(
     connection: &Connection,
-    span: Span,
+    span: &Span,
     savings: &Savings,
     bases: &[(i64, i64)],
     calls: HashMap<String, Totals>,
@@ -355,12 +383,13 @@ fn by_share(
     }
     let costs = format!(
         "SELECT server, tool, sum(loaded), sum(find + describe + wrapping) FROM {}
-         WHERE hour >= ?1 GROUP BY server, tool",
+         WHERE hour >= ?1 AND (?2 IS NULL OR profile = ?2) GROUP BY server, tool",
         span.costs
     );
     let mut costs = connection.prepare(&costs)?;
-    let costs =
-        costs.query_map([span.from], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let costs = costs.query_map(params![span.from, span.profile], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    })?;
     for cost in costs {
         let (server, tool, loaded, spent): (String, String, i64, i64) = cost?;
         let name = name(&server, &tool);

@@ -51,6 +51,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0002.sql"),
     include_str!("schema/0003.sql"),
     include_str!("schema/0004.sql"),
+    include_str!("schema/0005.sql"),
+    include_str!("schema/0006.sql"),
 ];
 
 /// Opens the ledger for writing, made where there is none. A damaged one is set aside.
@@ -163,6 +165,10 @@ mod tests {
         let days = days.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         let days: Vec<(i64, i64)> = days.map(Result::unwrap).collect();
         assert_eq!(days, [(2026112100, 5), (2026112200, 7)]);
+        let none: i64 = connection
+            .query_row("SELECT sum(calls) FROM hours WHERE profile = ''", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(none, 12, "what is older belongs to no profile");
     }
 
     #[test]

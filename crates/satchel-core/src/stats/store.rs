@@ -95,6 +95,8 @@ struct Open {
     row: i64,
     hour: i64,
     client: String,
+    /// The one it began in.
+    profile: String,
     last_ms: u64,
     defers: bool,
     listed: Option<Hash>,
@@ -142,6 +144,7 @@ enum What {
         session: i64,
         hour: i64,
         client: String,
+        profile: String,
         part: Part,
         plus: Vec<Hash>,
         minus: Vec<Hash>,
@@ -660,9 +663,9 @@ impl State {
             .prepare_cached(
                 "INSERT INTO calls (time_ms, session, client, kind, server, tool, outcome, code, message, wait_us,
                    start_us, upstream_us, ours_us, request_bytes, result_bytes, rule, asked, client_era, server_era,
-                   trace, arguments, result)
+                   trace, arguments, result, profile)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                   ?21, ?22)",
+                   ?21, ?22, ?23)",
             )?
             .execute(params![
                 sql(called.at_ms),
@@ -687,6 +690,7 @@ impl State {
                 called.trace,
                 called.arguments.as_deref().map(|text| called.redacted(text)),
                 called.result.as_deref().map(|text| called.redacted(text)),
+                called.visit.profile,
             ])?;
         self.newest = transaction.last_insert_rowid();
         let hours = HoursKey {
@@ -705,6 +709,7 @@ impl State {
                 | CallKind::Inside => called.tool.clone(),
             },
             kind: called.kind.as_str(),
+            profile: called.visit.profile.clone(),
         };
         let failed = end.outcome != "ok";
         let (request_bytes, result_bytes) = (size(called.request.bytes), size(called.answer.bytes));
@@ -794,9 +799,9 @@ impl State {
         self.sums.owes(open.row);
         if self.want(transaction, texts)? {
             let needs = [plus_hashes.as_slice(), &minus_hashes].concat();
-            let (client, hour) = (open.client.clone(), open.hour);
+            let (client, profile, hour) = (open.client.clone(), open.profile.clone(), open.hour);
             let (plus, minus) = (plus_hashes, minus_hashes);
-            let what = What::Cost { session: open.row, hour, client, part, plus, minus, shares };
+            let what = What::Cost { session: open.row, hour, client, profile, part, plus, minus, shares };
             self.dues.push(Due { needs, what });
         }
         Ok(())
@@ -918,7 +923,8 @@ impl State {
         transaction
             .prepare_cached(
                 "INSERT INTO sessions (client, program, version, era, continues, started_ms, last_ms, hour, tokenizer,
-                   defers, face, only_server) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?5, ?6, ?7, ?8, ?9, ?10)",
+                   defers, face, only_server, profile)
+                 VALUES (?1, ?2, ?3, ?4, 1, ?5, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             )?
             .execute(params![
                 visit.client,
@@ -931,11 +937,13 @@ impl State {
                 defers,
                 visit.face,
                 visit.only,
+                visit.profile,
             ])?;
         Ok(Open {
             row: transaction.last_insert_rowid(),
             hour,
             client: visit.client.clone(),
+            profile: visit.profile.clone(),
             last_ms: at_ms,
             defers,
             listed: None,
@@ -1109,13 +1117,13 @@ fn pay(
                 .execute(params![call, request, answer])?;
             sums.counted(hours, request, answer);
         }
-        What::Cost { session, hour, client, part, plus, minus, shares } => {
+        What::Cost { session, hour, client, profile, part, plus, minus, shares } => {
             let value = plus.iter().map(of).sum::<i64>() - minus.iter().map(of).sum::<i64>();
             sums.pays(*session, *part, value);
             for (share, tokens) in shares.iter().zip(divided(value, shares)) {
                 let (server, tool) = (share.server.clone(), share.tool.clone());
-                let (hour, client, part) = (*hour, client.clone(), *part);
-                sums.costs(CostKey { hour, client, server, tool, part }, tokens);
+                let (hour, client, profile, part) = (*hour, client.clone(), profile.clone(), *part);
+                sums.costs(CostKey { hour, client, server, tool, profile, part }, tokens);
             }
         }
         What::Tools { baseline, tools } => {
@@ -1149,7 +1157,7 @@ fn divided(value: i64, shares: &[Share]) -> Vec<i64> {
 fn resume(transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Option<Open>, StoreError> {
     let found = transaction
         .prepare_cached(
-            "SELECT id, hour, last_ms, defers, listed, baseline IS NOT NULL FROM sessions
+            "SELECT id, hour, last_ms, defers, listed, baseline IS NOT NULL, profile FROM sessions
              WHERE continues AND last_ms >= ?1 AND client = ?2 AND program = ?3 AND version = ?4 AND only_server = ?5
                AND id > (SELECT coalesce(max(id), 0) FROM sessions) - 1000
              ORDER BY last_ms DESC LIMIT 1",
@@ -1163,6 +1171,7 @@ fn resume(transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Op
                     row: row.get(0)?,
                     hour: row.get(1)?,
                     client: visit.client.clone(),
+                    profile: row.get(6)?,
                     last_ms: last_ms.unsigned_abs(),
                     defers: row.get(3)?,
                     listed: row.get(4)?,

@@ -143,6 +143,7 @@ mod tests {
             version,
             era: String::new(),
             only: String::new(),
+            profile: String::new(),
             face: false,
         }
     }

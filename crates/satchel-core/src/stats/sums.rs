@@ -1,4 +1,4 @@
-//! What one batch adds to the sums: gathered in memory, written as one row a key. A batch of a thousand calls of one tool
+//! Computes what one batch of events adds to the totals, in memory, as one row per key. A batch of a thousand calls of one tool
 //! changes one hour, one day and one session. Reads nothing.
 
 use std::collections::HashMap;
@@ -23,6 +23,7 @@ pub(super) struct HoursKey {
     pub(super) server: String,
     pub(super) tool: String,
     pub(super) kind: &'static str,
+    pub(super) profile: String,
 }
 
 /// A tool's line in the sums of costs.
@@ -32,6 +33,7 @@ pub(super) struct CostKey {
     pub(super) client: String,
     pub(super) server: String,
     pub(super) tool: String,
+    pub(super) profile: String,
     pub(super) part: Part,
 }
 
@@ -175,8 +177,8 @@ fn write_calls(to: &Transaction<'_>, key: &HoursKey, sum: &Calls) -> Result<(), 
     for (table, hour) in [("hours", key.hour), ("days", day_of(key.hour))] {
         to.prepare_cached(&format!(
             "INSERT INTO {table} (hour, client, server, tool, kind, calls, failures, request_bytes, result_bytes,
-               uncounted, wait_us, start_us, upstream_us, ours_us)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?6, ?10, ?11, ?12, ?13)
+               uncounted, wait_us, start_us, upstream_us, ours_us, profile)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?6, ?10, ?11, ?12, ?13, ?14)
              ON CONFLICT DO UPDATE SET calls = calls + ?6, failures = failures + ?7,
                request_bytes = request_bytes + ?8, result_bytes = result_bytes + ?9, uncounted = uncounted + ?6,
                wait_us = wait_us + ?10, start_us = start_us + ?11, upstream_us = upstream_us + ?12,
@@ -196,11 +198,12 @@ fn write_calls(to: &Transaction<'_>, key: &HoursKey, sum: &Calls) -> Result<(), 
             sum.times[1],
             sum.times[2],
             sum.times[3],
+            key.profile,
         ])?;
         for step in &took {
             to.prepare_cached(&format!(
                 "UPDATE {table} SET took_{step} = took_{step} + ?6
-                 WHERE hour = ?1 AND client = ?2 AND server = ?3 AND tool = ?4 AND kind = ?5"
+                 WHERE hour = ?1 AND client = ?2 AND server = ?3 AND tool = ?4 AND kind = ?5 AND profile = ?7"
             ))?
             .execute(params![
                 hour,
@@ -208,7 +211,8 @@ fn write_calls(to: &Transaction<'_>, key: &HoursKey, sum: &Calls) -> Result<(), 
                 key.server,
                 key.tool,
                 key.kind,
-                sum.took[*step]
+                sum.took[*step],
+                key.profile
             ])?;
         }
     }
@@ -221,7 +225,7 @@ fn write_tokens(to: &Transaction<'_>, key: &HoursKey, sum: &TokenSums) -> Result
         to.prepare_cached(&format!(
             "UPDATE {table} SET request_tokens = request_tokens + ?6, result_tokens = result_tokens + ?7,
                uncounted = uncounted - ?8
-             WHERE hour = ?1 AND client = ?2 AND server = ?3 AND tool = ?4 AND kind = ?5"
+             WHERE hour = ?1 AND client = ?2 AND server = ?3 AND tool = ?4 AND kind = ?5 AND profile = ?9"
         ))?
         .execute(params![
             hour,
@@ -231,7 +235,8 @@ fn write_tokens(to: &Transaction<'_>, key: &HoursKey, sum: &TokenSums) -> Result
             key.kind,
             sum.request,
             sum.answer,
-            sum.calls
+            sum.calls,
+            key.profile
         ])?;
     }
     Ok(())
@@ -241,10 +246,10 @@ fn write_costs(to: &Transaction<'_>, key: &CostKey, tokens: i64) -> Result<(), S
     let column = key.part.column();
     for (table, hour) in [("tool_costs", key.hour), ("tool_costs_days", day_of(key.hour))] {
         to.prepare_cached(&format!(
-            "INSERT INTO {table} (hour, client, server, tool, {column}) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO {table} (hour, client, server, tool, {column}, profile) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT DO UPDATE SET {column} = {column} + ?5"
         ))?
-        .execute(params![hour, key.client, key.server, key.tool, tokens])?;
+        .execute(params![hour, key.client, key.server, key.tool, tokens, key.profile])?;
     }
     Ok(())
 }

@@ -4,7 +4,10 @@
 
 use std::borrow::Cow;
 
-use satchel_mcp::Raw;
+use satchel_mcp::{
+    Raw,
+    bytes::{all_below, find, find_either},
+};
 
 use crate::model::characters::{is_format, is_selector};
 
@@ -48,19 +51,10 @@ fn lines(text: &str) -> Cow<'_, str> {
 fn json(text: &str, clean: fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let (mut cleaned, mut copied, mut at) = (String::new(), 0, 0);
-    while at < bytes.len() {
-        if bytes[at] != b'"' {
-            at += 1;
-            continue;
-        }
-        let begin = at;
-        at += 1;
-        let mut suspicious = false;
-        while at < bytes.len() && bytes[at] != b'"' {
-            suspicious |= bytes[at] >= 0x7f || bytes[at] == b'\\';
-            at += if bytes[at] == b'\\' { 2 } else { 1 };
-        }
-        at = (at + 1).min(bytes.len());
+    while let Some(before) = find(b'"', bytes.get(at..).unwrap_or_default()) {
+        let begin = at + before;
+        let (end, suspicious) = string_end(bytes, begin + 1);
+        at = end;
         if !suspicious {
             continue;
         }
@@ -84,6 +78,26 @@ fn json(text: &str, clean: fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
     cleaned.push_str(&text[copied..]);
     Cow::Owned(cleaned)
 }
+
+/// Where the string ends whose text begins at `from`, behind its quote; and could it say something that nobody sees?
+fn string_end(bytes: &[u8], from: usize) -> (usize, bool) {
+    let (mut at, mut suspicious) = (from, false);
+    while let Some(rest) = bytes.get(at..)
+        && let Some(plain) = find_either(b'"', b'\\', rest)
+    {
+        suspicious |= !all_below(DELETE, &rest[..plain]);
+        at += plain;
+        if bytes[at] == b'"' {
+            return (at + 1, suspicious);
+        }
+        suspicious |= !matches!(bytes.get(at + 1), Some(b'n' | b't' | b'"' | b'\\' | b'/'));
+        at += 2;
+    }
+    (bytes.len(), true)
+}
+
+/// From this byte on, what a text says need not be seen.
+const DELETE: u8 = 0x7f;
 
 /// A string literal of which some part is no character.
 fn lossy(literal: &str) -> String {
@@ -401,6 +415,23 @@ mod tests {
         ] {
             let raw = Raw::from_string(answer.to_owned()).unwrap();
             assert_eq!(super::answer(&raw).get(), clean);
+        }
+    }
+
+    #[test]
+    fn a_string_is_cleaned_however_it_is_written_and_wherever_it_hides_something() {
+        let characters = (0u8..0x80).map(char::from).chain("é\u{ad}\u{200b}\u{202e}\u{2028}😀".chars());
+        for (c, before) in characters.flat_map(|c| [0, 1, 63, 64, 65].map(|before| (c, before))) {
+            let said = format!("{}{c}\n\t\"\\/", "a".repeat(before));
+            let units = |c: char| {
+                c.encode_utf16(&mut [0; 2]).iter().map(|u| format!("\\u{u:04x}")).collect::<String>()
+            };
+            let escaped = format!(r#""{}{}\n\t\"\\\/""#, "a".repeat(before), units(c));
+            for literal in [serde_json::to_string(&said).unwrap(), escaped] {
+                let raw = Raw::from_string(format!("[{literal},1]")).unwrap();
+                let clean: (String, u8) = serde_json::from_str(super::answer(&raw).get()).unwrap();
+                assert_eq!(clean, (lines(&said).into_owned(), 1), "{literal}");
+            }
         }
     }
 

@@ -25,7 +25,7 @@ use super::{
     connect::{Connection, Signs, batch, http, sse, stdio},
     dirty::Dirty,
     ending::Ending,
-    environment::{self, Found, SearchPath},
+    environment::{self, Located, SearchPath},
     fill::fill,
     handshake::{self, Hello, failure},
     lease::{Lease, LeaseError},
@@ -783,13 +783,13 @@ impl Start {
         &self,
         filled: &TransportConfig,
         way: Way,
-    ) -> Result<Box<(Connection, Hello)>, handshake::Refused> {
+    ) -> Result<Box<(Connection, Hello)>, handshake::HandshakeRefused> {
         let ears = Box::new(Ears {
             server: self.name.clone(),
             dirty: self.dirty.clone(),
             notifications: self.around.notifications.clone(),
         });
-        let lost = |failure| handshake::Refused { failure, try_other: false, no_post: false };
+        let lost = |failure| handshake::HandshakeRefused { failure, try_other: false, no_post: false };
         let (tracker, quiet) = (&self.around.tracker, self.config.discovery_timeout);
         let (connection, patience, launcher) = match filled.clone() {
             TransportConfig::Stdio { command, args, env, cwd } => {
@@ -851,7 +851,7 @@ impl Start {
                     },
                     _ => message,
                 };
-                Err(handshake::Refused { failure: Failure { code, message, missing }, ..refused })
+                Err(handshake::HandshakeRefused { failure: Failure { code, message, missing }, ..refused })
             }
         }
     }
@@ -948,12 +948,12 @@ impl Start {
         } else {
             let command = expand_home(command, home.as_deref(), ours.platform());
             match environment::find_program(&command.to_string_lossy(), dirs, cwd.as_deref(), ours) {
-                Found::At(program) => program,
-                Found::NotExecutable(path) => {
+                Located::At(program) => program,
+                Located::NotExecutable(path) => {
                     let message = format!("{} is not executable", path.display());
                     return Err(failure(Code::SpawnDenied, message));
                 }
-                Found::Nowhere => {
+                Located::Nowhere => {
                     let message = format!("{} was not found", command.display());
                     self.log.hub(&format!("looked for {} in {}", command.display(), join(dirs)));
                     let code = if is_runtime(&command) { Code::RuntimeMissing } else { Code::SpawnNotFound };

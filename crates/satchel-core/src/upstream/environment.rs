@@ -229,7 +229,7 @@ fn path_in(output: &str) -> Option<String> {
 
 /// What became of looking for a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum Located {
     /// Here it is.
     At(PathBuf),
     /// There is such a file, but it may not be started.
@@ -240,7 +240,12 @@ pub enum Found {
 
 /// Finds `program` as a path (absolute, or relative to `cwd`) or by name in `dirs`. What its file's name may end with, the
 /// environment says.
-pub fn find_program(program: &str, dirs: &[PathBuf], cwd: Option<&Path>, environment: &Environment) -> Found {
+pub fn find_program(
+    program: &str,
+    dirs: &[PathBuf],
+    cwd: Option<&Path>,
+    environment: &Environment,
+) -> Located {
     let given = Path::new(program);
     let candidates: Vec<PathBuf> = if given.components().count() > 1 || given.is_absolute() {
         vec![cwd.map_or_else(|| given.to_owned(), |cwd| cwd.join(given))]
@@ -252,12 +257,12 @@ pub fn find_program(program: &str, dirs: &[PathBuf], cwd: Option<&Path>, environ
     for candidate in candidates.iter().flat_map(|candidate| files_of(candidate, &endings)) {
         if candidate.is_file() {
             if executable(&candidate, &endings) {
-                return Found::At(candidate);
+                return Located::At(candidate);
             }
             blocked.get_or_insert(candidate);
         }
     }
-    blocked.map_or(Found::Nowhere, Found::NotExecutable)
+    blocked.map_or(Located::Nowhere, Located::NotExecutable)
 }
 
 /// The files that may be meant: first the name as it is, which on Windows is one of a program only with its ending.
@@ -417,13 +422,13 @@ mod tests {
         std::fs::set_permissions(&runs, std::fs::Permissions::from_mode(0o755)).unwrap();
         let dirs = [dir.path().to_owned()];
         let here = linux(&[]);
-        assert_eq!(find_program("runs", &dirs, None, &here), Found::At(runs.clone()));
+        assert_eq!(find_program("runs", &dirs, None, &here), Located::At(runs.clone()));
         assert_eq!(
             find_program("./runs", &[], Some(dir.path()), &here),
-            Found::At(dir.path().join("./runs"))
+            Located::At(dir.path().join("./runs"))
         );
-        assert_eq!(find_program("plain", &dirs, None, &here), Found::NotExecutable(plain));
-        assert_eq!(find_program("gone", &dirs, None, &here), Found::Nowhere);
+        assert_eq!(find_program("plain", &dirs, None, &here), Located::NotExecutable(plain));
+        assert_eq!(find_program("gone", &dirs, None, &here), Located::Nowhere);
     }
 
     #[cfg(unix)]
@@ -449,8 +454,8 @@ mod tests {
         let check = |pathext: &str, program: &str, expected: Option<&str>| {
             let environment = Environment::new(Platform::Windows, [("PATHEXT", pathext)]);
             let found = match find_program(program, &dirs, None, &environment) {
-                Found::At(file) => Some(file),
-                Found::NotExecutable(_) | Found::Nowhere => None,
+                Located::At(file) => Some(file),
+                Located::NotExecutable(_) | Located::Nowhere => None,
             };
             assert_eq!(found, expected.map(|name| dir.path().join(name)), "{program} by {pathext:?}");
         };

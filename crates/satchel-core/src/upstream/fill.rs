@@ -66,12 +66,31 @@ pub async fn fill(
     let missing: Vec<String> = missing.into_iter().collect();
     Err(Failure {
         code: Code::NeedsCredential,
-        message: format!("{} is not set", missing.join(", ")),
+        message: match missing.as_slice() {
+            [one] => format!("{one} is not set"),
+            several => format!("{} are not set", several.join(", ")),
+        },
         missing,
     })
 }
 
-fn secrets_of(transport: &TransportConfig) -> BTreeSet<String> {
+/// The references of an entry that have no value: secrets that are not among those `stored`, and variables that nobody
+/// set. Reads no secret.
+pub fn unset(
+    transport: &TransportConfig,
+    environment: &Environment,
+    stored: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    let secrets = stored.iter().map(|name| (name.clone(), Secret::new(String::new()))).collect();
+    let (values, mut missing) = (Known { environment, secrets }, BTreeSet::new());
+    for text in transport.texts() {
+        Template::parse(text).fill(&values, &mut missing);
+    }
+    missing
+}
+
+/// The secrets that an entry refers to.
+pub fn secrets_of(transport: &TransportConfig) -> BTreeSet<String> {
     let names = |text: &str| Template::parse(text).secrets().map(ToOwned::to_owned).collect::<Vec<_>>();
     transport.texts().flat_map(names).collect()
 }

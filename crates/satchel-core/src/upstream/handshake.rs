@@ -39,7 +39,7 @@ impl Hello {
 
 /// Why a handshake failed.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct HandshakeRefused {
     /// What to say of it.
     pub(super) failure: Failure,
     /// The server may speak the other family of revisions.
@@ -48,7 +48,7 @@ pub(super) struct Refused {
     pub(super) no_post: bool,
 }
 
-impl Refused {
+impl HandshakeRefused {
     fn final_one(failure: Failure) -> Self {
         Self { failure, try_other: false, no_post: false }
     }
@@ -70,31 +70,34 @@ fn client_info() -> serde_json::Value {
 }
 
 /// Asks for our newest legacy revision; the server may answer with an older one.
-pub(super) async fn initialize(link: &Link, wait: Duration) -> Result<Hello, Refused> {
+pub(super) async fn initialize(link: &Link, wait: Duration) -> Result<Hello, HandshakeRefused> {
     let params = json!({
         "protocolVersion": era::LEGACY[0],
         "capabilities": capabilities(),
         "clientInfo": client_info(),
     });
     let result = link.request("initialize", to_raw_value(&params).ok(), wait).await;
-    let result = result.map_err(|error| Refused {
+    let result = result.map_err(|error| HandshakeRefused {
         try_other: speaks_newer(&error),
         no_post: answered_status(&error).is_some_and(|status| matches!(status, 400 | 404 | 405)),
         failure: refused(&error),
     })?;
-    let hello = read(&result).map_err(Refused::final_one)?;
+    let hello = read(&result).map_err(HandshakeRefused::final_one)?;
     link.speak(Dialect::Legacy);
     link.notify("notifications/initialized", None);
     Ok(hello)
 }
 
 /// Asks a server of the stateless revisions what it is. Nothing is opened by that.
-pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Refused> {
+pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, HandshakeRefused> {
     let (Ok(client), Ok(capabilities)) = (to_raw_value(&client_info()), to_raw_value(&capabilities())) else {
-        return Err(Refused::final_one(failure(Code::HandshakeRefused, "a request could not be written")));
+        return Err(HandshakeRefused::final_one(failure(
+            Code::HandshakeRefused,
+            "a request could not be written",
+        )));
     };
     link.speak(Dialect::Modern { client, capabilities });
-    let older = |why: &str| Refused {
+    let older = |why: &str| HandshakeRefused {
         failure: failure(Code::ProtocolVersion, format!("it speaks no revision that we do: {why}")),
         try_other: true,
         no_post: false,
@@ -117,7 +120,11 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Refus
                     format!("it did not answer server/discover within {seconds} s"),
                 ),
             };
-            return Err(Refused { failure, try_other: !unauthorized && !unreachable, no_post: false });
+            return Err(HandshakeRefused {
+                failure,
+                try_other: !unauthorized && !unreachable,
+                no_post: false,
+            });
         }
     };
     let fields = RawObject::parse(&result).map_err(|_| older("its answer is no object"))?;

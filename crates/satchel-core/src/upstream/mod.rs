@@ -31,7 +31,7 @@ pub mod watchdog;
 pub use actor::{Seen, ServerNotification, Surroundings, Upstream};
 pub use dirty::{Dirty, Reading, Unread};
 pub use ending::Ending;
-pub use fill::fill;
+pub use fill::{fill, secrets_of, unset};
 pub use handshake::Hello;
 pub(crate) use handshake::answered_status;
 pub use lease::{Lease, LeaseError};

@@ -34,7 +34,12 @@ pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject, ty
     let asked = Asked { query: &query, server: server.as_deref(), limit, full, types, aids: Aids::default() };
     let mut answer = search(hub, visit, &asked).await;
     if answer.tools.is_empty() {
-        answer.hint = Some(nothing_found(hub, server.as_deref()));
+        let mut hint = nothing_found(hub, server.as_deref());
+        let offered = server.is_none().then(|| hub.suggested_server(&query)).flatten();
+        if let Some(name) = offered {
+            hint.push_str(&format!(" The user can add {name} from Satchel's catalog."));
+        }
+        answer.hint = Some(hint);
     }
     text(&serde_json::to_string(&answer).expect("a JSON value always serializes"), false)
 }

@@ -18,7 +18,7 @@ pub(crate) use discover::discover;
 pub(crate) use execute::{execute_arguments, wanted_tool};
 pub(crate) use menu::definitions;
 pub(crate) use resources::{list_resources, resource_content, result_page};
-pub(crate) use script::{INSTRUCTIONS as SCRIPT_INSTRUCTIONS, script_arguments, script_definitions};
+pub(crate) use script::{INSTRUCTIONS as SCRIPT_INSTRUCTIONS, script_definitions};
 
 pub(crate) const DISCOVER: &str = "discover_mcp_tools";
 pub(crate) const EXECUTE: &str = "execute_mcp_tool";

@@ -1,17 +1,9 @@
-//! `run_mcp_script`: its definition, and what a call of it asks for.
-
-use std::time::Duration;
+//! `run_mcp_script`: its definition. What a call of it asks for is read by [`satchel_core::hub::Wanted`].
 
 use satchel_core::hub::Wanted;
-use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json};
 
 use super::{DISCOVER, RUN_SCRIPT, definitions, menu::STAYS};
-
-/// The longest script, in bytes; what is longer is data, and goes into `input`.
-const SCRIPT: usize = 256 * 1024;
-/// How long a script may take, in seconds.
-const MOST: f64 = 120.0;
 
 pub(crate) const INSTRUCTIONS: &str = "Tools of many servers are reached through here. Find them with discover_mcp_tools, then write one script for run_mcp_script that calls them and returns only what matters.";
 
@@ -40,7 +32,7 @@ pub(crate) fn script_definitions(servers: &[String]) -> Value {
             "properties": {
                 "script": { "type": "string" },
                 "input": { "description": "given to the script as `input`" },
-                "timeout": { "type": "number", "description": "seconds", "default": MOST, "maximum": MOST }
+                "timeout": { "type": "number", "description": "seconds", "default": Wanted::LONGEST, "maximum": Wanted::LONGEST }
             },
             "required": ["script"]
         },
@@ -49,61 +41,11 @@ pub(crate) fn script_definitions(servers: &[String]) -> Value {
     Value::Array(listed)
 }
 
-/// What is to be run.
-///
-/// # Errors
-/// What is wrong with the arguments, and what to write instead.
-pub(crate) fn script_arguments(arguments: &RawObject) -> Result<Wanted, String> {
-    let script = arguments
-        .text("script")
-        .ok_or("run_mcp_script needs a script: the body of an async function in JavaScript, as a string")?;
-    if script.len() > SCRIPT {
-        let bytes = script.len();
-        return Err(format!(
-            "the script has {bytes} bytes of at most {SCRIPT}; give data as \"input\" instead"
-        ));
-    }
-    let patience = match arguments.get("timeout") {
-        None => MOST,
-        Some(raw) if raw.get() == "null" => MOST,
-        Some(raw) => serde_json::from_str::<f64>(raw.get())
-            .ok()
-            .filter(|seconds| *seconds > 0.0)
-            .ok_or_else(|| format!("\"timeout\" must be a number of seconds up to {MOST}"))?,
-    };
-    let patience = Duration::from_secs_f64(patience.min(MOST));
-    let nothing = || Raw::from_string("null".to_owned()).expect("it is JSON");
-    let input = arguments.get("input").map_or_else(nothing, ToOwned::to_owned);
-    Ok(Wanted { script, input, patience })
-}
-
 #[cfg(test)]
 mod tests {
     use satchel_core::tokens;
 
     use super::*;
-
-    #[test]
-    fn what_is_wrong_with_a_request_is_said() {
-        let check = |json: &str, expected: Result<(&str, u64), &str>| {
-            let got = script_arguments(&serde_json::from_str(json).unwrap());
-            match (&got, expected) {
-                (Ok(got), Ok((input, seconds))) => {
-                    assert_eq!((got.input.get(), got.patience.as_secs()), (input, seconds), "{json}");
-                }
-                (Err(said), Err(part)) => assert!(said.contains(part), "{json}: {said}"),
-                _ => panic!("{json}: {got:?}"),
-            }
-        };
-        check(r#"{"script":"1"}"#, Ok(("null", 120)));
-        check(r#"{"script":"1","input":{"a":1.0},"timeout":2}"#, Ok((r#"{"a":1.0}"#, 2)));
-        check(r#"{"script":"1","timeout":1e9}"#, Ok(("null", 120)));
-        check(r#"{"script":"1","timeout":0}"#, Err("a number of seconds"));
-        check(r#"{"script":"1","timeout":"soon"}"#, Err("a number of seconds"));
-        check(r#"{"script":1}"#, Err("needs a script"));
-        check("{}", Err("needs a script"));
-        check(&format!(r#"{{"script":"{}"}}"#, "x".repeat(SCRIPT + 1)), Err("as \"input\""));
-    }
 
     #[test]
     fn two_tools_are_listed_and_stay_small() {

@@ -7,7 +7,7 @@ use ::base64::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Complaint, Tool, hash::hex, parse, schema};
+use super::{Complaint, Tool, ToolAnswer, hash::hex, parse, schema};
 
 pub(super) const ENCODE: Tool = Tool {
     name: "encode_base64",
@@ -85,16 +85,16 @@ fn decode_output() -> Value {
     )
 }
 
-fn encode(arguments: Value) -> Result<Answer, Complaint> {
+fn encode(arguments: Value) -> Result<ToolAnswer, Complaint> {
     let Plain { text, url_safe } = parse(arguments)?;
     let encoded = match url_safe {
         true => general_purpose::URL_SAFE_NO_PAD.encode(text),
         false => general_purpose::STANDARD.encode(text),
     };
-    Ok(Answer { text: encoded.clone(), structured: json!({"base64": encoded}) })
+    Ok(ToolAnswer { text: encoded.clone(), structured: json!({"base64": encoded}) })
 }
 
-fn decode(arguments: Value) -> Result<Answer, Complaint> {
+fn decode(arguments: Value) -> Result<ToolAnswer, Complaint> {
     let Encoded { base64 } = parse(arguments)?;
     let translate = |character| match character {
         '-' => '+',
@@ -107,10 +107,10 @@ fn decode(arguments: Value) -> Result<Answer, Complaint> {
     })?;
     let length = bytes.len();
     Ok(match String::from_utf8(bytes) {
-        Ok(text) => Answer { structured: json!({"bytes": length, "text": text}), text },
+        Ok(text) => ToolAnswer { structured: json!({"bytes": length, "text": text}), text },
         Err(not_text) => {
             let hex = hex(not_text.as_bytes());
-            Answer {
+            ToolAnswer {
                 text: format!("Not text. As hex: {hex}"),
                 structured: json!({"bytes": length, "hex": hex}),
             }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-use super::{Answer, Complaint, Tool, at_most, parse, schema};
+use super::{Complaint, Tool, ToolAnswer, at_most, parse, schema};
 
 const TEXT_LIMIT: usize = 1024 * 1024;
 const MOST_CONTEXT: usize = 100;
@@ -64,7 +64,7 @@ fn output_schema() -> Value {
     )
 }
 
-fn call(arguments: Value) -> Result<Answer, Complaint> {
+fn call(arguments: Value) -> Result<ToolAnswer, Complaint> {
     let Arguments { before, after, context_lines } = parse(arguments)?;
     at_most("before", &before, TEXT_LIMIT)?;
     at_most("after", &after, TEXT_LIMIT)?;
@@ -80,7 +80,7 @@ fn call(arguments: Value) -> Result<Answer, Complaint> {
     let equal = before == after;
     let text = if equal { "The texts are equal.".into() } else { unified.clone() };
     let structured = json!({"equal": equal, "diff": unified, "inserted": inserted, "deleted": deleted});
-    Ok(Answer { text, structured })
+    Ok(ToolAnswer { text, structured })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::Digest;
 
-use super::{Answer, Complaint, Tool, parse, schema};
+use super::{Complaint, Tool, ToolAnswer, parse, schema};
 
 pub(super) const TOOL: Tool = Tool {
     name: "hash_text",
@@ -71,7 +71,7 @@ fn output_schema() -> Value {
     )
 }
 
-fn call(arguments: Value) -> Result<Answer, Complaint> {
+fn call(arguments: Value) -> Result<ToolAnswer, Complaint> {
     let Arguments { text, algorithm, encoding } = parse(arguments)?;
     let bytes = match encoding {
         Encoding::Utf8 => text.into_bytes(),
@@ -87,7 +87,7 @@ fn call(arguments: Value) -> Result<Answer, Complaint> {
         Algorithm::Sha1 => hex(&sha1::Sha1::digest(&bytes)),
         Algorithm::Md5 => hex(&md5::Md5::digest(&bytes)),
     };
-    Ok(Answer { text: hex.clone(), structured: json!({"hex": hex, "bytes": bytes.len()}) })
+    Ok(ToolAnswer { text: hex.clone(), structured: json!({"hex": hex, "bytes": bytes.len()}) })
 }
 
 /// Bytes as lower-case hex.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 /// What a tool gives: the same thing for people and for programs.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct ToolAnswer {
     pub(crate) text: String,
     pub(crate) structured: Value,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Tool {
     repeatable: bool,
     /// It can take seconds.
     pub(crate) slow: bool,
-    pub(crate) call: fn(Value) -> Result<Answer, Complaint>,
+    pub(crate) call: fn(Value) -> Result<ToolAnswer, Complaint>,
 }
 
 /// Every tool, in the order in which it is listed.

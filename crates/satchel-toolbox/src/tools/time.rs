@@ -9,7 +9,7 @@ use jiff::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Complaint, Tool, parse, schema};
+use super::{Complaint, Tool, ToolAnswer, parse, schema};
 
 pub(super) const CURRENT: Tool = Tool {
     name: "current_time",
@@ -105,17 +105,17 @@ fn convert_output() -> Value {
     )
 }
 
-fn current(arguments: Value) -> Result<Answer, Complaint> {
+fn current(arguments: Value) -> Result<ToolAnswer, Complaint> {
     let Where { time_zone } = parse(arguments)?;
     let now = Timestamp::now().to_zoned(zone(&time_zone)?);
-    Ok(Answer { text: sentence(&now), structured: moment(&now) })
+    Ok(ToolAnswer { text: sentence(&now), structured: moment(&now) })
 }
 
-fn convert(arguments: Value) -> Result<Answer, Complaint> {
+fn convert(arguments: Value) -> Result<ToolAnswer, Complaint> {
     convert_at(arguments, Timestamp::now())
 }
 
-fn convert_at(arguments: Value, now: Timestamp) -> Result<Answer, Complaint> {
+fn convert_at(arguments: Value, now: Timestamp) -> Result<ToolAnswer, Complaint> {
     let Conversion { time, from, to } = parse(arguments)?;
     let to = zone(&to)?;
     let from = from.as_deref().map(zone).transpose()?;
@@ -127,7 +127,7 @@ fn convert_at(arguments: Value, now: Timestamp) -> Result<Answer, Complaint> {
         text = format!("{text}. {note}");
         structured["note"] = note.into();
     }
-    Ok(Answer { text, structured })
+    Ok(ToolAnswer { text, structured })
 }
 
 /// The moment `time` names, and what is odd about it.

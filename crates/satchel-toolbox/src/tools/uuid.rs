@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Answer, Complaint, Tool, parse, schema};
+use super::{Complaint, Tool, ToolAnswer, parse, schema};
 
 const MOST: usize = 100;
 
@@ -55,7 +55,7 @@ fn output_schema() -> Value {
     schema(&["uuids"], json!({"uuids": {"type": "array", "items": {"type": "string"}}}))
 }
 
-fn call(arguments: Value) -> Result<Answer, Complaint> {
+fn call(arguments: Value) -> Result<ToolAnswer, Complaint> {
     let Arguments { version, count } = parse(arguments)?;
     if !(1..=MOST).contains(&count) {
         return Err(Complaint(format!("\"count\" is {count}; it must be from 1 to {MOST}.")));
@@ -65,7 +65,7 @@ fn call(arguments: Value) -> Result<Answer, Complaint> {
         Version::V7 => Uuid::now_v7(),
     };
     let uuids: Vec<String> = std::iter::repeat_with(|| make().to_string()).take(count).collect();
-    Ok(Answer { text: uuids.join("\n"), structured: json!({"uuids": uuids}) })
+    Ok(ToolAnswer { text: uuids.join("\n"), structured: json!({"uuids": uuids}) })
 }
 
 #[cfg(test)]

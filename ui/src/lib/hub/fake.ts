@@ -1,6 +1,6 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import { parse as parseToml } from "smol-toml";
-import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, HubState, Imported, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, ToolList, Tried, TryProgress } from "./generated";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, FollowedSetup, HubState, Imported, InstalledServer, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
 import * as tools from "./pretendTools";
@@ -24,6 +24,10 @@ export interface FakeHub extends Hub {
   readonly opened: string | undefined;
   /** The file or folder of Satchel's that was opened last. */
   readonly openedPlace: OwnPlace | undefined;
+  /** What the system's chooser answers from now on. */
+  chooseNext(path: string | null): void;
+  /** What is known of newer versions. */
+  tellUpdates(told: UpdatesView): void;
   /** Answers the next request of this method with a refusal. */
   refuseNext(kind: Request["do"], refusal: Refusal): void;
 }
@@ -60,7 +64,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
 }
 
 export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): Snapshot {
-  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 }, paused: null, asks: [], profiles: { active: null, all: [], folders: [] }, ...more };
+  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 }, paused: null, asks: [], profiles: { active: null, all: [], folders: [] }, pictures: { shown: false, mark: "" }, ...more };
 }
 
 /** A hub that serves. */
@@ -84,6 +88,16 @@ export interface Telling {
   /** What launchers fetch, by server. */
   packages?: Record<string, PackageView>;
   found?: boolean;
+  /** So many servers are in registries. */
+  listed?: number;
+  /** Versions that are newer than what runs, by server. */
+  newer?: Record<string, string>;
+  /** Pictures of servers. */
+  icons?: Record<string, string>;
+  /** The folder that is followed. */
+  folder?: string;
+  /** A setup that is imported has secrets. */
+  sealed?: boolean;
   /** Do providers take tokens back? */
   revoked?: boolean;
   /** Tools that are tried do not end by themselves. */
@@ -97,6 +111,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const calls = pretend.calls(telling.calls ?? 0, began);
   const none: ClientList = { clients: [] };
   let known = telling.clients ?? none;
+  let followed: FollowedSetup = { folder: telling.folder ?? null, computer: "desk-77c1", others: telling.folder ? [pretend.setupReview("laptop-3f9a", false)] : [], troubles: [] };
   let moved = known;
   const reclient = (id: string, what: Partial<KnownClient> & Partial<ClientState>): ClientList => ({
     ...known,
@@ -107,6 +122,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   let copied: string | undefined;
   let opened: string | undefined;
   let openedPlace: OwnPlace | undefined;
+  let chosenFile: string | null = null;
   const requests: Request[] = [];
   const refusals = new Map<Request["do"], Refusal>();
   const heardState = new Set<(state: HubState) => void>();
@@ -173,6 +189,9 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           case "set_learning":
             if (state.hub === "open")
               become(open({ ...state.snapshot, version: state.snapshot.version + 1, ledger: { ...state.snapshot.ledger, learns: request.learn } }));
+            return {};
+          case "set_pictures":
+            if (state.hub === "open") become(open({ ...state.snapshot, version: state.snapshot.version + 1, pictures: { shown: request.show, mark: String(request.show) } }));
             return {};
           case "use_profile":
             return reprofile((profiles) => ({ ...profiles, active: request.name }));
@@ -268,9 +287,9 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           become(open({ ...state.snapshot, version: state.snapshot.version + 1, paused: request.do === "pause" ? { until_ms: request.until_ms } : null }));
         return {};
       case "installed":
-        return [];
+        return Object.entries(telling.newer ?? {}).map(([name, newer]) => ({ server: name, name: `io.github.acme/${name}`, version: "1.0.0", newer, status: "active", status_message: null, remarks: [], kept: false }) satisfies InstalledServer);
       case "search_listed":
-        return { servers: [], total: 0, known: 0, refused: 0, registries: [] };
+        return pretend.listed(telling.listed ?? 0, request.offset, request.limit);
       case "listing":
         return pretend.listing(request.query);
       case "activity":
@@ -294,6 +313,12 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       case "try_tool":
         return new Promise((done) => {
           const answer = () => done({ result: tools.result(request.tool_path, request.arguments), took_ms: 412 } satisfies Tried);
+          if (telling.slow) running.set(request.run, answer);
+          else answer();
+        });
+      case "try_script":
+        return new Promise((done) => {
+          const answer = () => done(pretend.script(request.script));
           if (telling.slow) running.set(request.run, answer);
           else answer();
         });
@@ -366,6 +391,22 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           servers: (telling.approvals ?? []).filter((one) => request.server === null || one.server === request.server),
           settings: null,
         } satisfies ApprovalList;
+      case "server_icons":
+        return { icons: telling.icons ?? {} };
+      case "followed_setup":
+        return followed;
+      case "follow_setup":
+        return (followed = { ...followed, folder: request.folder, others: request.folder ? [pretend.setupReview("laptop-3f9a", false)] : [] });
+      case "read_setup":
+        return pretend.setupReview("laptop-3f9a", telling.sealed ?? false);
+      case "write_setup":
+        return { path: request.path, servers: 12, others: 5, secrets: request.passphrase ? 2 : 0, left: [] } satisfies WrittenSetup;
+      case "take_setup":
+        followed = { ...followed, others: [] };
+        return { taken: request.parts.map((part) => part.id), secrets: request.passphrase ? 1 : 0, left: [] } satisfies TakenSetup;
+      case "keep_setup":
+        followed = { ...followed, others: [] };
+        return {};
       case "answer_ask":
         if (state.hub === "open")
           become(open({ ...state.snapshot, version: state.snapshot.version + 1, asks: state.snapshot.asks.filter((ask) => ask.id !== request.id) }));
@@ -397,7 +438,8 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     }
   };
 
-  let chosen: Choices = { notifications: "all", closing: "serve", tray: true };
+  let chosen: Choices = { notifications: "all", closing: "serve", tray: true, updates: "not_asked" };
+  let updates: UpdatesView = { known: true, by: "itself", now: { standing: "unknown" }, taken_back: null };
   return {
     choices: () => Promise.resolve(chosen),
     choose: (choices) => Promise.resolve(void (chosen = choices)),
@@ -457,6 +499,11 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       openedPlace = place;
       return Promise.resolve();
     },
+    chooseFile: () => Promise.resolve(chosenFile),
+    updates: () => Promise.resolve(updates),
+    lookForUpdate: () => Promise.resolve((updates = { ...updates, now: { standing: "ready", version: "0.2.0", notes: "Servers start faster." } })),
+    installUpdate: () => Promise.resolve((updates = { ...updates, now: { standing: "waiting", version: "0.2.0" } })),
+    tellUpdates: (told) => void (updates = told),
     tryAgain: () => Promise.resolve(become({ hub: "opening" })),
     quit: () => Promise.resolve(),
     become,
@@ -476,6 +523,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     get opened() {
       return opened;
     },
+    chooseNext: (path) => void (chosenFile = path),
     refuseNext: (kind, refusal) => void refusals.set(kind, refusal),
   };
 }

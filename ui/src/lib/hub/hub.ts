@@ -1,5 +1,5 @@
 // The hub, as the window reaches it: one snapshot in, requests out.
-import type { About, Answer, Ask, Choices, HubState, OwnPlace, Request } from "./generated";
+import type { About, Answer, Ask, Choices, HubState, OwnPlace, Request, UpdatesView, WantedFile } from "./generated";
 
 /** What the window of questions may ask. */
 export type QuestionRequest = Extract<Request, { do: "answer_ask" | "answer_question" | "answer_secret" | "reading_ask" }>;
@@ -35,6 +35,11 @@ export interface Hub {
   setStartsAtLogin(on: boolean): Promise<boolean>;
   choices(): Promise<Choices>;
   choose(choices: Choices): Promise<void>;
+  updates(): Promise<UpdatesView>;
+  /** Looks for a newer version of the program, and fetches it where the program replaces itself. */
+  lookForUpdate(): Promise<UpdatesView>;
+  /** Installs what was fetched as soon as nothing runs; rejects with a `Refusal` where there is nothing. */
+  installUpdate(): Promise<UpdatesView>;
   /** What a block of TOML says; rejects with a `Refusal` that names the place where reading stopped. */
   readToml(text: string): Promise<unknown>;
   copy(text: string): Promise<void>;
@@ -42,6 +47,8 @@ export interface Hub {
   openPage(page: string): Promise<void>;
   /** Opens a file or folder of Satchel's own with the desktop's program for it; rejects with a `Refusal`. */
   openPlace(place: OwnPlace): Promise<void>;
+  /** Shows the system's chooser; resolves to the path, or to nothing where none was chosen. */
+  chooseFile(wanted: WantedFile): Promise<string | null>;
   /** Opens the hub again after it was held by another program or stopped. */
   tryAgain(): Promise<void>;
   quit(): Promise<void>;

@@ -1,5 +1,5 @@
 // What the fake hub tells of calls, savings and clients. All of it is invented, always the same for the same moment.
-import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Examination, Findings, FoundServer, KnownClient, LastDay, Listed, Listing, Nature, Report, ReportLine, ServerDay, SessionLine, Totals } from "./generated";
+import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Examination, Findings, FoundServer, KnownClient, LastDay, Listed, ListedServers, Listing, Nature, Report, ReportLine, ServerDay, SessionLine, SetupReview, Totals, TriedScript } from "./generated";
 
 /** The same numbers every time. */
 function numbers(seed: number): () => number {
@@ -32,7 +32,7 @@ export function calls(count: number, now: number): CallLine[] {
     const failed = next() > 0.93;
     const find = next() > 0.86;
     const line = { id: count - at, session, client: programs[session % programs.length]![0], time_ms: now - at * 21_000 - Math.floor(next() * 9_000) };
-    if (find) return { ...line, kind: "find", server: "", tool: "discover_mcp_tools", outcome: "ok", code: null, message: null, took_ms: 6, waited_ms: 0, woke_ms: 0, tokens: 268, argument: "“search issues in a repo”" };
+    if (find) return { ...line, kind: "find", server: "", tool: "discover_mcp_tools", outcome: "ok", code: null, message: null, took_ms: 6, waited_ms: 0, woke_ms: 0, tokens: 268, argument: "“search issues in a repo”", kept_out: null };
     return {
       ...line,
       kind: "call",
@@ -46,6 +46,7 @@ export function calls(count: number, now: number): CallLine[] {
       woke_ms: 0,
       tokens: Math.round(60 + next() * 2400),
       argument,
+      kept_out: null,
     };
   });
 }
@@ -126,7 +127,7 @@ export const examination: Examination = {
 export function detail(all: CallLine[], id: number, keeps = true): CallDetail | undefined {
   const line = all.find((call) => call.id === id);
   if (!line) return undefined;
-  const find = { ...line, id: line.id - 2, kind: "find", server: "", tool: "discover_mcp_tools", outcome: "ok", message: null, argument: "“search issues”", tokens: 268, took_ms: 6 };
+  const find = { ...line, id: line.id - 2, kind: "find", server: "", tool: "discover_mcp_tools", outcome: "ok", message: null, argument: "“search issues”", tokens: 268, took_ms: 6, kept_out: null };
   return {
     line,
     session: { ...nobody, id: line.session, client: line.client, program: programs[line.session % programs.length]![1], started_ms: line.time_ms - 60_000, last_ms: line.time_ms },
@@ -178,7 +179,7 @@ export function report(by: By, days: number, now: number): Report {
     from: "",
     tokenizer: "o200k_base",
     totals: { ...none, calls: sessions * 9, failures: 12, searches: sessions * 2 },
-    scripts: { runs: 3, calls: 41, inside: 18_400, spent: 1_250, net: 17_150 },
+    scripts: { runs: 3, calls: 41, inside: 18_400, spent: 1_250, net: 17_150, losses: 1 },
     sharing: { measured_hours: 41, processes: 5.5, memory_bytes: 410_000_000, most_processes: 12, most_memory_bytes: 940_000_000, used_processes: 4, used_memory_bytes: 320_000_000 },
     savings: {
       left_out: 0,
@@ -198,7 +199,7 @@ export function report(by: By, days: number, now: number): Report {
 
 export const noReport = (by: By): Report => ({
   ...report(by, 0, 0),
-  scripts: { runs: 0, calls: 0, inside: 0, spent: 0, net: 0 },
+  scripts: { runs: 0, calls: 0, inside: 0, spent: 0, net: 0, losses: 0 },
   sharing: { measured_hours: 0, processes: 0, memory_bytes: 0, most_processes: 0, most_memory_bytes: 0, used_processes: 0, used_memory_bytes: 0 },
   savings: { sessions: 0, left_out: 0, without: 0, with: 0, spent: nothing, net: 0, percent: null, break_even_searches: null, verdict: "" },
   lines: [],
@@ -381,3 +382,70 @@ export function nature(effect: Effect): Nature {
 
 /** What npm notes of a package's contents. */
 export const digest = "sha512-g38YEyrda27qouiryVN3/fKOetGsaacXI58hIVLQlsJmp+L/T9vCG89eJiuxQZAqRlZ7amBjPgdgKmcZK7kY+w==";
+
+/** What a script comes to: two calls, of which one fails where the script says so. */
+export function script(text: string): TriedScript {
+  const failed = text.includes("throw");
+  const said = failed ? "Error: no (line 1 of the script). 2 calls were made before that; what they did is done." : '{"open":2}';
+  return {
+    result: JSON.stringify({ content: [{ type: "text", text: said }, { type: "text", text: "Logged:\nlooking" }], isError: failed }),
+    took_ms: 412,
+    calls: [
+      { path: "github:search_issues", took_ms: 120, failed: false },
+      { path: "github:get_issue", took_ms: failed ? null : 31, failed },
+    ],
+  };
+}
+
+/** What differs on another computer: one part of each standing. */
+export const setupReview = (computer: string, sealed: boolean): SetupReview => ({
+  computer,
+  written_ms: Date.now() - 3_600_000,
+  same: 9,
+  sealed,
+  differences: [
+    { id: "server:postgres", part: "server", name: "postgres", standing: "new", warnings: ["it runs a shell"], seen: "1", diff: [{ mark: "added", risky: false, text: '{\n  "command": "sh",\n  "args": ["-c", "npx -y postgres-mcp"]\n}' }] },
+    {
+      id: "server:github",
+      part: "server",
+      name: "github",
+      standing: "conflict",
+      warnings: [],
+      seen: "2",
+      diff: [
+        { mark: "same", risky: false, text: '{\n  "url": "https://api.githubcopilot.com/' },
+        { mark: "removed", risky: false, text: "mcp/" },
+        { mark: "added", risky: false, text: "mcp/readonly" },
+        { mark: "same", risky: false, text: '"\n}' },
+      ],
+    },
+    { id: "profile:web", part: "profile", name: "web", standing: "changed", warnings: [], seen: "3", diff: [{ mark: "added", risky: false, text: '"playwright"' }] },
+    { id: "setting:toolRules", part: "setting", name: "toolRules", standing: "removed", warnings: [], seen: "4", diff: [{ mark: "removed", risky: false, text: '[{ "tool": "*:delete_*", "permit": "ask" }]' }] },
+  ],
+});
+
+/** A part of a registry of so many servers. */
+export const listed = (total: number, offset: number, limit: number): ListedServers => ({
+  servers: Array.from({ length: Math.max(0, Math.min(limit, total - offset)) }, (_, at) => ({
+    name: `io.github.acme/server-${offset + at}`,
+    title: `server ${offset + at}`,
+    description: "Reads and writes what it is asked for.",
+    version: "1.0.0",
+    publisher: "io.github.acme",
+    registry: "https://registry.example",
+    status: "active" as const,
+    status_message: null,
+    repository: null,
+    website: null,
+    published: null,
+    versions: 1,
+    ways: [],
+    remarks: [],
+    installed: null,
+    measured: null,
+  })),
+  total,
+  known: total,
+  refused: 0,
+  registries: [],
+});

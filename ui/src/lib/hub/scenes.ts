@@ -65,7 +65,7 @@ function signIns(): ServerView[] {
     signed("asana", "app.asana.com", { sign_in: "signed_in", ends_ms: null, renews: true }, { tools: 44, tokens: 6120 }, { account: "kim@acme.dev", scopes: ["default"] }),
     signed("atlassian", "auth.atlassian.com", { sign_in: "needs_sign_in", reason: "the provider no longer accepts the sign-in: invalid_grant" }, { tools: 29, tokens: 5210 }, { account: "kim@acme.dev", scopes: ["read:jira-work", "write:jira-work", "offline_access"] }),
     signed("figma", "www.figma.com", { sign_in: "renewal_delayed", reason: "www.figma.com answered with HTTP 503", retry_at_ms: now + 45_000 }, {}, { account: "kim@acme.dev" }),
-    signed("github", "github.com", { sign_in: "needs_client_id", redirect: "http://127.0.0.1:41327/callback", page: "https://github.com/settings/applications/new", hint: "Create an OAuth app." }, fresh),
+    signed("github", "github.com", { sign_in: "needs_client_id", redirect: "http://127.0.0.1:41327/callback", page: "https://github.com/settings/developers", hint: "Register an OAuth app there, with the redirect address below, and make a client secret." }, fresh),
     signed("linear", "linear.app", { sign_in: "signed_out" }, fresh),
     signed("notion", "mcp.notion.com", { sign_in: "signing_in", until_ms: now + 252_000 }, fresh),
     signed("sentry", "sentry.io", { sign_in: "needs_more_rights", missing: ["event:write"], wanted_by: "update_issue" }, { tools: 17, tokens: 3211 }, { account: "kim@acme.dev", scopes: ["event:read", "org:read"] }),
@@ -150,6 +150,7 @@ export const tellings: Record<string, Telling> = {
   early: { calls: 12, days: 1, clients },
   paused: { calls: 420, days: 30, clients },
   profiles: { calls: 420, days: 30, clients },
+  followed: { folder: "/home/you/Sync/satchel", listed: 10_000 },
   changed: { clients, approvals: changed() },
   signins: { clients, revoked: false },
   slow: { clients, slow: true },
@@ -182,6 +183,7 @@ export const scenes: Record<string, () => HubState> = {
   early: () => lived(),
   slow: () => lived(),
   paused: () => lived({ paused: { until_ms: now + 3_600_000 } }),
+  followed: () => lived(),
   profiles: () =>
     lived({
       profiles: {

@@ -1,5 +1,5 @@
-//! Resources and templates that came together are looked at together: one group for each reason, beside what is looked at
-//! one by one. What was found odd, and what a person kept back, is never in a group.
+//! Groups resources and templates that were added together for the same reason, so that one decision covers them. Suspicious
+//! items and items a person kept back are never grouped.
 
 use satchel_core::model::approvals::{ApprovalItem, Kind, Why};
 

@@ -1,4 +1,4 @@
-//! What there is to look at, as a terminal shows it.
+//! Formats what waits for approval for a terminal.
 
 use satchel_core::model::approvals::{
     ApprovalItem, Mark, Part, ServerApprovals, SettingsChange, Unseen, Why,

@@ -103,12 +103,13 @@ impl fmt::Display for Explanation {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{index::Text, weights::Weights};
+    use super::super::{index::ToolText, weights::Weights};
     use super::*;
 
     #[test]
     fn an_explanation_names_the_words_and_what_stood_for_them() {
-        let text = |name, description| Text { server: "tracker", name, description, ..Text::default() };
+        let text =
+            |name, description| ToolText { server: "tracker", name, description, ..ToolText::default() };
         let tools =
             [text("create_issue", "Create an issue in a project."), text("list_users", "List users.")];
         let index = Index::read(Weights::default(), tools.into_iter());

@@ -1,7 +1,7 @@
 //! Regression floor for search quality on a small collection of our own. `make retrieval` is the large measurement.
 
 use super::{
-    index::{Index, Text},
+    index::{Index, ToolText},
     weights::Weights,
 };
 
@@ -119,12 +119,150 @@ const QUERIES: &[(&str, &str)] = &[
     ("lsit repositries", "repo_list"),
 ];
 
+/// More of the same, written before anybody looked how they do.
+const MORE: &[(&str, &str)] = &[
+    ("write to my landlord that the heating is broken", "send_mail"),
+    ("did the bank mail me something about the loan", "search_mail"),
+    ("put all newsletters into the archive", "move_to_folder"),
+    ("permanently remove the spam", "delete_mail"),
+    ("what are my mail folders called", "list_folders"),
+    ("block two hours on Thursday for the review", "create_event"),
+    ("what is on my schedule between Monday and Friday", "list_events"),
+    ("the dinner is off, let everybody know", "cancel_event"),
+    ("find a slot that suits Ann, Bob and me", "find_free_slot"),
+    ("report a defect in the checkout", "createTicket"),
+    ("set the priority of ticket 7 to high", "updateTicket"),
+    ("which tickets are still open", "listTickets"),
+    ("write under the ticket that it is fixed", "addComment"),
+    ("hand ticket 9 over to Jo", "assignTicket"),
+    ("all repositories of acme", "repo_list"),
+    ("start an empty private repo", "repo_create"),
+    ("submit my branch for review", "pull_request_create"),
+    ("merge number 12 with squash", "pull_request_merge"),
+    ("which PRs are open in the api repo", "pull_request_list"),
+    ("run the nightly build workflow again", "workflow_run"),
+    ("what changed in the last release", "release_latest"),
+    ("show me config.toml", "read_file"),
+    ("store the summary as summary.md", "write_file"),
+    ("list everything under /var/log", "list_directory"),
+    ("move report.pdf to the archive directory", "move_file"),
+    ("where are all the png files", "find_files"),
+    ("count the rows of the customers table with SQL", "run_query"),
+    ("structure of the invoices table", "describe_table"),
+    ("what tables are there", "list_tables"),
+    ("say hello in #general", "post_message"),
+    ("which channels can I post to", "list_channels"),
+    ("share the logo file in the design channel", "upload_file"),
+    ("visit the documentation site", "open_page"),
+    ("tap the login link", "click_element"),
+    ("picture of the whole web page", "take_screenshot"),
+    ("put my address into the address field", "fill_field"),
+    ("is there a red umbrella in the store", "search_products"),
+    ("reimburse order 5521", "refund_order"),
+    ("has my order been shipped yet", "order_status"),
+    ("position of 10 Downing Street on the globe", "geocode"),
+    ("fastest way from the airport to the hotel by bike", "route"),
+    ("do I need a coat this weekend in Bergen", "forecast"),
+    ("is the air in Krakow healthy right now", "air_quality"),
+    ("how many yen are 30 pounds", "convert_currency"),
+    ("what is Apple trading at", "stock_price"),
+    ("what is running in the staging namespace", "pods_list"),
+    ("why did the payment pod restart, show its output", "pods_log"),
+    ("we need more replicas of the frontend", "deployment_scale"),
+    ("studies about coffee and memory since 2020", "search_papers"),
+    ("paint a lighthouse in watercolour", "generate_image"),
+    ("make the background of this photo transparent", "remove_background"),
+    ("what does this paragraph say in Portuguese", "translate_text"),
+];
+
+/// What is found of each part of the collection: first, and among five. Whoever changes the search writes the new figures
+/// here, which the test below refuses where only the part to choose with has gained.
+const FOUND: Found = Found { choose: (39, 55), check: (30, 43) };
+
+/// What each part of the collection finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Found {
+    choose: (usize, usize),
+    check: (usize, usize),
+}
+
+/// How a change of the search is judged by what it finds.
+#[derive(Debug, PartialEq, Eq)]
+enum Change {
+    Same,
+    /// Good or bad for both: its figures are to be written down.
+    New,
+    /// It gains where weights are chosen and loses where they are looked at: it was fitted.
+    Fitted,
+}
+
+impl Found {
+    fn change(self, now: Found) -> Change {
+        let sum = |(first, five): (usize, usize)| first + five;
+        let gained = sum(now.choose) > sum(self.choose) || now.choose.0 > self.choose.0;
+        let lost = sum(now.check) < sum(self.check);
+        match (self == now, gained && lost) {
+            (true, _) => Change::Same,
+            (false, true) => Change::Fitted,
+            (false, false) => Change::New,
+        }
+    }
+}
+
+/// The split of `tests/retrieval`: by the letters of the server's name, so that no server is in both parts.
+fn is_to_choose_with(server: &str) -> bool {
+    let sum: usize = server.bytes().zip(1..).map(|(byte, place)| usize::from(byte) * place).sum();
+    sum.is_multiple_of(2)
+}
+
+fn found(index: &Index) -> Found {
+    let mut found = Found { choose: (0, 0), check: (0, 0) };
+    for (query, wanted) in QUERIES.iter().chain(MORE) {
+        let place = index.search(query).iter().position(|at| TOOLS[*at].1 == *wanted);
+        let server = TOOLS.iter().find(|tool| tool.1 == *wanted).map(|tool| tool.0).unwrap();
+        let part = if is_to_choose_with(server) { &mut found.choose } else { &mut found.check };
+        part.0 += usize::from(place.is_some_and(|place| place < 1));
+        part.1 += usize::from(place.is_some_and(|place| place < 5));
+    }
+    found
+}
+
+#[test]
+fn a_change_that_gains_only_where_it_was_chosen_is_refused() {
+    let now = found(&index());
+    println!("measured: {now:?}");
+    match FOUND.change(now) {
+        Change::Same => {}
+        Change::New => panic!("what is found has changed: write {now:?} instead of {FOUND:?}"),
+        Change::Fitted => panic!(
+            "this change finds more of the part to choose with and less of the part to check with: it was fitted to the \
+             collection. {FOUND:?} before, {now:?} now"
+        ),
+    }
+}
+
+#[test]
+fn fitted_is_what_gains_on_one_part_and_loses_on_the_other() {
+    let before = Found { choose: (20, 40), check: (20, 40) };
+    for (choose, check, change) in [
+        ((20, 40), (20, 40), Change::Same),
+        ((22, 41), (19, 40), Change::Fitted),
+        ((21, 39), (19, 40), Change::Fitted),
+        ((22, 41), (20, 40), Change::New),
+        ((22, 41), (21, 39), Change::New),
+        ((20, 40), (19, 39), Change::New),
+        ((19, 39), (22, 41), Change::New),
+    ] {
+        assert_eq!(before.change(Found { choose, check }), change, "{choose:?} {check:?}");
+    }
+}
+
 fn index() -> Index {
     let parameters =
         |names: &str| names.split_whitespace().map(|name| (name.to_owned(), String::new())).collect();
     let text =
         |(server, name, description, names): &(&'static str, &'static str, &'static str, &'static str)| {
-            Text { server, name, description, parameters: parameters(names), ..Text::default() }
+            ToolText { server, name, description, parameters: parameters(names), ..ToolText::default() }
         };
     Index::read(Weights::default(), TOOLS.iter().map(text))
 }

@@ -147,7 +147,7 @@ fn terms(query: &str) -> Vec<Term> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Beside, index::Text, weights::Weights};
+    use super::super::{Beside, index::ToolText, weights::Weights};
     use super::*;
 
     fn path(path: &str) -> ToolPath {
@@ -155,7 +155,8 @@ mod tests {
     }
 
     fn index() -> Index {
-        let text = |name, description| Text { server: "tracker", name, description, ..Text::default() };
+        let text =
+            |name, description| ToolText { server: "tracker", name, description, ..ToolText::default() };
         let tools = [
             text("create_issue", "Create an issue in a project."),
             text("create_ticket", "Create a ticket."),

@@ -17,7 +17,7 @@ use super::{
 
 /// A tool as it is read for the index.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Text<'a> {
+pub(super) struct ToolText<'a> {
     pub(super) server: &'a str,
     /// The server's own name for itself.
     pub(super) server_title: &'a str,
@@ -62,7 +62,7 @@ pub(super) type ByTerm<T> = HashMap<Term, T, BuildHasherDefault<AsIs>>;
 /// The words of one server.
 #[derive(Debug, Default)]
 pub(super) struct Segment {
-    pub(super) tools: Vec<Tool>,
+    pub(super) tools: Vec<IndexedTool>,
     /// The names it goes by.
     pub(super) names: Vec<Vec<Term>>,
     /// In order.
@@ -77,15 +77,15 @@ pub(super) struct Segment {
 }
 
 #[derive(Debug)]
-pub(super) struct Tool {
+pub(super) struct IndexedTool {
     /// The words of its name that are not its server's.
-    pub(super) name: Vec<Part>,
+    pub(super) name: Vec<NameWord>,
     pub(super) actions: Actions,
 }
 
 /// A word of a tool's name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct NameWord {
     pub(super) term: Term,
     /// `list_issues`, not `get_issue`.
     pub(super) plural: bool,
@@ -169,7 +169,7 @@ impl Sheet {
 
 impl Segment {
     /// Reads the tools of one server.
-    pub(super) fn read<'a>(w: &Weights, texts: impl Iterator<Item = Text<'a>>) -> Self {
+    pub(super) fn read<'a>(w: &Weights, texts: impl Iterator<Item = ToolText<'a>>) -> Self {
         let mut segment = Self::default();
         let mut own = Sheet::default();
         let mut postings: ByTerm<Vec<Posting>> = ByTerm::default();
@@ -204,7 +204,7 @@ impl Segment {
         self.postings.get(at(number)..at(number + 1)).unwrap_or_default()
     }
 
-    fn read_server(&mut self, w: &Weights, text: &Text, sheet: &mut Sheet) {
+    fn read_server(&mut self, w: &Weights, text: &ToolText, sheet: &mut Sheet) {
         for name in [text.server, text.server_title] {
             let words = words::words(name);
             sheet.field(&words, w.own_name, Length(1.0, 0.0));
@@ -220,7 +220,7 @@ impl Segment {
     fn read_tool(
         &mut self,
         w: &Weights,
-        text: &Text,
+        text: &ToolText,
         server_sheet: &mut Sheet,
         written: &mut HashSet<Box<str>>,
     ) -> Sheet {
@@ -263,10 +263,10 @@ impl Segment {
         let actions = if said.is_empty() { first() } else { said };
         let own =
             |word: &&Word| name.len() == 1 || !server_name.iter().any(|server| server.stem == word.stem);
-        let part = |word: &Word| Part { term: term(&word.stem), plural: word.is_plural() };
-        let mut name: Vec<Part> = name.iter().filter(own).map(part).collect();
+        let part = |word: &Word| NameWord { term: term(&word.stem), plural: word.is_plural() };
+        let mut name: Vec<NameWord> = name.iter().filter(own).map(part).collect();
         name.dedup_by_key(|part| part.term);
-        self.tools.push(Tool { name, actions });
+        self.tools.push(IndexedTool { name, actions });
         sheet
     }
 }
@@ -274,7 +274,7 @@ impl Segment {
 impl Index {
     /// Reads all tools, which come server by server.
     #[cfg(test)]
-    pub(super) fn read<'a>(weights: Weights, texts: impl Iterator<Item = Text<'a>>) -> Self {
+    pub(super) fn read<'a>(weights: Weights, texts: impl Iterator<Item = ToolText<'a>>) -> Self {
         let mut texts = texts.peekable();
         let mut segments = Vec::new();
         while let Some(server) = texts.peek().map(|text| text.server) {
@@ -333,7 +333,7 @@ impl Index {
     }
 
     /// The tool at this position, and its server.
-    pub(super) fn tool(&self, at: usize) -> Option<(usize, &Tool)> {
+    pub(super) fn tool(&self, at: usize) -> Option<(usize, &IndexedTool)> {
         let server = *self.servers.get(at)? as usize;
         let tool = self.segments[server].tools.get(at - self.firsts[server] as usize)?;
         Some((server, tool))
@@ -391,7 +391,7 @@ impl Stand {
     }
 }
 
-fn server_words(text: &Text) -> Vec<Word> {
+fn server_words(text: &ToolText) -> Vec<Word> {
     let mut words = words::words(text.server);
     for word in words::words(text.server_title) {
         if !words.iter().any(|known| known.stem == word.stem) {

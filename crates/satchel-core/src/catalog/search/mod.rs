@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use super::{Offer, ToolEntry};
 use crate::model::ServerName;
-use index::{Segment, Text};
+use index::{Segment, ToolText};
 use weights::Weights;
 use words::beginning;
 
@@ -91,8 +91,8 @@ fn same_words(one: &Arc<Offer>, other: &Arc<Offer>) -> bool {
             && one.tools.iter().zip(&other.tools).all(|(one, other)| one.raw.get() == other.raw.get()))
 }
 
-fn texts<'a>(server: &'a ServerName, offer: &'a Offer) -> impl Iterator<Item = Text<'a>> {
-    offer.tools.iter().map(move |tool| Text {
+fn texts<'a>(server: &'a ServerName, offer: &'a Offer) -> impl Iterator<Item = ToolText<'a>> {
+    offer.tools.iter().map(move |tool| ToolText {
         server: server.as_str(),
         server_title: beginning(offer.title.as_deref().unwrap_or_default(), NAME),
         summary: beginning(offer.instructions.as_deref().unwrap_or_default(), SUMMARY),

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     habits::Lift,
-    index::{Among, Index, Part, Term, Tool},
+    index::{Among, Index, IndexedTool, NameWord, Term},
     query::{Clause, Query, Variant},
     vectors::Meant,
 };
@@ -296,7 +296,7 @@ impl Index {
     /// What it is worth that the query says the tool's name, or part of it.
     fn cover(&self, at: usize, said: &HashMap<Term, f32>) -> f32 {
         let (mut has, mut whole) = (0.0, 0.0);
-        for Part { term, .. } in self.tool(at).iter().flat_map(|(_, tool)| &tool.name) {
+        for NameWord { term, .. } in self.tool(at).iter().flat_map(|(_, tool)| &tool.name) {
             let rarity = self.rarity(Among::Tools, *term);
             whole += rarity;
             has += rarity * said.get(term).copied().unwrap_or_default();
@@ -307,7 +307,7 @@ impl Index {
     /// What it is worth that the tool deals with one or with many, as the query says: `get_issue` or `list_issues`.
     fn number(&self, at: usize, clause: &Clause) -> f32 {
         let name = self.tool(at).map(|(_, tool)| &tool.name);
-        let agrees = |part: &Part| {
+        let agrees = |part: &NameWord| {
             let said = clause.plural.get(&part.term)?;
             Some(if *said == part.plural { 1.0 } else { -1.0 })
         };
@@ -317,7 +317,7 @@ impl Index {
 
     /// What it is worth that the tool does what the query says, or does not.
     fn verb(&self, at: usize, clause: &Clause) -> f32 {
-        let Some((_, Tool { actions: does, .. })) = self.tool(at) else { return 0.0 };
+        let Some((_, IndexedTool { actions: does, .. })) = self.tool(at) else { return 0.0 };
         if does.meets(clause.first) {
             self.weights.verb
         } else if does.meets(clause.actions) {
@@ -354,12 +354,13 @@ fn said(clause: &Clause) -> HashMap<Term, f32> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{index::Text, weights::Weights},
+        super::{index::ToolText, weights::Weights},
         *,
     };
 
     fn index() -> Index {
-        let text = |name, description| Text { server: "tracker", name, description, ..Text::default() };
+        let text =
+            |name, description| ToolText { server: "tracker", name, description, ..ToolText::default() };
         let tools = [
             text("create_issue", "Create an issue in a project."),
             text("list_users", "List users."),

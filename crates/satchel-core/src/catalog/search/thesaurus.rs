@@ -148,16 +148,16 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     }
     for entry in entries(SYNONYMS) {
         match entry {
-            Entry::Same(group) => group.iter().for_each(|word| put(&mut tables.same, word, &group)),
-            Entry::MayMean(said, meant) => {
+            SynonymRule::Same(group) => group.iter().for_each(|word| put(&mut tables.same, word, &group)),
+            SynonymRule::MayMean(said, meant) => {
                 said.iter().for_each(|word| put(&mut tables.related, word, &meant))
             }
         }
     }
     for entry in entries(HINTS) {
         let (said, meant) = match entry {
-            Entry::Same(group) => (group.clone(), group),
-            Entry::MayMean(said, meant) => (said, meant),
+            SynonymRule::Same(group) => (group.clone(), group),
+            SynonymRule::MayMean(said, meant) => (said, meant),
         };
         said.iter().for_each(|word| put(&mut tables.hints, word, &meant));
     }
@@ -174,18 +174,18 @@ fn put(table: &mut HashMap<String, Vec<String>>, word: &str, others: &[String]) 
 }
 
 /// A line of a list.
-enum Entry {
+enum SynonymRule {
     /// `= a b`
     Same(Vec<String>),
     /// `a b > c d`
     MayMean(Vec<String>, Vec<String>),
 }
 
-fn entries(list: &'static str) -> impl Iterator<Item = Entry> {
+fn entries(list: &'static str) -> impl Iterator<Item = SynonymRule> {
     let keys = |words: &str| words.split(' ').map(key).collect();
     lines(list).filter_map(move |line| match line.strip_prefix("= ") {
-        Some(group) => Some(Entry::Same(keys(group))),
-        None => line.split_once(" > ").map(|(said, meant)| Entry::MayMean(keys(said), keys(meant))),
+        Some(group) => Some(SynonymRule::Same(keys(group))),
+        None => line.split_once(" > ").map(|(said, meant)| SynonymRule::MayMean(keys(said), keys(meant))),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Found, Kind, Target, Unwrap, Words, secrets};
+use super::{FoundEntry, Target, TransportKind, Unwrap, Words, secrets};
 use crate::clients::{
     references::References,
     table::{Shape, Untyped},
@@ -19,16 +19,18 @@ pub(super) fn read(
     name: &str,
     fields: &EntryFields,
     references: &mut References<'_>,
-) -> Result<Found, String> {
-    let entry = Entry::new(shape, fields);
+) -> Result<FoundEntry, String> {
+    let entry = EntryReader::new(shape, fields);
     let kind = entry.kind()?;
     let target = match kind {
-        Kind::Stdio => entry.program(references),
-        Kind::Http | Kind::Sse => entry.address(references)?,
+        TransportKind::Stdio => entry.program(references),
+        TransportKind::Http | TransportKind::Sse => entry.address(references)?,
     };
     let secret_fields = secrets::plain(&target);
     let unwrap = unwrap(&target);
-    Ok(Found {
+    let mut unknown = entry.unknown();
+    let remarks = take_app(&mut unknown).into_iter().collect();
+    Ok(FoundEntry {
         name: name.to_owned(),
         transport: kind,
         enabled: entry.enabled(),
@@ -47,27 +49,57 @@ pub(super) fn read(
         scope: None,
         project: None,
         disabled_in_projects: vec![],
-        unknown: entry.unknown(),
-        remarks: vec![],
+        unknown,
+        remarks,
         words: Words::default(),
     })
 }
 
-struct Entry<'a> {
+/// Puts an app that the user registered with the provider, as other programs name it, into a block of our own words. A
+/// sentence where its secret stays behind.
+fn take_app(unknown: &mut Map<String, Value>) -> Option<String> {
+    let text = |fields: &Map<String, Value>, name: &str| {
+        fields.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
+    };
+    let auth = match unknown.get("auth") {
+        Some(Value::Object(auth)) if text(auth, "CLIENT_ID").is_some() => auth.clone(),
+        _ => Map::new(),
+    };
+    let (nested, flat) = (text(&auth, "CLIENT_ID"), text(unknown, "oauth_client_id"));
+    for (name, taken) in [("auth", nested.is_some()), ("oauth_client_id", flat.is_some())] {
+        if taken {
+            unknown.shift_remove(name);
+        }
+    }
+    let id = nested.or(flat)?;
+    // `false` there means that nobody signs in, whatever else is said.
+    let oauth = unknown.entry("oauth").or_insert_with(|| Value::Object(Map::new())).as_object_mut()?;
+    if !oauth.contains_key("client_id") {
+        oauth.entry("clientId").or_insert(id.into());
+    }
+    if let Some(scopes) = auth.get("scopes").filter(|scopes| scopes.is_array()) {
+        oauth.entry("scopes").or_insert(scopes.clone());
+    }
+    text(&auth, "CLIENT_SECRET").map(|_| {
+        "the secret of its app was left out; enter it with `satchel login NAME --client-id ID --client-secret`".to_owned()
+    })
+}
+
+struct EntryReader<'a> {
     shape: &'a Shape,
     fields: &'a EntryFields,
     /// The transport's fields, which some clients wrap in an object of their own.
     inner: &'a EntryFields,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> EntryReader<'a> {
     fn new(shape: &'a Shape, fields: &'a EntryFields) -> Self {
         let nested = shape.nested_transport.as_deref().and_then(|field| fields.get(field));
         let inner = nested.and_then(Value::as_object).unwrap_or(fields);
         Self { shape, fields, inner }
     }
 
-    fn kind(&self) -> Result<Kind, String> {
+    fn kind(&self) -> Result<TransportKind, String> {
         let shape = self.shape;
         let word =
             shape.type_field.as_deref().and_then(|field| self.inner.get(field)).and_then(Value::as_str);
@@ -78,36 +110,36 @@ impl<'a> Entry<'a> {
                 return Err(format!("host-internal:{word}"));
             }
             let kind = if is(&shape.stdio_types) {
-                Kind::Stdio
+                TransportKind::Stdio
             } else if is(&shape.http_types) {
-                Kind::Http
+                TransportKind::Http
             } else if is(&shape.sse_types) {
-                Kind::Sse
+                TransportKind::Sse
             } else {
                 return Err(format!("unsupported-transport:{word}"));
             };
             // The arguments of such programs stand where addresses stand otherwise.
-            let only_program = kind == Kind::Stdio && shape.stdio_args_in_url;
+            let only_program = kind == TransportKind::Stdio && shape.stdio_args_in_url;
             if has_command && has_url && !only_program {
                 return Err("command-and-url".into());
             }
             return match (kind, has_command, has_url) {
-                (Kind::Stdio, true, _) | (Kind::Http | Kind::Sse, _, true) => {
-                    let always_http = kind != Kind::Stdio && self.has_http_url();
-                    Ok(if always_http { Kind::Http } else { kind })
+                (TransportKind::Stdio, true, _) | (TransportKind::Http | TransportKind::Sse, _, true) => {
+                    let always_http = kind != TransportKind::Stdio && self.has_http_url();
+                    Ok(if always_http { TransportKind::Http } else { kind })
                 }
                 _ => Err(self.nothing()),
             };
         }
         match (has_command, has_url) {
-            (true, true) if shape.stdio_args_in_url => Ok(Kind::Stdio),
+            (true, true) if shape.stdio_args_in_url => Ok(TransportKind::Stdio),
             (true, true) => Err("command-and-url".into()),
-            (true, false) => Ok(Kind::Stdio),
+            (true, false) => Ok(TransportKind::Stdio),
             (false, false) => Err(self.nothing()),
-            (false, true) if self.has_http_url() => Ok(Kind::Http),
+            (false, true) if self.has_http_url() => Ok(TransportKind::Http),
             (false, true) => match shape.url_without_type {
-                Untyped::Http => Ok(Kind::Http),
-                Untyped::Sse => Ok(Kind::Sse),
+                Untyped::Http => Ok(TransportKind::Http),
+                Untyped::Sse => Ok(TransportKind::Sse),
                 Untyped::Skip => Err("url-without-type".into()),
                 Untyped::Unsupported => Err("unsupported-transport:http".into()),
             },
@@ -332,7 +364,7 @@ fn unwrap(target: &Target) -> Option<Unwrap> {
             headers.insert(name.trim().to_owned(), filled(value.trim(), env).into());
         }
     }
-    let transport = if sse { Kind::Sse } else { Kind::Http };
+    let transport = if sse { TransportKind::Sse } else { TransportKind::Http };
     Some(Unwrap { via: "mcp-remote".into(), transport, url: url.clone(), headers })
 }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde_json::Value;
 
-use super::{Found, Kind, Target, naming};
+use super::{FoundEntry, Target, TransportKind, naming};
 
 /// Where a server was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Candidate {
     /// What it would be called with us.
     pub name: String,
     /// As it is in the first place, on where it is on in any.
-    pub server: Found,
+    pub server: FoundEntry,
     /// All places.
     pub origins: Vec<Origin>,
     /// The name of the same server with us, where we have it.
@@ -35,10 +35,10 @@ pub struct Candidate {
 }
 
 /// What tells whether two servers are the same: the same program with the same arguments, or the same address.
-pub fn identity(server: &Found) -> String {
+pub fn identity(server: &FoundEntry) -> String {
     match &server.target {
         Target::Program { command, args, .. } => identity_of_program(command, args),
-        Target::Address { url, .. } => identity_of_address(url, server.transport == Kind::Sse),
+        Target::Address { url, .. } => identity_of_address(url, server.transport == TransportKind::Sse),
     }
 }
 
@@ -77,7 +77,7 @@ fn plain_address(url: &str) -> String {
 /// One candidate for every server, with names that nothing else has. `known` tells what we have already, by identity;
 /// `taken` the names that are in use.
 pub fn candidates(
-    found: Vec<(Origin, Found)>,
+    found: Vec<(Origin, FoundEntry)>,
     known: &BTreeMap<String, String>,
     taken: impl Fn(&str) -> bool,
 ) -> Vec<Candidate> {
@@ -105,7 +105,7 @@ pub fn candidates(
 }
 
 /// Takes from the second place what the first does not have.
-fn complete(server: &mut Found, other: &Found) {
+fn complete(server: &mut FoundEntry, other: &FoundEntry) {
     let add = |mine: &mut serde_json::Map<String, Value>, theirs: &serde_json::Map<String, Value>| {
         for (key, value) in theirs {
             mine.entry(key.clone()).or_insert_with(|| value.clone());
@@ -130,7 +130,7 @@ pub fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// A name that can be one of ours and that nothing else has, and why it is not the server's own.
-fn free_name(server: &Found, taken: impl Fn(&str) -> bool) -> (String, Option<String>) {
+fn free_name(server: &FoundEntry, taken: impl Fn(&str) -> bool) -> (String, Option<String>) {
     let (mut name, mut why) = naming::plain(&server.name, server.words);
     if taken(&name) {
         why.push(format!("another server is called \"{name}\", or so in other capitals"));
@@ -150,7 +150,7 @@ mod tests {
         platform::Platform,
     };
 
-    fn found(client: &str, text: &str) -> Vec<(Origin, Found)> {
+    fn found(client: &str, text: &str) -> Vec<(Origin, FoundEntry)> {
         let client = table::client(client).unwrap();
         let source =
             Source { client, path: "x".into(), scope: "user".into(), key: client.key.clone(), like: client };

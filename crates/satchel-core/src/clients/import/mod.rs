@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 pub use merge::{Candidate, Origin, candidates, identity, identity_of_address, identity_of_program, is_same};
 pub use omitted::omitted;
 pub use paste::{PasteError, read_pasted, read_text};
-pub use secrets::{Moved, into_config};
+pub use secrets::{Moved, into_config, take_credentials};
 pub use sign_ins::left_behind;
 use switches::Switches;
 
@@ -37,7 +37,7 @@ use crate::{
 /// What a server speaks over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum TransportKind {
     /// A program's standard input and output.
     Stdio,
     /// Streamable HTTP.
@@ -52,7 +52,7 @@ pub struct Unwrap {
     /// The program, for example `mcp-remote`.
     pub via: String,
     /// What the remote server speaks over.
-    pub transport: Kind,
+    pub transport: TransportKind,
     /// Its address.
     pub url: String,
     /// Headers for it.
@@ -75,11 +75,11 @@ pub enum Words {
 /// One server as a client has it, in one form for all clients.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Found {
+pub struct FoundEntry {
     /// Its name there.
     pub name: String,
     /// What it speaks over.
-    pub transport: Kind,
+    pub transport: TransportKind,
     /// Is it on there?
     pub enabled: bool,
     /// The program and everything around it, or the address and its headers.
@@ -171,7 +171,7 @@ pub struct Skipped {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Contents {
     /// Servers, in the file's order.
-    pub servers: Vec<Found>,
+    pub servers: Vec<FoundEntry>,
     /// What was left out.
     pub skipped: Vec<Skipped>,
     /// What a person should know.
@@ -427,7 +427,7 @@ impl FileReader<'_> {
             let Some(servers) = container(inside, &about.servers) else { continue };
             let mut local = Contents::default();
             self.all(servers, &about.servers, &mut local);
-            contents.servers.extend(local.servers.into_iter().map(|server| Found {
+            contents.servers.extend(local.servers.into_iter().map(|server| FoundEntry {
                 scope: Some("local".into()),
                 project: Some(project.clone()),
                 ..server
@@ -460,7 +460,7 @@ mod tests {
         text.replace("${", "$${")
     }
 
-    fn entry(server: &Found) -> String {
+    fn entry(server: &FoundEntry) -> String {
         Value::Object(into_config(server, &server.name, literal).0).to_string()
     }
 

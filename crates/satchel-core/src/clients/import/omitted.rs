@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{
-    Found, Target, Words,
+    FoundEntry, Target, Words,
     secrets::{holds_credential, is_secret},
 };
 
@@ -80,14 +80,14 @@ const SIGN_IN: &str = "oauth";
 const PASTED: &[&str] = &["discoveryTimeout", "refreshInterval", "toolTimeouts", "sandbox"];
 
 /// Is this field, which we do not understand, written into our configuration as it is?
-pub(super) fn is_kept(server: &Found, key: &str, value: &Value) -> bool {
+pub(super) fn is_kept(server: &FoundEntry, key: &str, value: &Value) -> bool {
     let is_ours = OURS.contains(&key);
     let pasted = server.words == Words::Pasted && PASTED.contains(&key);
     (!is_ours || pasted) && !is_secret(key, value) && !holds_credential(value)
 }
 
 /// What has no effect here, each in a sentence that begins in small letters; nothing where everything came along.
-pub fn omitted(server: &Found) -> Vec<String> {
+pub fn omitted(server: &FoundEntry) -> Vec<String> {
     let mut said = Vec::new();
     if let Target::Program { env_file: Some(file), .. } = &server.target
         && !file.trim().is_empty()
@@ -161,7 +161,7 @@ fn is_about(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Map;
+    use serde_json::{Map, json};
 
     use super::*;
     use crate::{
@@ -173,7 +173,7 @@ mod tests {
         platform::Platform,
     };
 
-    fn found(client: &str, text: &str) -> Found {
+    fn found(client: &str, text: &str) -> FoundEntry {
         let client = table::client(client).unwrap();
         let source =
             Source { client, path: "x".into(), scope: "user".into(), key: client.key.clone(), like: client };
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(server: &Found, expected: &[&str]) -> Map<String, Value> {
+    fn check(server: &FoundEntry, expected: &[&str]) -> Map<String, Value> {
         assert_eq!(omitted(server), expected);
         into_config(server, &server.name, ToOwned::to_owned).0
     }
@@ -221,6 +221,34 @@ mod tests {
         check(&found("cursor", r#"{"mcpServers": {"a": {"command": "npx", "cwd": "/x"}}}"#), &[]);
         let signs_in = r#"{"mcpServers": {"a": {"url": "https://a.example", "oauth": {"clientId": "app"}}}}"#;
         assert!(check(&found("cursor", signs_in), &[]).contains_key("oauth"), "it means the same here");
+        // Their words for the same.
+        for (theirs, ours, said) in [
+            (
+                r#""auth": {"CLIENT_ID": "app", "CLIENT_SECRET": "s3cr3t", "scopes": ["read"]}"#,
+                json!({ "clientId": "app", "scopes": ["read"] }),
+                Some(
+                    "the secret of its app was left out; enter it with `satchel login NAME --client-id ID --client-secret`",
+                ),
+            ),
+            (r#""oauth_client_id": "app""#, json!({ "clientId": "app" }), None),
+            (
+                r#""oauth": {"callbackPort": 8080}, "oauth_client_id": "app""#,
+                json!({ "callbackPort": 8080, "clientId": "app" }),
+                None,
+            ),
+            (
+                r#""oauth": {"client_id": "mine"}, "oauth_client_id": "app""#,
+                json!({ "client_id": "mine" }),
+                None,
+            ),
+            (r#""oauth": false, "oauth_client_id": "app""#, json!(false), None),
+        ] {
+            let text = format!(r#"{{"mcpServers": {{"a": {{"url": "https://a.example", {theirs}}}}}}}"#);
+            let said: Vec<&str> = said.into_iter().collect();
+            let entry = check(&found("cursor", &text), &said);
+            assert_eq!(entry["oauth"], ours, "{theirs}");
+            assert!(!Value::Object(entry).to_string().contains("s3cr3t"), "{theirs}");
+        }
     }
 
     #[test]

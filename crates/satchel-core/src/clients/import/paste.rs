@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-use super::{Contents, Found, Words, any_format, container, read_with};
+use super::{Contents, FoundEntry, Words, any_format, container, read_with};
 use crate::clients::table::{self, Client};
 
 /// Why a pasted text is no server.
@@ -66,7 +66,7 @@ fn anybody() -> &'static Client {
 ///
 /// # Errors
 /// [`PasteError`] with what is wrong with it.
-pub fn read_pasted(text: &str) -> Result<Vec<Found>, PasteError> {
+pub fn read_pasted(text: &str) -> Result<Vec<FoundEntry>, PasteError> {
     read_text(text).map(|contents| contents.servers)
 }
 

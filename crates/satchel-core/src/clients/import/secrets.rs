@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Found, Kind, Target, Words, omitted::is_kept};
+use super::{FoundEntry, Target, TransportKind, Words, omitted::is_kept};
 use crate::clients::{document::fingerprint, references::holds_reference};
 
 /// What the names of credentials have in common. Something harmless that is kept safe costs nothing.
@@ -139,7 +139,7 @@ fn user_info(url: &str) -> Option<(usize, &str)> {
 }
 
 /// Those, and what somebody said is a credential although its name does not tell.
-fn all_spots(server: &Found) -> Vec<FieldSpot> {
+fn all_spots(server: &FoundEntry) -> Vec<FieldSpot> {
     let mut all = spots(&server.target);
     for field in &server.secret_fields {
         if all.iter().any(|spot| spot.field == *field) {
@@ -183,7 +183,7 @@ pub struct Moved {
 /// The entry of our own configuration for a server, and the credentials that were in it. What needs a person before
 /// it can start says so in `needs`. `literal` writes a text so that our configuration takes nothing in it for a reference.
 pub fn into_config(
-    server: &Found,
+    server: &FoundEntry,
     name: &str,
     literal: fn(&str) -> String,
 ) -> (Map<String, Value>, Vec<Moved>, Vec<String>) {
@@ -199,7 +199,7 @@ pub fn into_config(
     let from_strangers = Strangers {
         server: name,
         words: server.words,
-        program: server.transport == Kind::Stdio,
+        program: server.transport == TransportKind::Stdio,
         moved: &moved,
         literal,
     };
@@ -227,7 +227,7 @@ pub fn into_config(
             }
         }
         Target::Address { url, headers } => {
-            if server.transport == Kind::Sse {
+            if server.transport == TransportKind::Sse {
                 entry.insert("type".into(), "sse".into());
             }
             entry.insert("url".into(), own(&url, "url").into());
@@ -252,6 +252,86 @@ pub fn into_config(
         }
     }
     (entry, moved, needs)
+}
+
+/// Takes the credentials that stand in plain text out of an entry of our own configuration, and puts references in their
+/// places. What is not understood of the entry stays as it is.
+pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved> {
+    let texts = |value: Option<&Value>| match value {
+        Some(Value::Array(items)) => {
+            items.iter().map(|one| one.as_str().unwrap_or_default().into()).collect()
+        }
+        _ => vec![],
+    };
+    let fields = |value: Option<&Value>| value.and_then(Value::as_object).cloned().unwrap_or_default();
+    let address = ["url", "serverUrl", "httpUrl"].into_iter().find(|key| entry.contains_key(*key));
+    let mut target = match address {
+        Some(key) => Target::Address {
+            url: entry[key].as_str().unwrap_or_default().to_owned(),
+            headers: fields(entry.get("headers")),
+        },
+        None => Target::Program {
+            command: String::new(),
+            args: texts(entry.get("args")),
+            env: fields(entry.get("env")),
+            cwd: None,
+            env_file: None,
+        },
+    };
+    let mut moved = Vec::new();
+    for spot in spots(&target).into_iter().chain(addresses_with_passwords(&target)) {
+        let secret = secret_name(name, &spot.label);
+        if let Some(value) = put_reference(&mut target, &spot.at, &secret) {
+            moved.push(Moved { name: secret, value });
+        }
+    }
+    if let Some(secret) = entry.get_mut("oauth").and_then(|oauth| oauth.get_mut("clientSecret"))
+        && let Some(value) = secret.as_str().filter(|value| is_plain(value)).map(ToOwned::to_owned)
+    {
+        let name = secret_name(name, "clientSecret");
+        *secret = format!("${{secret:{name}}}").into();
+        moved.push(Moved { name, value });
+    }
+    match target {
+        Target::Program { args, env, .. } => {
+            if let Some(Value::Array(items)) = entry.get_mut("args") {
+                // What is no text stays what it is.
+                let changed = items.iter_mut().zip(args).filter(|(item, _)| item.is_string());
+                changed.for_each(|(item, arg)| *item = arg.into());
+            }
+            if entry.contains_key("env") {
+                entry.insert("env".into(), Value::Object(env));
+            }
+        }
+        Target::Address { url, headers } => {
+            if let Some(key) = address {
+                entry.insert(key.into(), url.into());
+            }
+            if entry.contains_key("headers") {
+                entry.insert("headers".into(), Value::Object(headers));
+            }
+        }
+    }
+    moved
+}
+
+/// Addresses of databases and such, with a user's name and password in them, under names that tell nothing.
+fn addresses_with_passwords(target: &Target) -> Vec<FieldSpot> {
+    let Target::Program { args, env, .. } = target else { return vec![] };
+    let has =
+        |text: &str| user_info(text).is_some_and(|(_, inside)| inside.contains(':') && is_plain(inside));
+    let known = |field: &str| spots(target).iter().any(|spot| spot.field == field);
+    let args = args.iter().enumerate().filter(|(_, arg)| has(arg)).map(|(at, _)| FieldSpot {
+        field: format!("args[{at}]"),
+        label: format!("argument-{at}"),
+        at: FieldPath::Arg(at),
+    });
+    let env = env.iter().filter(|(_, value)| value.as_str().is_some_and(has)).map(|(name, _)| FieldSpot {
+        field: format!("env.{name}"),
+        label: name.clone(),
+        at: FieldPath::Env(name.clone()),
+    });
+    args.chain(env).filter(|spot| !known(&spot.field)).collect()
 }
 
 /// What strangers wrote, as our own configuration has it.
@@ -400,4 +480,35 @@ fn swap(value: &mut Value, reference: &str) -> Option<String> {
     let (scheme, secret) = scheme.map_or(("", text.as_str()), |scheme| (*scheme, &text[scheme.len()..]));
     *value = format!("{scheme}{reference}").into();
     Some(secret.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_leave_an_entry_of_our_own_and_nothing_else_of_it_changes() {
+        for (before, after, taken) in [
+            (
+                json!({ "command": "x", "args": ["--api-key", "k-1", 7, "postgres://u:pw@h/db"], "env": { "A": "b", "TOKEN": "t" }, "mine": [1] }),
+                json!({ "command": "x", "args": ["--api-key", "${secret:a.api-key}", 7, "${secret:a.argument-3}"], "env": { "A": "b", "TOKEN": "${secret:a.TOKEN}" }, "mine": [1] }),
+                vec!["t", "k-1", "postgres://u:pw@h/db"],
+            ),
+            (
+                json!({ "serverUrl": "https://h/mcp", "headers": { "Authorization": "Bearer z" }, "oauth": { "clientSecret": "s" } }),
+                json!({ "serverUrl": "https://h/mcp", "headers": { "Authorization": "Bearer ${secret:a.Authorization}" }, "oauth": { "clientSecret": "${secret:a.clientSecret}" } }),
+                vec!["z", "s"],
+            ),
+            (
+                json!({ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${secret:T}" } }),
+                json!({ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${secret:T}" } }),
+                vec![],
+            ),
+        ] {
+            let Value::Object(mut entry) = before else { unreachable!() };
+            let moved = take_credentials(&mut entry, "a");
+            assert_eq!(Value::Object(entry), after);
+            assert_eq!(moved.iter().map(|one| one.value.as_str()).collect::<Vec<_>>(), taken);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Names the files in which other programs keep sign-ins in plain text, so that a person can sign out there. Reads none.
 
-use super::{Candidate, Found, Origin, Target};
+use super::{Candidate, FoundEntry, Origin, Target};
 use crate::clients::{
     machine::Machine,
     table::{self, Client},
@@ -37,7 +37,7 @@ pub fn left_behind(candidate: &Candidate, machine: &Machine) -> Vec<String> {
 }
 
 /// An address without a header that signs in.
-fn is_signed_in_to(server: &Found) -> bool {
+fn is_signed_in_to(server: &FoundEntry) -> bool {
     match &server.target {
         Target::Address { headers, .. } => {
             !headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Found;
+use super::FoundEntry;
 use crate::clients::table::Shape;
 
 /// The switches of one file.
@@ -35,7 +35,7 @@ impl Switches {
     }
 
     /// Has the server what they say of it.
-    pub(super) fn apply(&self, server: &mut Found) {
+    pub(super) fn apply(&self, server: &mut FoundEntry) {
         let begin = begin_of(&server.name);
         let of_agents: Vec<_> = self.of_agents.iter().flat_map(|switch| tools_of(switch, &begin)).collect();
         let switches: Vec<_> = self.all.iter().flat_map(|switch| tools_of(switch, &begin)).collect();

@@ -6,12 +6,17 @@ use satchel_mcp::{Raw, RawObject, meta, param_headers};
 use serde_json::{Value, json, value::to_raw_value};
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{CallFailure, Step};
+use super::Step;
 use crate::{
     bridge::{Caller, caller},
     calls::slots::{Slot, Slots},
     catalog::ToolEntry,
-    hub::{Hub, registry::Registered, route::refused},
+    hub::{
+        Hub, approved, credential,
+        failure::{CallFailure, refused},
+        lists, pause, route,
+        servers::Registered,
+    },
     model::{Code, ServerConfig, ServerName, ToolPath, server::REQUEST_TIMEOUT_FLOOR, snapshot::Phase},
     upstream::{CallError, Dirty, Lease, LeaseError, Link, Outcome, link},
 };
@@ -179,11 +184,11 @@ impl Attempt {
             hub.inner.faces.counted();
         }
         loop {
-            let leased = hub.lease_with_credentials(&self.server, &self.registered).await;
+            let leased = credential::lease_with_credentials(hub, &self.server, &self.registered).await;
             let lease = leased.map_err(|error| refused(&self.server, &self.registered, &error))?;
             let lists = lists_of(&self.method);
             if lists != 0 {
-                hub.wait_for_lists(&self.server, &self.registered, &lease, lists).await?;
+                lists::wait_for_lists(hub, &self.server, &self.registered, &lease, lists).await?;
                 self.still_offered(hub)?;
             }
             let request = self.request(hub, caller, &lease).await;
@@ -301,7 +306,7 @@ impl Attempt {
     /// Is it still on offer as it was when it was asked for?
     fn still_offered(&self, hub: &Hub) -> Result<(), CallFailure> {
         let Some(tool) = &self.tool else {
-            return hub.refuse_held_request(&self.server, &self.method, &self.params);
+            return approved::refuse_held_request(hub, &self.server, &self.method, &self.params);
         };
         hub.refuse_hidden_tool(tool)?;
         if hub.catalog().tool(tool).is_some() {
@@ -314,8 +319,8 @@ impl Attempt {
 
     /// May it still be sent, now that a person has allowed it?
     pub(super) fn still_possible(&self, hub: &Hub) -> Result<(), CallFailure> {
-        hub.refuse_while_paused(&self.server)?;
-        hub.route_known_server(&self.server)?;
+        pause::refuse_while_paused(hub, &self.server)?;
+        route::route_known_server(hub, &self.server)?;
         match &self.tool {
             Some(tool) => hub.refuse_hidden_tool(tool),
             None => Ok(()),

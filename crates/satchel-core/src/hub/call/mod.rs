@@ -6,71 +6,35 @@
 
 mod attempt;
 mod conversation;
+mod finish;
 
+use attempt::{Attempt, Task, Woken, patience};
+use conversation::{Asked, Conversation, Next};
 use satchel_mcp::{ErrorObject, Raw, RawObject, errors, meta};
-use serde::Serialize;
 
 use super::{
-    Hub,
-    execute::Finish,
-    hygiene,
+    Hub, hygiene,
     permission::{Permission, Permitted, Word},
     question,
-    registry::Registered,
     route::Route,
+    servers::Registered,
     visit::{Visit, Visited},
 };
 use crate::{
     bridge::{Caller, Question, Round, pages},
-    calls::Calls,
     catalog::ToolEntry,
+    hub::{
+        approved,
+        failure::{CallFailure, Failed},
+        pause, permission, refresh, route,
+    },
     model::{Code, ServerName, ToolPath, audit::AuditKind},
     recorder::Observer,
     upstream::{CallError, Event, Lease, Outcome, link},
 };
-use attempt::{Attempt, Task, Woken, patience};
-use conversation::{Asked, Conversation, Next};
 
 pub(super) use attempt::ask_for_logs;
-
-/// A failure that the hub has to explain. It says whether the call may have run.
-#[derive(Debug, Clone, Serialize, thiserror::Error)]
-#[error("{message}")]
-pub struct CallFailure {
-    /// What the call did.
-    pub outcome: Outcome,
-    /// Which server, where it got so far.
-    pub server: Option<String>,
-    /// The class of the cause, where it has one.
-    pub code: Option<Code>,
-    /// What happened.
-    pub message: String,
-    /// What to do about it.
-    pub action: String,
-}
-
-impl CallFailure {
-    pub(super) fn not_sent(
-        server: Option<&ServerName>,
-        code: Option<Code>,
-        message: String,
-        action: String,
-    ) -> Self {
-        let server = server.map(ToString::to_string);
-        Self { outcome: Outcome::NotSent, server, code, message, action }
-    }
-}
-
-/// Why a call has no result.
-#[derive(Debug, thiserror::Error)]
-pub enum Failed {
-    /// The server answered with an error; it goes to the client as it came.
-    #[error("{0}")]
-    Upstream(ErrorObject),
-    /// Everything else.
-    #[error("{0}")]
-    Hub(CallFailure),
-}
+pub(super) use finish::Finish;
 
 /// A call under way. Dropping it cancels it.
 #[derive(Debug)]
@@ -137,7 +101,7 @@ impl Hub {
         params: RawObject,
     ) -> Result<Running, CallFailure> {
         let hub = self.seen_by(&caller.client);
-        let route = hub.route_tool(path).await.inspect_err(|failure| hub.tell_failure(failure))?;
+        let route = route::route_tool(&hub, path).await.inspect_err(|failure| hub.tell_failure(failure))?;
         hub.call_route(caller, route, params).await
     }
 
@@ -163,7 +127,7 @@ impl Hub {
         let (keep, log) = (route.server.config.keep_calls, route.server.upstream.log());
         self.observer.routed(&route.path, params.get("arguments"), keep, log);
         self.permit_tool(&route.path)?;
-        let permission = self.permission(caller, &route, &params)?;
+        let permission = permission::permission(self, caller, &route, &params)?;
         let mut named = RawObject::new();
         // Strings always serialize.
         let _ = named.put("name", &route.tool().map_or(route.path.tool.as_str(), ToolEntry::name_there));
@@ -190,8 +154,8 @@ impl Hub {
             return self.call_tool_for(caller, &format!("{}:{tool}", server.in_path()), params).await;
         }
         let hub = self.seen_by(&caller.client);
-        let registered = hub.route_known_server(server)?;
-        hub.refuse_held_request(server, method, &params)?;
+        let registered = route::route_known_server(&hub, server)?;
+        approved::refuse_held_request(&hub, server, method, &params)?;
         hub.run(caller, (server.clone(), None), registered, method, params, Permitted::Freely).await
     }
 
@@ -204,11 +168,6 @@ impl Hub {
             let action = Code::ToolPaused.action().to_owned();
             CallFailure::not_sent(Some(&path.server), Some(Code::ToolPaused), message, action)
         })
-    }
-
-    /// What calls share.
-    pub fn calls(&self) -> &Calls {
-        &self.inner.calls
     }
 
     /// How many bytes of text a client takes of one result; 0 for any number.
@@ -227,7 +186,8 @@ impl Hub {
         mut params: RawObject,
     ) -> Result<Running, CallFailure> {
         let hub = self.seen_by(&caller.client);
-        let (registered, path) = hub.route_resource(path).inspect_err(|failure| hub.tell_failure(failure))?;
+        let (registered, path) =
+            route::route_resource(&hub, path).inspect_err(|failure| hub.tell_failure(failure))?;
         hub.observer.routed_to_resource(&path);
         let _ = params.put("uri", &path.uri);
         hub.run(caller, (path.server, None), registered, "resources/read", params, Permitted::Freely)
@@ -244,7 +204,7 @@ impl Hub {
         params: RawObject,
         permission: Permitted,
     ) -> Result<Running, CallFailure> {
-        self.refuse_while_paused(&whose.0)?;
+        pause::refuse_while_paused(self, &whose.0)?;
         let tool = whose.1.as_ref().map(|path| path.tool.as_str());
         let quiet = patience(&params, &registered.config, tool);
         let mut running = Running {
@@ -269,6 +229,19 @@ impl Hub {
             }
         }
         Ok(running)
+    }
+
+    /// What a call yielded; only its end matters.
+    fn tell_step(&self, step: &Step) {
+        match step {
+            Step::Note { .. } | Step::Question(_) => return,
+            Step::End(Ok(result)) => self.observer.answered(result, false),
+            Step::End(Err(Failed::Upstream(error))) => self.observer.refused(error),
+            Step::End(Err(Failed::Hub(failure))) => self.tell_failure(failure),
+        }
+        if let Some((visit, tool)) = self.observer.used() {
+            self.recorder().used(&visit, &tool);
+        }
     }
 }
 
@@ -369,7 +342,8 @@ impl Running {
 
     /// Reads the list of tools once more, for a call that was refused because of what it says.
     async fn read_again(&mut self) -> Option<Step> {
-        let again = self.hub.read_tools_again(&self.attempt.server, &self.attempt.registered.upstream);
+        let again =
+            refresh::read_tools_again(&self.hub, &self.attempt.server, &self.attempt.registered.upstream);
         Box::pin(again).await;
         // It may be another tool now, that nobody has approved.
         if let Err(failure) = self.attempt.still_possible(&self.hub) {
@@ -512,10 +486,13 @@ impl Running {
         if !self.attempt.method.starts_with("tasks/") {
             self.hub.calls().owned.begun(Some(&self.caller.client), &self.attempt.server, &result);
         }
+        if let Some(path) = &self.attempt.tool {
+            self.hub.learn_shape(path, &result, self.attempt.registered.upstream.log());
+        }
         if let Some(tool) =
             self.attempt.tool.as_ref().filter(|_| self.allowed && meta::asks_for_input(&result))
         {
-            self.hub.remember_round(&self.caller, tool, &self.attempt.params);
+            permission::remember_round(&self.hub, &self.caller, tool, &self.attempt.params);
         }
         let failed = || RawObject::parse(&result).is_ok_and(|fields| fields.read("isError") == Some(true));
         if self.caller.modern

@@ -10,14 +10,14 @@ use sha2::{Digest, Sha256};
 use super::{
     super::{
         Hub, apply,
-        clients::unwritable,
+        failure::unwritable,
         import::{described, rename_reference},
     },
-    image, known, provenance, shelf, unknown_listing, update,
+    known, provenance, shelf, unknown_listing, update,
 };
 use crate::{
     clients::{
-        import::{self, Found, Moved, Target, into_config},
+        import::{self, FoundEntry, Moved, Target, into_config},
         machine::Machine,
     },
     config::expand::literal,
@@ -49,7 +49,7 @@ pub(super) struct Prepared {
     reviewed: Option<Reviewed>,
     entry: Map<String, Value>,
     moved: Vec<Moved>,
-    provenance: provenance::Source,
+    provenance: provenance::Provenance,
 }
 
 /// What would be done.
@@ -89,10 +89,10 @@ async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
             reviewed: None,
             entry: Map::new(),
             moved: vec![],
-            provenance: provenance::Source::default(),
+            provenance: provenance::Provenance::default(),
         });
     };
-    let engine = image::engine(hub).await;
+    let engine = super::image::engine(hub).await;
     let answers = match &before {
         Some(before) => update::answers(before, &document, choice, &ask.answers),
         None => ask.answers.clone(),
@@ -110,7 +110,7 @@ async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
         Choice::Remote(_) => None,
     };
     plan.runtime = runtime(hub, &reviewed.plan.precheck, engine).await;
-    let provenance = provenance::Source {
+    let provenance = provenance::Provenance {
         registry: source.registry.clone(),
         name: source.release.name.clone(),
         version: source.release.version.clone(),
@@ -262,7 +262,7 @@ async fn runtime(hub: &Hub, needed: &[String], engine: Option<&str>) -> Option<S
     for name in needed {
         let is_here = match name.as_str() {
             "docker" => engine.is_some(),
-            other => image::program(hub, other).await.is_some(),
+            other => super::image::program(hub, other).await.is_some(),
         };
         if !is_here {
             let get = match name.as_str() {
@@ -290,7 +290,7 @@ fn given(reviewed: &Reviewed, answers: &BTreeMap<String, Value>) -> BTreeMap<Str
 }
 
 /// The name of a new entry.
-fn called(hub: &Hub, name: &str, found: Option<&Found>) -> String {
+fn called(hub: &Hub, name: &str, found: Option<&FoundEntry>) -> String {
     let config = hub.config();
     let taken = |name: &str| config.servers().keys().any(|known| import::is_same(known.as_str(), name));
     let found = found.cloned().unwrap_or_else(|| super::super::import::described_nothing(name));
@@ -305,7 +305,7 @@ fn called(hub: &Hub, name: &str, found: Option<&Found>) -> String {
 }
 
 /// What a person sees of an entry: everything but credentials.
-fn show(entry: &Map<String, Value>, found: &Found, plan: &mut InstallPlan) {
+fn show(entry: &Map<String, Value>, found: &FoundEntry, plan: &mut InstallPlan) {
     let plain = |value: &Value| value.as_str().unwrap_or_default().replace("$${", "${");
     let map = |key: &str| -> BTreeMap<String, String> {
         let fields = entry.get(key).and_then(Value::as_object).into_iter().flatten();
@@ -319,9 +319,9 @@ fn show(entry: &Map<String, Value>, found: &Found, plan: &mut InstallPlan) {
         Target::Address { .. } => entry.get("url").map(plain).into_iter().collect(),
     };
     plan.transport = match found.transport {
-        import::Kind::Stdio => "stdio",
-        import::Kind::Http => "http",
-        import::Kind::Sse => "sse",
+        import::TransportKind::Stdio => "stdio",
+        import::TransportKind::Http => "http",
+        import::TransportKind::Sse => "sse",
     }
     .to_owned();
 }
@@ -346,7 +346,7 @@ pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result
     fetch(hub, &mut prepared, ask).await?;
     let mut entry = std::mem::take(&mut prepared.entry);
     for secret in std::mem::take(&mut prepared.moved) {
-        let name = hub.store(&secret.name, &secret.value).await?;
+        let name = super::super::import::store(hub, &secret.name, &secret.value).await?;
         if name != secret.name {
             rename_reference(&mut entry, &secret.name, &name);
         }
@@ -360,7 +360,7 @@ pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result
 async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(), Refusal> {
     if let Some(image) = prepared.image() {
         let engine = prepared.plan.runs.first().cloned().unwrap_or_default();
-        let pinned = image::pinned(hub, &engine, &image).await?;
+        let pinned = super::image::pinned(hub, &engine, &image).await?;
         let args = prepared.entry.get_mut("args").and_then(Value::as_array_mut);
         if let Some(arg) = args.into_iter().flatten().find(|arg| arg.as_str() == Some(&image)) {
             *arg = pinned.into();
@@ -379,7 +379,7 @@ async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(
         return Err(bad(format!("what came is not what its description names (SHA-256 {is}, not {sha256})")));
     }
     let machine = Machine::here(&hub.inner.around.environment.clone().into_variables());
-    let (found, directory, needs) = hub.bundle_found(&bytes, &ask.answers, &machine)?;
+    let (found, directory, needs) = super::super::import::bundle_found(hub, &bytes, &ask.answers, &machine)?;
     if !needs.is_empty() {
         let message = format!("\"{}\" needs {}", prepared.source.shown.name, needs.join(", "));
         return Err(Refusal::new(Code::Needs, message, "Say them with --set ID=VALUE."));

@@ -9,13 +9,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-use super::{Hub, apply, requests::unknown_server};
+use super::{Hub, apply};
 use crate::{
     clock::now_ms,
     config::expand::Template,
     listings::{Listings, Registry, door::Url, shelf::Shelf},
     model::{
-        Code, ServerName,
+        Code,
         audit::AuditKind,
         control::{Change, Refusal},
         listings::{
@@ -32,7 +32,7 @@ const MOST: usize = 500;
 
 pub(super) async fn search_listed(hub: &Hub, wanted: SearchListed) -> Result<ListedServers, Refusal> {
     ask(hub, wanted.ask).await?;
-    search(hub, &wanted.query, wanted.all, wanted.offset, wanted.limit.min(MOST))
+    search(hub, &wanted)
 }
 
 pub(super) async fn listed_server(hub: &Hub, wanted: GetListed) -> Result<ServerDetails, Refusal> {
@@ -146,17 +146,9 @@ fn follow(hub: &Hub) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Why a server is not started any more; `None` where its registry has nothing against it.
-pub(super) fn withdrawn(hub: &Hub, server: &ServerName) -> Option<String> {
-    let why = known(hub).withdrawn(server.as_str())?;
-    Some(format!(
-        "{why}; `satchel uninstall {server}` removes it, `satchel update {server} --keep` lets it go on"
-    ))
-}
-
 pub(super) async fn keep_deleted(hub: &Hub, server: &str) -> Result<(), Refusal> {
     let config = hub.config();
-    let mut entry = config.entry(server).cloned().ok_or_else(|| unknown_server(server))?;
+    let mut entry = config.entry(server).cloned().ok_or_else(|| Refusal::unknown_server(server))?;
     let Some(source) = entry.get_mut(provenance::KEY).and_then(Value::as_object_mut) else {
         let message = format!("\"{server}\" was not installed from a registry");
         return Err(Refusal::new(Code::NotFromARegistry, message, ""));
@@ -173,12 +165,13 @@ fn shelf(hub: &Hub) -> Arc<Shelf> {
     known(hub).shelf(&registries(hub))
 }
 
-fn search(hub: &Hub, query: &str, all: bool, offset: usize, limit: usize) -> Result<ListedServers, Refusal> {
+fn search(hub: &Hub, wanted: &SearchListed) -> Result<ListedServers, Refusal> {
     let shelf = shelf(hub);
-    let (mut servers, total) = shelf.find(query, all, offset, limit);
+    let SearchListed { query, all, limit, offset, filter, ask: _ } = wanted;
+    let (mut servers, total) = shelf.find(query, *all, filter, *offset, (*limit).min(MOST));
     let here = provenance::all(&hub.config());
     for server in &mut servers {
-        let same = |(_, source): &&(String, provenance::Source)| {
+        let same = |(_, source): &&(String, provenance::Provenance)| {
             source.name == server.name && source.registry == server.registry
         };
         server.installed = here.iter().find(same).map(|(name, _)| name.clone());
@@ -186,6 +179,17 @@ fn search(hub: &Hub, query: &str, all: bool, offset: usize, limit: usize) -> Res
     let registries = states(hub);
     let refused = registries.iter().map(|one| one.refused.len()).sum();
     Ok(ListedServers { servers, total, known: shelf.offered(), refused, registries })
+}
+
+/// A server that this could be done with, of what is known already: nobody is asked for it.
+pub(super) fn suggested(hub: &Hub, query: &str) -> Option<String> {
+    if !hub.config().suggests_servers() {
+        return None;
+    }
+    let shelf = shelf(hub);
+    let name = shelf.suggested(query)?;
+    let here = provenance::all(&hub.config()).into_iter().any(|(_, source)| source.name == name);
+    (!here && !hub.servers().contains_key(name.as_str())).then_some(name)
 }
 
 fn states(hub: &Hub) -> Vec<RegistryState> {
@@ -217,7 +221,8 @@ fn details(hub: &Hub, name: &str, version: Option<&str>) -> Result<ServerDetails
     let source = shelf.source(name, version).map_err(|near| unknown_listing(name, version, &near))?;
     let mut details = shelf.details(&source);
     let here = provenance::all(&hub.config());
-    let same = |(_, one): &&(String, provenance::Source)| one.name == name && one.registry == source.registry;
+    let same =
+        |(_, one): &&(String, provenance::Provenance)| one.name == name && one.registry == source.registry;
     details.server.installed = here.iter().find(same).map(|(server, _)| server.clone());
     Ok(details)
 }

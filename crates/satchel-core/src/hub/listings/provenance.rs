@@ -13,7 +13,7 @@ pub(super) const KEY: &str = "source";
 
 /// Where it came from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Source {
+pub(super) struct Provenance {
     /// The address of the registry.
     pub(super) registry: String,
     /// Its name there.
@@ -35,13 +35,13 @@ pub(super) struct Source {
 }
 
 /// Of one entry, where it came from a registry.
-pub(super) fn of(config: &Config, server: &str) -> Option<Source> {
+pub(super) fn of(config: &Config, server: &str) -> Option<Provenance> {
     let written = config.entry(server)?.get(KEY)?;
-    Source::deserialize(written).ok()
+    Provenance::deserialize(written).ok()
 }
 
 /// Of all entries.
-pub(super) fn all(config: &Config) -> Vec<(String, Source)> {
+pub(super) fn all(config: &Config) -> Vec<(String, Provenance)> {
     let names = config.servers().keys();
     names.filter_map(|name| Some((name.to_string(), of(config, name.as_str())?))).collect()
 }

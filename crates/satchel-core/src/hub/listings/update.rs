@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{
-    super::{Hub, requests::unknown_server},
-    provenance,
-};
+use super::{super::Hub, provenance};
 use crate::{
     clients::import::Moved,
     listings::{
@@ -34,7 +31,7 @@ const WRITTEN: [&str; 6] = ["command", "args", "env", "url", "headers", "type"];
 /// An installed server as it is.
 pub(super) struct Before {
     pub(super) server: String,
-    pub(super) source: provenance::Source,
+    pub(super) source: provenance::Provenance,
     entry: Value,
 }
 
@@ -49,12 +46,12 @@ pub(super) fn before(hub: &Hub, server: &str) -> Result<Before, Refusal> {
     });
     let Some((name, source)) = named else {
         if !config.servers().contains_key(server) {
-            return Err(unknown_server(server));
+            return Err(Refusal::unknown_server(server));
         }
         let message = format!("\"{server}\" was not installed from a registry, so no update of it is known");
         return Err(Refusal::new(Code::NotFromARegistry, message, "`satchel pin` has it run one version."));
     };
-    let entry = config.entry(name).cloned().ok_or_else(|| unknown_server(server))?;
+    let entry = config.entry(name).cloned().ok_or_else(|| Refusal::unknown_server(server))?;
     Ok(Before { server: name.clone(), source: source.clone(), entry })
 }
 
@@ -258,7 +255,7 @@ pub(super) fn keep_settings(before: &Value, entry: &mut Value) {
 }
 
 /// What a registry says by now of what is installed.
-pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Source) -> InstalledServer {
+pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Provenance) -> InstalledServer {
     let here = shelf.source_at(&source.registry, &source.name, Some(&source.version));
     let offered = shelf.source_at(&source.registry, &source.name, None);
     let newer = offered.filter(|offered| {
@@ -292,5 +289,6 @@ pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Source) 
         status: here.as_ref().map_or("unknown", |here| shelf::status_word(here.release.status)).to_owned(),
         status_message: here.and_then(|here| here.shown.status_message),
         remarks,
+        kept: source.keep,
     }
 }

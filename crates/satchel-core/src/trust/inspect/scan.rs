@@ -11,7 +11,7 @@ use base64::{
 use super::{
     Passage, evidence,
     fold::Folded,
-    learned::{self, Clause, Said},
+    learned::{self, Clause, Resemblance},
     patterns,
 };
 use crate::{
@@ -117,7 +117,7 @@ fn words(text: &str, spots: &mut Vec<Passage>) {
     let before = spots.len();
     match_all(&folded, spots);
     let said = learned::said(&folded);
-    let resembles = matches!(said, Said::Resembles(..));
+    let resembles = matches!(said, Resemblance::Resembles(..));
     if let Some((range, alone)) = evidence::found(&folded.text) {
         let range = folded.original(range);
         let of = |part: &str| learned::of_clause(&Folded::of(part));
@@ -138,7 +138,7 @@ fn words(text: &str, spots: &mut Vec<Passage>) {
         spot.plain &= resembles || clause >= Clause::Likely;
         clause > Clause::Harmless
     });
-    if let Said::Resembles(range, more) = said
+    if let Resemblance::Resembles(range, more) = said
         && !spots[before..].iter().any(|spot| touch(&spot.range, &range))
     {
         spots.push(Passage { more: Some(more), ..Passage::of(Odd::Resembles, range) });

@@ -171,11 +171,11 @@ fn refusal(response: &Response) -> CallError {
 struct Stream {
     response: Response,
     reader: sse::Reader,
-    ready: std::vec::IntoIter<sse::Event>,
+    ready: std::vec::IntoIter<sse::SseEvent>,
 }
 
 impl Stream {
-    async fn next(&mut self, signs: &Signs) -> Result<sse::Event, String> {
+    async fn next(&mut self, signs: &Signs) -> Result<sse::SseEvent, String> {
         loop {
             if let Some(event) = self.ready.next() {
                 return Ok(event);

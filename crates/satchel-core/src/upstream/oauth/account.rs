@@ -22,7 +22,7 @@ use super::{
     accounts::{Accounts, Shared},
     challenge::Challenge,
     client,
-    discovery::{Discovery, Found, Next},
+    discovery::{Discovered, Discovery, Next},
     documents::Provider,
     door::Door,
     record::{Kept, Record, address_of},
@@ -608,7 +608,7 @@ impl Credential {
     }
 
     /// Finds out where to sign in.
-    pub(super) async fn discover(&self, state: &mut State) -> Result<Found, Trouble> {
+    pub(super) async fn discover(&self, state: &mut State) -> Result<Discovered, Trouble> {
         let account = &self.account;
         Account::forget_door(state);
         let door = account.door(state, &self.server).await?;

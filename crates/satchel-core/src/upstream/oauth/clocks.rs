@@ -1,4 +1,4 @@
-//! Tests that a sign-in survives what happens to a laptop: a clock set forward or back, sleep past the end of a token,
+//! A12: tests that a sign-in survives what happens to a laptop: a clock set forward or back, sleep past the end of a token,
 //! an unreachable provider, a locked keychain.
 
 #![allow(clippy::disallowed_methods, reason = "tests wait for their tasks by joining them")]

@@ -38,14 +38,14 @@ pub enum Next {
     /// Read this, and say what came of it.
     Read(Url),
     /// Found.
-    Done(Box<Found>),
+    Done(Box<Discovered>),
     /// It ends here.
     Ended(Trouble),
 }
 
 /// Where to sign in, and what to ask for there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct Discovered {
     /// Who signs people in.
     pub provider: Provider,
     /// Goes into the `resource` parameter; nothing where none is sent.
@@ -56,7 +56,7 @@ pub struct Found {
     pub known: Vec<String>,
 }
 
-impl Found {
+impl Discovered {
     /// What to ask for, where `extra` was asked for before or is needed now.
     pub fn asked(&self, extra: &[String]) -> Vec<String> {
         let mut scopes = united(&self.scopes, extra);
@@ -301,7 +301,7 @@ impl<'a> Discovery<'a> {
         };
         let known =
             self.resource.as_ref().map(|document| document.scopes_supported.clone()).unwrap_or_default();
-        Next::Done(Box::new(Found { provider, resource, scopes, known }))
+        Next::Done(Box::new(Discovered { provider, resource, scopes, known }))
     }
 }
 
@@ -330,7 +330,7 @@ mod tests {
         (next, read)
     }
 
-    fn found(next: Next) -> Found {
+    fn found(next: Next) -> Discovered {
         match next {
             Next::Done(found) => *found,
             other => panic!("{other:?}"),

@@ -59,10 +59,17 @@ impl Door {
     /// # Errors
     /// Where no client can be made.
     pub async fn of(server: &Url) -> Result<Self, String> {
-        let zone = match zone_of(server) {
+        Self::to(match zone_of(server) {
             Some(zone) => zone,
             None => zone_of_name(server.host_str().unwrap_or_default()).await,
-        };
+        })
+    }
+
+    /// The door of a server that lies there.
+    ///
+    /// # Errors
+    /// Where no client can be made.
+    pub fn to(zone: Zone) -> Result<Self, String> {
         let allowed = Allowed::around(zone);
         // Fails only where one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -116,6 +123,28 @@ impl Door {
             Ok(text) => Fetched::Text(text),
             Err(why) => Fetched::Down(format!("{}: {why}", shown(url.as_str()))),
         }
+    }
+
+    /// Reads what is no document: at most `most` bytes, without a word of who asks or from where.
+    ///
+    /// # Errors
+    /// Why there is none, in one sentence.
+    pub async fn bytes(&self, url: &Url, most: usize) -> Result<Vec<u8>, String> {
+        let host = shown(url.as_str());
+        self.allowed.check(url).map_err(|why| format!("{host} {why}"))?;
+        let mut response =
+            self.documents.get(url.clone()).send().await.map_err(|error| unreached(url, &error))?;
+        if !response.status().is_success() {
+            return Err(format!("{host} answered HTTP {}", response.status().as_u16()));
+        }
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| unreached(url, &error))? {
+            if bytes.len() + chunk.len() > most {
+                return Err(format!("{host} is larger than {} KiB", most / 1024));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
     }
 
     /// Registers a client.

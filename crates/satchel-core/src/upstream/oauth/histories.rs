@@ -22,7 +22,7 @@ use super::{
     account::{Credential, lock},
     accounts::Accounts,
     client,
-    discovery::Found,
+    discovery::Discovered,
     documents::Provider,
     record::Record,
     tokens::Tokens,
@@ -175,7 +175,7 @@ impl World {
     pub(super) async fn sign_in(&mut self, name: &'static str) {
         self.people += 1;
         let person = format!("p{}-{name}", self.people);
-        let found = Found {
+        let found = Discovered {
             provider: Provider::by_default_paths(&self.server),
             resource: None,
             scopes: vec![],
@@ -265,6 +265,7 @@ fn histories() -> RangeInclusive<u64> {
     1..=if soak { 1_000 } else { 60 }
 }
 
+/// A11. A soak plays a thousand of them.
 #[tokio::test]
 async fn no_request_is_sent_with_another_accounts_token_whatever_happened_before() {
     let dir = tempfile::tempdir().unwrap();
@@ -279,4 +280,28 @@ async fn no_request_is_sent_with_another_accounts_token_whatever_happened_before
         history(seed, &secrets, &server, &authority).await;
     }
     serving.abort();
+}
+
+/// A14: starting costs no question of the keychain, and the first use of a sign-in costs one.
+#[tokio::test]
+async fn fifty_sign_ins_are_known_without_the_keychain_and_each_is_read_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let secrets = Secrets::open(dir.path());
+    secrets.use_vault(Secret::new("correct horse")).await.unwrap();
+    let server = Url::parse("http://127.0.0.1:9/mcp").unwrap();
+    let mut world = World::new(&secrets, &server, Clock::system());
+    let names: Vec<&'static str> = (0..50).map(|at| &*format!("s{at}").leak()).collect();
+    for name in &names {
+        world.sign_in(name).await;
+    }
+    let before = secrets.reads();
+    world.restart().await;
+    for name in &names {
+        assert!(world.credential(name).account.shared.is_signed_in(&name.parse().unwrap()), "{name}");
+    }
+    assert_eq!(secrets.reads() - before, 0, "at the start");
+    for (name, reads) in [("s0", 1), ("s0", 1), ("s49", 2)] {
+        world.calls(name, false, 8).await;
+        assert_eq!(secrets.reads() - before, reads, "after eight calls of {name}");
+    }
 }

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::{
     client::{Client, Method},
-    discovery::Found,
+    discovery::Discovered,
 };
 use crate::secrets::Secret;
 
@@ -83,7 +83,7 @@ pub(super) fn address_of(server: &Url) -> String {
 }
 
 impl Record {
-    pub(super) fn new(server: &Url, found: &Found, client: Client) -> Self {
+    pub(super) fn new(server: &Url, found: &Discovered, client: Client) -> Self {
         Self {
             server: address_of(server),
             issuer: found.provider.issuer.clone(),
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_record_comes_back_as_it_was_but_for_the_secret_that_the_user_keeps() {
         let server = Url::parse("https://a.example/mcp?key=x").unwrap();
-        let found = Found {
+        let found = Discovered {
             provider: Provider::by_default_paths(&server),
             resource: None,
             scopes: vec![],

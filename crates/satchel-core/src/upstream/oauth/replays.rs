@@ -1,16 +1,19 @@
 //! Replays documents of well-known providers, written by hand after their publications, and checks the next step of
 //! each (A13).
 
+use std::collections::BTreeMap;
+
 use url::Url;
 
 use super::{
     Trouble,
     address::{Allowed, Zone},
     client::{self, Identity},
-    discovery::{Discovery, Fetched, Found, Next},
+    discovery::{Discovered, Discovery, Fetched, Next},
     providers,
+    request::Request,
 };
-use crate::model::oauth::OAuth;
+use crate::{model::oauth::OAuth, secrets::Secret};
 
 /// What has to be done next.
 #[derive(Debug, PartialEq)]
@@ -83,7 +86,7 @@ const fn replay(server: &'static str, issuer: &'static str, registers: bool, the
     Replay { server, named: issuer, issuer, registers, s256: true, then }
 }
 
-fn discovered(replay: &Replay) -> Found {
+fn discovered(replay: &Replay) -> Discovered {
     let server = Url::parse(replay.server).unwrap();
     let settings = OAuth::default();
     let mut discovery = Discovery::new(&server, None, &settings, Allowed::around(Zone::Public));
@@ -143,5 +146,20 @@ fn every_well_known_provider_leads_to_the_right_next_step() {
         assert_eq!(then, replay.then, "{}", replay.server);
         let is_entra = known.is_some_and(|known| known.name.starts_with("Microsoft"));
         assert_eq!(found.resource.is_none(), is_entra, "{}", replay.server);
+        // Once an app is entered, everybody gets a page, with what the provider needs besides.
+        let mine = OAuth { client_id: Some("app".into()), ..settings.clone() };
+        let redirect = format!("http://{}:{}/callback", mine.redirect.as_str(), mine.port.unwrap_or(7412));
+        let client = match client::identity(&mine, &found.provider, None, &redirect, (&[], &[])) {
+            Ok(Identity::Known(client)) => *client,
+            other => panic!("{}: {other:?}", replay.server),
+        };
+        let random = (Secret::new("state"), Secret::new("verifier"));
+        let page = Request::new(found, client, vec![], random).page(&mine).unwrap();
+        let sent: BTreeMap<String, String> = page.query_pairs().into_owned().collect();
+        let offline = sent.get("access_type").is_some_and(|kind| kind == "offline");
+        assert_eq!(offline, replay.server.contains("googleapis"), "{}", replay.server);
+        let localhost = ["slack", "asana", "dev.azure"].iter().any(|host| replay.server.contains(host));
+        assert_eq!(sent["redirect_uri"].contains("//localhost:7412/"), localhost, "{}", replay.server);
+        assert_eq!(sent["code_challenge_method"], "S256", "{}", replay.server);
     }
 }

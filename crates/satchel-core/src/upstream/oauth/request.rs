@@ -5,7 +5,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 use url::{Url, form_urlencoded};
 
-use super::{Trouble, address::shown, client::Client, discovery::Found};
+use super::{Trouble, address::shown, client::Client, discovery::Discovered};
 use crate::{model::oauth::OAuth, secrets::Secret};
 
 /// One sign-in, from the page that is opened to the code that comes back. Everything that is compared later was recorded
@@ -13,7 +13,7 @@ use crate::{model::oauth::OAuth, secrets::Secret};
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Where to sign in, and for what.
-    pub found: Found,
+    pub found: Discovered,
     /// Who we are.
     pub client: Client,
     /// The scopes that are asked for.
@@ -47,7 +47,7 @@ pub fn random() -> Result<Secret, Trouble> {
 impl Request {
     /// A sign-in. `state` and `verifier` are two values of [`random`].
     pub fn new(
-        found: Found,
+        found: Discovered,
         client: Client,
         scopes: Vec<String>,
         (state, verifier): (Secret, Secret),
@@ -190,7 +190,7 @@ mod tests {
     fn request(promises_iss: bool) -> Request {
         let server = Url::parse("https://i.example").unwrap();
         let provider = Provider { promises_iss, offline_access: true, ..Provider::by_default_paths(&server) };
-        let found = Found {
+        let found = Discovered {
             provider,
             resource: Some("https://a.example/mcp".into()),
             scopes: vec!["read".into()],

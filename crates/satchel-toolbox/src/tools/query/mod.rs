@@ -19,7 +19,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Answer, Complaint, Tool, at_most, parse, schema};
+use super::{Complaint, Tool, ToolAnswer, at_most, parse, schema};
 
 const DOCUMENT_LIMIT: usize = 4 * 1024 * 1024;
 const PROGRAM_LIMIT: usize = 16 * 1024;
@@ -49,7 +49,7 @@ struct Arguments {
 
 /// What the child is told.
 #[derive(Serialize, Deserialize)]
-struct Task {
+struct QueryTask {
     document: String,
     program: String,
 }
@@ -88,7 +88,7 @@ fn output_schema() -> Value {
     )
 }
 
-fn call(arguments: Value) -> Result<Answer, Complaint> {
+fn call(arguments: Value) -> Result<ToolAnswer, Complaint> {
     let Arguments { json, program } = parse(arguments)?;
     let document = match json {
         Value::String(text) => text,
@@ -96,13 +96,13 @@ fn call(arguments: Value) -> Result<Answer, Complaint> {
     };
     at_most("json", &document, DOCUMENT_LIMIT)?;
     at_most("program", &program, PROGRAM_LIMIT)?;
-    match run(&Task { document, program }) {
+    match run(&QueryTask { document, program }) {
         Ok(report) => conclude(report),
         Err(wrong) => Err(Complaint(format!("The query could not be run: {wrong}."))),
     }
 }
 
-fn conclude(report: Report) -> Result<Answer, Complaint> {
+fn conclude(report: Report) -> Result<ToolAnswer, Complaint> {
     match report {
         Report::Results { values, truncated } => {
             let mut text = values.join("\n");
@@ -116,7 +116,7 @@ fn conclude(report: Report) -> Result<Answer, Complaint> {
             let value =
                 |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
             let values: Vec<Value> = values.iter().map(value).collect();
-            Ok(Answer { text, structured: json!({"values": values, "truncated": truncated}) })
+            Ok(ToolAnswer { text, structured: json!({"values": values, "truncated": truncated}) })
         }
         Report::Wrong { message } => Err(Complaint(message)),
         Report::OutOfTime => Err(Complaint::new(format!(
@@ -131,7 +131,7 @@ fn conclude(report: Report) -> Result<Answer, Complaint> {
 }
 
 /// Evaluates `task` in a child process that is gone when this returns.
-fn run(task: &Task) -> io::Result<Report> {
+fn run(task: &QueryTask) -> io::Result<Report> {
     let mut child = start()?;
     let (mut input, output) = match (child.stdin.take(), child.stdout.take()) {
         (Some(input), Some(output)) => (input, output),

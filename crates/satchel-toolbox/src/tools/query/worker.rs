@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Report, TIME_LIMIT, Task, evaluate};
+use super::{QueryTask, Report, TIME_LIMIT, evaluate};
 
 /// How much memory this process may use, in bytes.
 pub(super) const MEMORY_LIMIT: usize = 256 * 1024 * 1024;
@@ -30,7 +30,7 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn read_task() -> io::Result<Task> {
+fn read_task() -> io::Result<QueryTask> {
     let mut text = Vec::new();
     io::stdin().lock().read_to_end(&mut text)?;
     Ok(serde_json::from_slice(&text)?)
@@ -42,7 +42,7 @@ fn say(report: &Report) -> io::Result<()> {
     output.flush()
 }
 
-fn watch(task: Task, limit: Duration) -> io::Result<Report> {
+fn watch(task: QueryTask, limit: Duration) -> io::Result<Report> {
     let (sender, receiver) = mpsc::channel();
     thread::Builder::new().stack_size(STACK).spawn(move || {
         // Nobody listens any more when the time is over.

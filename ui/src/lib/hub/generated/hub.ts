@@ -8,7 +8,7 @@ export type AccountLine = { server: string, account: string | null, provider: st
 /**
  * Which calls a page of activity shows.
  */
-export type ActivityAsk = { before: number | null, limit: number, problems: boolean, asked: boolean, client: string | null, server: string | null, tool: string | null, session: number | null, from_ms: number | null, to_ms: number | null, };
+export type ActivityAsk = { before: number | null, limit: number, problems: boolean, asked: boolean, client: string | null, server: string | null, tool: string | null, session: number | null, from_ms: number | null, to_ms: number | null, profile?: string | null, };
 
 /**
  * A page of calls, newest first, with the sessions they belong to.
@@ -106,7 +106,7 @@ export type CallDetail = { line: CallLine, session: SessionLine | null, wait_ms:
 /**
  * One call in a list.
  */
-export type CallLine = { id: number, time_ms: number, session: number, client: string, kind: string, server: string, tool: string, outcome: string, code: string | null, message: string | null, took_ms: number, waited_ms: number, woke_ms: number, tokens: number | null, argument: string | null, };
+export type CallLine = { id: number, time_ms: number, session: number, client: string, kind: string, server: string, tool: string, outcome: string, code: string | null, message: string | null, took_ms: number, waited_ms: number, woke_ms: number, tokens: number | null, argument: string | null, kept_out: number | null, };
 
 /**
  * Gives up the sign-in that is under way.
@@ -114,14 +114,14 @@ export type CallLine = { id: number, time_ms: number, session: number, client: s
 export type CancelSignIn = { server: string, };
 
 /**
- * Cancels a call of [`TryTool`].
+ * Cancels a call of [`TryTool`] or [`TryScript`].
  */
 export type CancelTry = { run: string, };
 
 /**
  * One change of the configuration, from whichever face.
  */
-export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: Era | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
+export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: Era | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "set_pictures", show: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
 
 /**
  * What a server says a tool does. Nobody checks it.
@@ -156,7 +156,7 @@ export type ClientView = { id: string, requests: number, last_call: string | nul
 /**
  * What went wrong, as one of a fixed list. A code never changes its meaning.
  */
-export type Code = "spawn_not_found" | "runtime_missing" | "docker_down" | "spawn_denied" | "exited_early" | "handshake_timeout" | "stdout_noise" | "oom_killed" | "handshake_refused" | "protocol_version" | "crashed" | "list_failed" | "tool_paused" | "needs_credential" | "dns" | "unreachable" | "tls" | "http_401" | "http_403" | "http_404" | "http_5xx" | "keychain_locked" | "keychain_absent" | "vault_locked" | "config_invalid" | "port_taken" | "no_tools" | "offline" | "needs_sign_in" | "needs_more_rights" | "needs_client_id" | "oauth_refused" | "oauth_denied" | "oauth_discovery" | "oauth_refresh" | "oauth_callback_timeout" | "set_aside" | "ledger_unusable" | "held_back" | "approvals_lost" | "denied" | "settings_held" | "unknown_profile" | "not_in_profile" | "unknown_server" | "unknown_secret" | "unknown_client" | "which_client" | "unknown_call" | "unknown" | "unknown_page" | "unknown_origin" | "bad_request" | "bad_query" | "bad_arguments" | "bad_name" | "bad_server" | "bad_client" | "bad_paste" | "bad_rule" | "bad_answer" | "bad_bundle" | "bad_description" | "no_digest" | "not_from_a_registry" | "unknown_listing" | "changed_in_place" | "up_to_date" | "package_swapped" | "way_gone" | "needs_consent" | "deleted" | "unknown_way" | "not_toml" | "not_a_server" | "server_exists" | "profile_exists" | "profile_in_use" | "needs" | "empty" | "unreadable" | "unwritable" | "ledger" | "secret_store" | "wrong_passphrase" | "upstream_error" | "call_failed" | "not_repeatable" | "arguments_not_kept" | "cancelled" | "too_many" | "closing" | "not_open" | "panicked" | "switched_off" | "needs_person" | "from_a_server" | "not_for_windows" | "changed_meanwhile" | "unread" | "nothing_removed" | "nothing_to_undo" | "not_asked" | "other_question" | "too_soon" | "no_sign_in" | "not_connected" | "not_installed" | "paste" | "no_way" | "client_file" | "changed" | "version_unknown" | "versions_several" | "pinned_already" | "no_version" | "not_opened" | "passing_path" | "autostart" | "clipboard";
+export type Code = "spawn_not_found" | "runtime_missing" | "docker_down" | "spawn_denied" | "exited_early" | "handshake_timeout" | "stdout_noise" | "oom_killed" | "handshake_refused" | "protocol_version" | "crashed" | "list_failed" | "tool_paused" | "needs_credential" | "dns" | "unreachable" | "tls" | "http_401" | "http_403" | "http_404" | "http_5xx" | "keychain_locked" | "keychain_absent" | "vault_locked" | "config_invalid" | "port_taken" | "no_tools" | "offline" | "needs_sign_in" | "needs_more_rights" | "needs_client_id" | "oauth_refused" | "oauth_denied" | "oauth_discovery" | "oauth_refresh" | "oauth_callback_timeout" | "set_aside" | "ledger_unusable" | "held_back" | "approvals_lost" | "denied" | "settings_held" | "unknown_profile" | "setup_differs" | "not_in_profile" | "unknown_server" | "unknown_secret" | "unknown_client" | "which_client" | "unknown_call" | "unknown" | "unknown_page" | "unknown_origin" | "bad_request" | "bad_query" | "bad_arguments" | "bad_name" | "bad_server" | "bad_client" | "bad_paste" | "bad_rule" | "bad_answer" | "bad_bundle" | "bad_description" | "no_digest" | "not_from_a_registry" | "unknown_listing" | "changed_in_place" | "up_to_date" | "package_swapped" | "way_gone" | "needs_consent" | "deleted" | "unknown_way" | "not_toml" | "not_a_server" | "server_exists" | "profile_exists" | "profile_in_use" | "needs" | "empty" | "unreadable" | "unwritable" | "ledger" | "secret_store" | "wrong_passphrase" | "upstream_error" | "call_failed" | "not_repeatable" | "arguments_not_kept" | "cancelled" | "too_many" | "closing" | "not_open" | "panicked" | "switched_off" | "needs_person" | "from_a_server" | "not_for_windows" | "changed_meanwhile" | "unread" | "nothing_removed" | "nothing_to_undo" | "not_asked" | "other_question" | "too_soon" | "no_sign_in" | "not_connected" | "not_installed" | "paste" | "no_way" | "client_file" | "changed" | "version_unknown" | "versions_several" | "pinned_already" | "no_version" | "not_opened" | "passing_path" | "autostart" | "no_update" | "clipboard";
 
 /**
  * How much a caller has to know to call a tool.
@@ -279,9 +279,19 @@ export type Findings = { servers: Array<FoundServer>, skipped: Array<Left>, trou
 export type FolderProfile = { folder: string, profile: string, fault: string | null, };
 
 /**
- * How a call of [`TryTool`] gets on. Answered when there is news, or after some seconds.
+ * Follows a folder: our setup is written there without secrets, and what others write there is shown.
+ */
+export type FollowSetup = { folder: string | null, };
+
+/**
+ * How a call of [`TryTool`] or [`TryScript`] gets on. Answered when there is news, or after some seconds.
  */
 export type FollowTry = { run: string, seen: number, };
+
+/**
+ * The folder that is followed, and what other computers wrote there.
+ */
+export type FollowedSetup = { folder: string | null, computer: string, others: Array<SetupReview>, troubles: Array<Left>, };
 
 /**
  * Forgets what was learned from searches, and nothing else.
@@ -315,6 +325,11 @@ export type GetCall = { id: number, };
 export type GetEntry = { server: string, };
 
 /**
+ * The followed folder, and what differs in what other computers wrote there.
+ */
+export type GetFollowedSetup = Record<symbol, never>;
+
+/**
  * How much each server was used in the last day.
  */
 export type GetLastDay = Record<symbol, never>;
@@ -333,6 +348,11 @@ export type GetPackage = { server: string, };
  * One server's last 24 hours: calls, how long they took, who made them.
  */
 export type GetServerDay = { server: string, };
+
+/**
+ * The pictures of servers that were fetched.
+ */
+export type GetServerIcons = Record<symbol, never>;
 
 /**
  * The whole state of the hub.
@@ -387,7 +407,7 @@ export type Installed = { server: string, version: string, secrets: number, held
 /**
  * An installed server and what its registry says by now.
  */
-export type InstalledServer = { server: string, name: string, version: string, newer: string | null, status: "active" | "deprecated" | "deleted" | "unknown", status_message: string | null, remarks: Array<string>, };
+export type InstalledServer = { server: string, name: string, version: string, newer: string | null, status: "active" | "deprecated" | "deleted" | "unknown", status_message: string | null, remarks: Array<string>, kept: boolean, };
 
 /**
  * A person lets a server go on that its registry has deleted.
@@ -398,6 +418,11 @@ export type KeepDeleted = { server: string, };
  * A person looked at these definitions, and wants them held back.
  */
 export type KeepHeld = { server: string, items: Array<Seen>, };
+
+/**
+ * Keeps ours where a computer in the followed folder has something else, until it changes again there.
+ */
+export type KeepSetup = { computer: string, parts: Array<SetupChoice>, };
 
 /**
  * One client.
@@ -476,6 +501,16 @@ export type ListTools = { query: string, server: string | null, limit: number, }
 export type Listed = { id: string, title: string, publisher: string, about: { [key in string]: string }, topics: Array<string>, target: Target, needs: Array<Need>, runtime: string | null, home: string | null, measured: Measured | null, tools: Array<ListedTool>, };
 
 /**
+ * What a package needs to run.
+ */
+export type ListedLanguage = "javascript" | "python" | "dotnet" | "container" | "bundle";
+
+/**
+ * Where a server runs.
+ */
+export type ListedPlace = "hosted" | "computer";
+
+/**
  * A server that can be added.
  */
 export type ListedServer = { name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<string>, installed: string | null, measured: Measured | null, };
@@ -499,6 +534,16 @@ export type ListedWay = { id: string, runs: string, needs: Array<string>, refuse
  * What was found.
  */
 export type Listing = { made: string, tokenizer: string, entries: Array<Listed>, };
+
+/**
+ * What a search is narrowed to, and how its answer is sorted.
+ */
+export type ListingFilter = { place: ListedPlace | null, language: ListedLanguage | null, without_key: boolean, from_registries: boolean, sort: ListingSort, };
+
+/**
+ * How servers are sorted.
+ */
+export type ListingSort = "best" | "newest" | "name";
 
 /**
  * A person looked at what this server has on offer; what is held back stays so.
@@ -611,6 +656,11 @@ export type Permit = "allow" | "ask" | "off";
 export type Phase = "starting" | "downloading";
 
 /**
+ * Pictures of servers.
+ */
+export type PicturesView = { shown: boolean, mark: string, };
+
+/**
  * Has a server run one version of its package.
  */
 export type PinPackage = { server: string, version: string | null, };
@@ -666,6 +716,11 @@ export type ReadLog = { server: string, lines: number, };
 export type ReadOffered = { server: string, what: OfferedThing, };
 
 /**
+ * What differs between a setup and ours. Changes nothing.
+ */
+export type ReadSetup = { from: SetupSource, };
+
+/**
  * Somebody is reading a question right now; it is not taken away meanwhile.
  */
 export type ReadingAsk = { id: number, };
@@ -693,7 +748,7 @@ export type Report = { by: By, from: string, tokenizer: string, totals: Totals, 
 /**
  * What a report is asked for.
  */
-export type ReportAsk = { by: By, days: number | null, hours: number | null, };
+export type ReportAsk = { by: By, days: number | null, hours: number | null, profile?: string | null, };
 
 /**
  * One line of a report.
@@ -736,15 +791,20 @@ export type Sandbox = { read: Array<string>, write: Array<string>, network: bool
 export type Savings = { sessions: number, left_out: number, without: number, with: number, spent: Spent, net: number, percent: number | null, break_even_searches: number | null, verdict: string, };
 
 /**
+ * A call of a script.
+ */
+export type ScriptCall = { path: string, took_ms: number | null, failed: boolean, };
+
+/**
  * What scripts kept out of contexts: apart from the savings in definitions, because without a script a model might have
  * called otherwise.
  */
-export type Scripted = { runs: number, calls: number, inside: number, spent: number, net: number, };
+export type Scripted = { runs: number, calls: number, inside: number, spent: number, net: number, losses: number, };
 
 /**
  * Looks for servers in what is known here of registries.
  */
-export type SearchListed = { query: string, all: boolean, limit: number, offset: number, ask: AskRegistries, };
+export type SearchListed = { query: string, all: boolean, limit: number, offset: number, filter?: ListingFilter, ask: AskRegistries, };
 
 /**
  * Servers that can be added, best first; all of them for an empty query.
@@ -770,6 +830,11 @@ export type ServerDay = { calls: number, failures: number, median_ms: number | n
  * The answer to [`super::request::GetListed`].
  */
 export type ServerDetails = { releases: Array<[string, string]>, afterwards: Array<string>, name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<string>, installed: string | null, measured: Measured | null, };
+
+/**
+ * Pictures of servers: small PNGs that Satchel drew, as addresses of data.
+ */
+export type ServerIcons = { icons: { [key in string]: string }, };
 
 /**
  * The end of a server's log.
@@ -817,6 +882,36 @@ export type SetSurface = { client: string, surface: Surface, };
 export type SettingsChange = { fingerprint: string, diff: Array<DiffPart>, };
 
 /**
+ * A difference that a person saw.
+ */
+export type SetupChoice = { id: string, seen: string, };
+
+/**
+ * A part that is otherwise in another setup.
+ */
+export type SetupDifference = { id: string, part: SetupPart, name: string, standing: SetupStanding, diff: Array<DiffPart>, warnings: Array<string>, seen: string, };
+
+/**
+ * What a part of a setup is.
+ */
+export type SetupPart = "server" | "profile" | "setting" | "client";
+
+/**
+ * What differs between a setup and ours.
+ */
+export type SetupReview = { computer: string, written_ms: number, differences: Array<SetupDifference>, same: number, sealed: boolean, };
+
+/**
+ * Where a setup is read from.
+ */
+export type SetupSource = { "file": string } | { "computer": string };
+
+/**
+ * How a part of another setup stands to ours.
+ */
+export type SetupStanding = "new" | "changed" | "removed" | "conflict";
+
+/**
  * What sharing servers saved, in means over the time in which servers ran.
  */
 export type Sharing = { measured_hours: number, processes: number, memory_bytes: number, most_processes: number, most_memory_bytes: number, used_processes: number, used_memory_bytes: number, };
@@ -849,7 +944,7 @@ export type SignedOut = { was_in: boolean, revoked: boolean | null, };
 /**
  * The hub at one moment.
  */
-export type Snapshot = { version: number, endpoint: string | null, notices: Array<Notice>, servers: Array<ServerView>, clients: Array<ClientView>, avoided: Avoided, paused: Paused | null, ledger: LedgerView, asks: Array<Ask>, profiles: ProfilesView, };
+export type Snapshot = { version: number, endpoint: string | null, notices: Array<Notice>, servers: Array<ServerView>, clients: Array<ClientView>, avoided: Avoided, paused: Paused | null, ledger: LedgerView, asks: Array<Ask>, profiles: ProfilesView, pictures: PicturesView, };
 
 /**
  * What the hub cost, in tokens.
@@ -875,6 +970,16 @@ export type StoredSecrets = { names: Array<string>, store: StoreKind, locked: bo
  * What a client sees of us.
  */
 export type Surface = "auto" | "router" | "direct" | "script";
+
+/**
+ * Takes parts of a setup that a person saw, in the place of ours.
+ */
+export type TakeSetup = { from: SetupSource, parts: Array<SetupChoice>, passphrase?: string | null, };
+
+/**
+ * What was taken of a setup.
+ */
+export type TakenSetup = { taken: Array<string>, secrets: number, left: Array<Left>, };
 
 /**
  * Where a server added by a face is.
@@ -917,9 +1022,20 @@ export type Totals = { calls: number, failures: number, searches: number, reques
 export type Tried = { result: string, took_ms: number, };
 
 /**
+ * What came of a script.
+ */
+export type TriedScript = { result: string, took_ms: number, calls: Array<ScriptCall>, };
+
+/**
  * How a call gets on.
  */
 export type TryProgress = { seen: number, progress: number | null, total: number | null, message: string | null, log: Array<string>, over: boolean, };
+
+/**
+ * Has a person in the window run a script, as the client [`super::trying::WINDOW`]. It is followed and cancelled as
+ * a call of [`TryTool`].
+ */
+export type TryScript = { run: string, script: string, input: string, };
 
 /**
  * Has a person in the window try a tool, as the client [`super::trying::WINDOW`]: rules, approvals and records are
@@ -967,6 +1083,16 @@ export type WaitForSignIn = { server: string, };
  */
 export type Why = "changed" | "added" | "new" | "alarming" | "lost";
 
+/**
+ * Writes the whole setup into a file: a new one, or one in the place of an older setup.
+ */
+export type WriteSetup = { path: string, passphrase?: string | null, };
+
+/**
+ * What went into a file.
+ */
+export type WrittenSetup = { path: string, servers: number, others: number, secrets: number, left: Array<Left>, };
+
 /** What may be asked, by method: its fields and its answer. */
 export interface Requests {
   accounts: { fields: ListAccounts; answer: Array<AccountLine> };
@@ -992,13 +1118,16 @@ export interface Requests {
   enter_client: { fields: EnterClient; answer: Done };
   entry: { fields: GetEntry; answer: Entry };
   find_servers: { fields: FindServers; answer: Findings };
+  follow_setup: { fields: FollowSetup; answer: FollowedSetup };
   follow_try: { fields: FollowTry; answer: TryProgress };
+  followed_setup: { fields: GetFollowedSetup; answer: FollowedSetup };
   forget_habits: { fields: ForgetHabits; answer: Done };
   import_servers: { fields: ImportServers; answer: Imported };
   install_listed: { fields: InstallListed; answer: Installed };
   installed: { fields: ListInstalled; answer: Array<InstalledServer> };
   keep_deleted: { fields: KeepDeleted; answer: Done };
   keep_held: { fields: KeepHeld; answer: Done };
+  keep_setup: { fields: KeepSetup; answer: Done };
   last_day: { fields: GetLastDay; answer: LastDay };
   list_clients: { fields: ListClients; answer: ClientList };
   listed_server: { fields: GetListed; answer: ServerDetails };
@@ -1014,6 +1143,7 @@ export interface Requests {
   plan_install: { fields: InstallAsk; answer: InstallPlan };
   put_back: { fields: PutBack; answer: Done };
   read_offered: { fields: ReadOffered; answer: Tried };
+  read_setup: { fields: ReadSetup; answer: SetupReview };
   reading_ask: { fields: ReadingAsk; answer: Done };
   remove_secret: { fields: RemoveSecret; answer: Done };
   report: { fields: ReportAsk; answer: Report };
@@ -1023,18 +1153,22 @@ export interface Requests {
   search_listed: { fields: SearchListed; answer: ListedServers };
   secret_names: { fields: ListSecrets; answer: StoredSecrets };
   server_day: { fields: GetServerDay; answer: ServerDay };
+  server_icons: { fields: GetServerIcons; answer: ServerIcons };
   set_hidden: { fields: SetHidden; answer: Done };
   set_secret: { fields: SetSecret; answer: Done };
   set_surface: { fields: SetSurface; answer: Done };
   sign_out: { fields: SignOut; answer: SignedOut };
   status: { fields: GetStatus; answer: Snapshot };
+  take_setup: { fields: TakeSetup; answer: TakenSetup };
   tool: { fields: GetTool; answer: ToolDetails };
   tools: { fields: ListTools; answer: ToolList };
+  try_script: { fields: TryScript; answer: TriedScript };
   try_tool: { fields: TryTool; answer: Tried };
   undo: { fields: Undo; answer: Undone };
   unlock_vault: { fields: UnlockVault; answer: Done };
   use_vault: { fields: UseVault; answer: Done };
   wait_for_sign_in: { fields: WaitForSignIn; answer: SignInView };
+  write_setup: { fields: WriteSetup; answer: WrittenSetup };
 }
 
 /** A request as it is sent. */

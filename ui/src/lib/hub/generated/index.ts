@@ -24,9 +24,14 @@ export type About = { version: string, config_file: string, logs: string, sandbo
 export type OwnPlace = "configuration" | "logs" | { "server_log": string };
 
 /**
+ * What is chosen.
+ */
+export type WantedFile = { "kind": "open", endings: Array<string>, } | { "kind": "save", name: string, } | { "kind": "folder" };
+
+/**
  * All of them. What is missing in the file is as it was before anybody chose.
  */
-export type Choices = { notifications: Notify, closing: Closing, tray: boolean, };
+export type Choices = { notifications: Notify, closing: Closing, tray: boolean, updates: LookForUpdates, };
 
 /**
  * Which notifications are shown.
@@ -37,3 +42,23 @@ export type Notify = "all" | "questions" | "none";
  * What becomes of the hub when the window is closed.
  */
 export type Closing = "serve" | "quit";
+
+/**
+ * Are newer versions of this program looked for?
+ */
+export type LookForUpdates = "not_asked" | "on" | "off";
+
+/**
+ * All that the window shows.
+ */
+export type UpdatesView = { known: boolean, by: ReplacedBy, now: Standing, taken_back: string | null, };
+
+/**
+ * Who replaces this program.
+ */
+export type ReplacedBy = "itself" | "apt" | "rpm" | "pacman" | "nix" | "homebrew" | "scoop" | "hand";
+
+/**
+ * What is known of newer versions.
+ */
+export type Standing = { "standing": "unknown" } | { "standing": "looking" } | { "standing": "newest", at_ms: number, } | { "standing": "newer", version: string, notes: string, } | { "standing": "ready", version: string, notes: string, } | { "standing": "waiting", version: string, } | { "standing": "failed", message: string, action: string, };

@@ -97,7 +97,7 @@ impl Weights {
 }
 
 /// What the model says of a text.
-pub(super) enum Said {
+pub(super) enum Resemblance {
     /// It resembles texts that mislead models, most of all here in the original, and by so many hundredths more than
     /// enough.
     Resembles(Range<usize>, u16),
@@ -119,21 +119,21 @@ pub(super) fn stretches(text: &str) -> usize {
 }
 
 /// Weighs a text by its heaviest stretch.
-pub(super) fn said(folded: &Folded) -> Said {
+pub(super) fn said(folded: &Folded) -> Resemblance {
     if is_no_prose(&folded.text) {
-        return Said::Nothing;
+        return Resemblance::Nothing;
     }
     let stretches = signs::stretches(&folded.text);
     let count = stretches.len();
-    let Some(((sum, most), stretch)) = heaviest(stretches) else { return Said::Nothing };
+    let Some(((sum, most), stretch)) = heaviest(stretches) else { return Resemblance::Nothing };
     let lacking = (LITERALLY - WEIGHTS.literal(&stretch)).max(0.0);
     let more = sum - allowance(count) - lacking - ENOUGH;
     if more < 0.0 {
-        return Said::Nothing;
+        return Resemblance::Nothing;
     }
     let sentence = stretch.sentences.get(most).cloned().unwrap_or_default();
     // A number beyond the range becomes its end.
-    Said::Resembles(folded.original(sentence), (more * 100.0) as u16)
+    Resemblance::Resembles(folded.original(sentence), (more * 100.0) as u16)
 }
 
 /// What the model says of a clause that something was found in.

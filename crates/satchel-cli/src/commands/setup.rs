@@ -1,0 +1,310 @@
+//! `setup`: exports and imports the whole setup as a file, and syncs it through a followed folder.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::anyhow;
+use satchel_core::{
+    files::Places,
+    model::{
+        approvals::{Mark, Part},
+        clients::Left,
+        request::{FollowSetup, GetFollowedSetup, KeepSetup, ReadSetup, TakeSetup, WriteSetup},
+        setup::{
+            FollowedSetup, SetupChoice, SetupDifference, SetupPart, SetupReview, SetupSource, SetupStanding,
+            TakenSetup, WrittenSetup,
+        },
+    },
+};
+
+use super::{done, secrets};
+use crate::{
+    Usage,
+    args::{SetupAct, SetupParts},
+    output::{say, say_aside, say_json},
+    reach::{Reached, once, reach},
+    terminal,
+};
+
+/// The most lines of a difference that are shown.
+const LINES: usize = 40;
+
+pub(crate) async fn run(places: &Places, act: Option<SetupAct>, json: bool) -> anyhow::Result<ExitCode> {
+    match act {
+        None => show(places, json).await,
+        Some(SetupAct::Export { file, with_secrets }) => export(places, &file, with_secrets, json).await,
+        Some(SetupAct::Import { file, parts }) => {
+            take(places, SetupSource::File(absolute(&file)), parts, json).await
+        }
+        Some(SetupAct::Follow { folder, stop: _ }) => follow(places, folder, json).await,
+        Some(SetupAct::Take { computer, parts }) => {
+            take(places, SetupSource::Computer(computer), parts, json).await
+        }
+        Some(SetupAct::Keep { computer, parts }) => keep(places, computer, parts, json).await,
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+async fn export(places: &Places, file: &Path, with_secrets: bool, json: bool) -> anyhow::Result<ExitCode> {
+    let passphrase = with_secrets.then(|| secrets::ask_twice("Passphrase of the file")).transpose()?;
+    let hub = reach(places).await?;
+    let request = WriteSetup { path: absolute(file), passphrase };
+    let answer = match with_secrets {
+        // Whoever typed a passphrase at this terminal has been asked.
+        true => hub.ask_for_person(request).await,
+        false => hub.ask(request).await,
+    };
+    hub.leave().await;
+    let written: WrittenSetup = answer?;
+    if !json {
+        left_out(&written.left);
+    }
+    done(&told(&written), &written, json)
+}
+
+fn told(written: &WrittenSetup) -> String {
+    let secrets = match written.secrets {
+        0 => "no secrets".to_owned(),
+        1 => "1 secret, sealed".to_owned(),
+        count => format!("{count} secrets, sealed"),
+    };
+    format!(
+        "Wrote {}: {}, {}, {secrets}.",
+        written.path,
+        counted(written.servers, "server", "servers"),
+        counted(written.others, "other part", "other parts")
+    )
+}
+
+async fn show(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
+    let followed: FollowedSetup = once(places, GetFollowedSetup {}).await?;
+    if json {
+        say_json(&followed)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(folder) = &followed.folder else {
+        say(
+            "No folder is followed. `satchel setup follow DIR` follows one, `satchel setup export FILE` writes a file.",
+        );
+        return Ok(ExitCode::SUCCESS);
+    };
+    say(format!("Follows {folder}, as {}.", followed.computer));
+    if followed.others.is_empty() {
+        say("No other computer has written there yet.");
+    }
+    for other in &followed.others {
+        say(match other.differences.as_slice() {
+            [] => format!("{}: the same as here.", other.computer),
+            all => format!("{}: {}.", other.computer, counted(all.len(), "part differs", "parts differ")),
+        });
+        other.differences.iter().for_each(|one| say(format!("  {}", line(one))));
+    }
+    if followed.others.iter().any(|other| !other.differences.is_empty()) {
+        say(
+            "`satchel setup take COMPUTER` takes theirs, `satchel setup keep COMPUTER` keeps ours; both show it first.",
+        );
+    }
+    left_out(&followed.troubles);
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn follow(places: &Places, folder: Option<PathBuf>, json: bool) -> anyhow::Result<ExitCode> {
+    let folder = folder.as_deref().map(absolute);
+    let followed: FollowedSetup = once(places, FollowSetup { folder }).await?;
+    let sentence = match &followed.folder {
+        Some(folder) => format!(
+            "Follows {folder} as {}. Secrets stay here; nothing that others write acts before you took it.",
+            followed.computer
+        ),
+        None => "No folder is followed any more. The files in it stay.".to_owned(),
+    };
+    done(&sentence, &followed, json)
+}
+
+async fn take(places: &Places, from: SetupSource, parts: SetupParts, json: bool) -> anyhow::Result<ExitCode> {
+    let hub = reach(places).await?;
+    let outcome = take_from(&hub, from, parts, json).await;
+    hub.leave().await;
+    outcome
+}
+
+async fn take_from(
+    hub: &Reached,
+    from: SetupSource,
+    parts: SetupParts,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let review: SetupReview = hub.ask(ReadSetup { from: from.clone() }).await?;
+    let Some(chosen) = looked_at(&review, &parts, "Take", json)? else { return Ok(ExitCode::SUCCESS) };
+    let has_server = chosen.iter().any(|one| one.id.starts_with("server:"));
+    let passphrase = match review.sealed && has_server && terminal::is_there() {
+        true => Some(secrets::ask_unless_empty("Passphrase of its secrets, or nothing to leave them")?),
+        false => None,
+    };
+    let passphrase = passphrase.filter(|passphrase| !passphrase.is_empty());
+    let taken: TakenSetup = hub.ask_for_person(TakeSetup { from, parts: chosen, passphrase }).await?;
+    if !json {
+        left_out(&taken.left);
+    }
+    let secrets = match taken.secrets {
+        0 => String::new(),
+        count => format!(", and stored {}", counted(count, "secret", "secrets")),
+    };
+    let sentence = format!("Took {}{secrets}.", counted(taken.taken.len(), "part", "parts"));
+    let nothing = taken.taken.is_empty() && !taken.left.is_empty();
+    let code = done(&sentence, &taken, json)?;
+    Ok(if nothing { ExitCode::FAILURE } else { code })
+}
+
+async fn keep(places: &Places, computer: String, parts: SetupParts, json: bool) -> anyhow::Result<ExitCode> {
+    let hub = reach(places).await?;
+    let outcome = async {
+        let from = SetupSource::Computer(computer.clone());
+        let review: SetupReview = hub.ask(ReadSetup { from }).await?;
+        let Some(chosen) = looked_at(&review, &parts, "Keep ours in place of", json)? else {
+            return Ok(ExitCode::SUCCESS);
+        };
+        let count = counted(chosen.len(), "part", "parts");
+        let answer = hub.ask_for_person(KeepSetup { computer: computer.clone(), parts: chosen }).await?;
+        done(&format!("Kept {count} as here, until {computer} changes it again."), &answer, json)
+    };
+    let outcome = outcome.await;
+    hub.leave().await;
+    outcome
+}
+
+/// Shows what differs and asks the person; `None` where there is nothing to do, or the person says no.
+fn looked_at(
+    review: &SetupReview,
+    parts: &SetupParts,
+    verb: &str,
+    json: bool,
+) -> anyhow::Result<Option<Vec<SetupChoice>>> {
+    let chosen: Vec<&SetupDifference> = match parts.parts.as_slice() {
+        [] => review.differences.iter().collect(),
+        names => names.iter().map(|name| named(review, name)).collect::<anyhow::Result<_>>()?,
+    };
+    if json && parts.dry_run {
+        say_json(review)?;
+        return Ok(None);
+    }
+    if chosen.is_empty() {
+        done("Nothing differs.", review, json)?;
+        return Ok(None);
+    }
+    for one in &chosen {
+        let text = format!("{}\n{}", line(one), shown(&one.diff));
+        match parts.dry_run {
+            true => say(text),
+            false => say_aside(&text),
+        }
+        one.warnings.iter().for_each(|warning| say_aside(&format!("  Careful: {warning}.")));
+    }
+    if parts.dry_run {
+        return Ok(None);
+    }
+    let question = format!("{verb} {} of {}?", counted(chosen.len(), "part", "parts"), review.computer);
+    if terminal::is_there() && !parts.yes && !terminal::agrees(&question)? {
+        done("Nothing was changed.", review, json)?;
+        return Ok(None);
+    }
+    Ok(Some(
+        chosen.into_iter().map(|one| SetupChoice { id: one.id.clone(), seen: one.seen.clone() }).collect(),
+    ))
+}
+
+fn named<'a>(review: &'a SetupReview, name: &str) -> anyhow::Result<&'a SetupDifference> {
+    let by_id = review.differences.iter().find(|one| one.id == name);
+    if let Some(one) = by_id {
+        return Ok(one);
+    }
+    let mut by_name = review.differences.iter().filter(|one| one.name == name);
+    match (by_name.next(), by_name.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(one), Some(other)) => {
+            Err(Usage(format!("\"{name}\" could be {} or {}", one.id, other.id)).into())
+        }
+        (None, _) => Err(anyhow!("\"{name}\" does not differ; `--dry-run` shows what does")),
+    }
+}
+
+fn line(one: &SetupDifference) -> String {
+    let what = match one.part {
+        SetupPart::Server => "server",
+        SetupPart::Profile => "profile",
+        SetupPart::Setting => "setting",
+        SetupPart::Client => "client",
+    };
+    let how = match one.standing {
+        SetupStanding::New => "new",
+        SetupStanding::Changed => "changed there",
+        SetupStanding::Removed => "removed there",
+        SetupStanding::Conflict => "differs on both sides",
+    };
+    format!("{what} {}: {how}", one.name)
+}
+
+/// The difference line by line, as far as a person reads it.
+fn shown(diff: &[Part]) -> String {
+    let text: String = diff
+        .iter()
+        .map(|part| match part.mark {
+            Mark::Same => part.text.clone(),
+            Mark::Removed => format!("[-{}-]", part.text),
+            Mark::Added => format!("{{+{}+}}", part.text),
+        })
+        .collect();
+    let lines: Vec<&str> = text.lines().collect();
+    let more = lines.len().saturating_sub(LINES);
+    let mut out: Vec<String> = lines.iter().take(LINES).map(|line| format!("  {line}")).collect();
+    if more > 0 {
+        out.push(format!("  … {more} lines more"));
+    }
+    out.join("\n")
+}
+
+fn left_out(left: &[Left]) {
+    left.iter().for_each(|one| say_aside(&format!("Left out, {}: {}", one.place, one.reason)));
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn differing(part: SetupPart, name: &str) -> SetupDifference {
+        SetupDifference {
+            id: format!("{}:{name}", if part == SetupPart::Server { "server" } else { "profile" }),
+            part,
+            name: name.into(),
+            standing: SetupStanding::Conflict,
+            diff: vec![Part { mark: Mark::Added, risky: false, text: "x".into() }],
+            warnings: vec![],
+            seen: "1".into(),
+        }
+    }
+
+    #[test]
+    fn a_part_is_named_by_its_name_where_that_tells_which() {
+        let differences = vec![
+            differing(SetupPart::Server, "a"),
+            differing(SetupPart::Profile, "a"),
+            differing(SetupPart::Server, "b"),
+        ];
+        let review = SetupReview { differences, ..SetupReview::default() };
+        assert_eq!(named(&review, "b").unwrap().id, "server:b");
+        assert_eq!(named(&review, "profile:a").unwrap().id, "profile:a");
+        assert!(named(&review, "a").unwrap_err().to_string().contains("server:a or profile:a"));
+        assert!(named(&review, "c").is_err());
+        assert_eq!(line(&review.differences[2]), "server b: differs on both sides");
+        assert_eq!(shown(&review.differences[2].diff), "  {+x+}");
+    }
+}

@@ -1,0 +1,99 @@
+//! Binds clients to profiles, and keeps them bound when profiles change.
+
+use super::{Hub, loosening::Loosening};
+use crate::{
+    config::profiles::Profiles,
+    model::{
+        Code,
+        audit::AuditKind,
+        control::{Change, Refusal},
+        profiles::Profile,
+        request::BindClient,
+    },
+};
+
+/// Binds a client to a profile, or to none.
+///
+/// # Errors
+/// A [`Refusal`] where there is no such client or profile.
+pub(super) fn bind(hub: &Hub, client: &str, profile: Option<String>) -> Result<(), Refusal> {
+    if let Some(name) = &profile {
+        known(hub.config().profiles(), name)?;
+    }
+    let detail = profile
+        .as_ref()
+        .map_or("bound to no profile".to_owned(), |name| format!("bound to the profile \"{name}\""));
+    hub.choose_for(client, |choices| choices.profile = profile)?;
+    hub.did_here(AuditKind::Policy, client, detail);
+    Ok(())
+}
+
+fn known(profiles: &Profiles, name: &str) -> Result<(), Refusal> {
+    match profiles.faults().get(name) {
+        Some(fault) => Err(Refusal::new(Code::ConfigInvalid, fault.to_string(), "Correct it in the file.")),
+        None if profiles.has(name) => Ok(()),
+        None => {
+            let message = format!("there is no profile \"{name}\"");
+            Err(Refusal::new(Code::UnknownProfile, message, Code::UnknownProfile.action()))
+        }
+    }
+}
+
+/// Refuses to take a profile from clients that are bound to it.
+///
+/// # Errors
+/// A [`Refusal`] that names them.
+pub(super) fn refuse_bound(hub: &Hub, change: &Change) -> Result<(), Refusal> {
+    let Change::RemoveProfile { name } = change else { return Ok(()) };
+    let clients = clients_of(hub, name);
+    if clients.is_empty() {
+        return Ok(());
+    }
+    let clients = clients.join(", ");
+    let message = format!("the profile \"{name}\" is in use: bound to it: {clients}");
+    Err(Refusal::new(
+        Code::ProfileInUse,
+        message,
+        "Take it from them first: `satchel profile unbind CLIENT`.",
+    ))
+}
+
+/// Clients stay in their profile where it is called otherwise from now on.
+///
+/// # Errors
+/// A [`Refusal`] where that cannot be kept; the client then sees nothing before it is bound again.
+pub(super) fn follow_name(hub: &Hub, change: &Change) -> Result<(), Refusal> {
+    let Change::PutProfile { name, was: Some(was), .. } = change else { return Ok(()) };
+    if name == was {
+        return Ok(());
+    }
+    let rebind = |client: &String| hub.choose_for(client, |choices| choices.profile = Some(name.clone()));
+    clients_of(hub, was).iter().try_for_each(rebind)
+}
+
+fn clients_of(hub: &Hub, profile: &str) -> Vec<String> {
+    let bound = hub.inner.clients.edits.bound().into_iter();
+    bound.filter(|(_, own)| own == profile).map(|(client, _)| client).collect()
+}
+
+/// A person bound the client: only a person lets it out again.
+pub(super) fn of_binding(hub: &Hub, BindClient { client, profile }: &BindClient) -> Option<Loosening> {
+    let bound = hub.inner.clients.edits.choices(client).profile?;
+    let command = match profile {
+        Some(profile) => format!("satchel profile bind {client} {profile}"),
+        None => format!("satchel profile unbind {client}"),
+    };
+    (profile.as_ref() != Some(&bound))
+        .then(|| Loosening::new(format!("taking {client} out of the profile \"{bound}\""), command))
+}
+
+/// What a client that is bound to the profile may use becomes more only by a person's hand.
+pub(super) fn of_wider(hub: &Hub, was: &str, profile: &Profile) -> Option<Loosening> {
+    let clients = clients_of(hub, was);
+    let config = hub.config();
+    let narrower = config.profiles().all().get(was).is_some_and(|before| before.has_all_of(profile));
+    (!clients.is_empty() && !narrower).then(|| {
+        let what = format!("widening the profile \"{was}\", to which {} is bound", clients.join(", "));
+        Loosening::new(what, format!("satchel profile edit {was}"))
+    })
+}

@@ -1,0 +1,52 @@
+//! Finishes a result: notes what was corrected in its call, and cuts what is too long for its client.
+
+use satchel_mcp::{Raw, RawObject};
+
+use crate::hub::{Hub, failure::Failed};
+
+/// The key in a result's `_meta` under which corrections are noted.
+const CORRECTED: &str = "dev.satchel/corrected";
+
+/// What is done with a result.
+#[derive(Debug)]
+pub(in crate::hub) struct Finish {
+    /// What was corrected in the call, a sentence each.
+    pub(in crate::hub) corrected: Vec<String>,
+    /// Whether a long one is cut.
+    pub(in crate::hub) capped: bool,
+}
+
+impl Finish {
+    /// Corrections are noted in the result's `_meta`; where there are none and it is short, it stays as it came.
+    pub(super) fn applied(
+        &self,
+        hub: &Hub,
+        client: &str,
+        end: Result<Box<Raw>, Failed>,
+    ) -> Result<Box<Raw>, Failed> {
+        match end {
+            Ok(result) => Ok(self.with_notes(hub, client, result)),
+            Err(Failed::Upstream(error)) if self.capped => {
+                let cap = hub.result_cap(client);
+                Err(Failed::Upstream(hub.calls().results.capped_error(client, cap, error)))
+            }
+            Err(failed) => Err(failed),
+        }
+    }
+
+    fn with_notes(&self, hub: &Hub, client: &str, result: Box<Raw>) -> Box<Raw> {
+        let result = match self.capped {
+            true => hub.calls().results.capped(client, hub.result_cap(client), result),
+            false => result,
+        };
+        if self.corrected.is_empty() {
+            return result;
+        }
+        let Ok(mut fields) = RawObject::parse(&result) else { return result };
+        let mut meta = fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default();
+        // Texts always serialize.
+        let _ = meta.put(CORRECTED, &self.corrected);
+        fields.set("_meta", meta.to_raw());
+        fields.to_raw()
+    }
+}

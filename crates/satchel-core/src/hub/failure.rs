@@ -1,0 +1,104 @@
+//! The errors of calls: what the hub has to explain, and what a server answered.
+
+use satchel_mcp::ErrorObject;
+use serde::Serialize;
+
+use super::servers::Registered;
+use crate::{
+    model::{Code, ServerName, ToolPath, TransportConfig, control::Refusal},
+    trust::clean,
+    upstream::{LeaseError, Outcome},
+};
+
+/// A failure that the hub has to explain. It says whether the call may have run.
+#[derive(Debug, Clone, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct CallFailure {
+    /// What the call did.
+    pub outcome: Outcome,
+    /// Which server, where it got so far.
+    pub server: Option<String>,
+    /// The class of the cause, where it has one.
+    pub code: Option<Code>,
+    /// What happened.
+    pub message: String,
+    /// What to do about it.
+    pub action: String,
+}
+
+impl CallFailure {
+    pub(super) fn not_sent(
+        server: Option<&ServerName>,
+        code: Option<Code>,
+        message: String,
+        action: String,
+    ) -> Self {
+        let server = server.map(ToString::to_string);
+        Self { outcome: Outcome::NotSent, server, code, message, action }
+    }
+}
+
+/// Why a call has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// The server answered with an error; it goes to the client as it came.
+    #[error("{0}")]
+    Upstream(ErrorObject),
+    /// Everything else.
+    #[error("{0}")]
+    Hub(CallFailure),
+}
+
+/// A call that is not made, with the reason.
+pub(super) fn denied(path: &ToolPath, why: &str) -> CallFailure {
+    let message = format!("{} was not called: {why}", clean::visible(&path.to_string()));
+    CallFailure::not_sent(Some(&path.server), Some(Code::Denied), message, Code::Denied.action().to_owned())
+}
+
+/// Why a server cannot be used, and what to do about it.
+pub(super) fn refused(server: &ServerName, registered: &Registered, error: &LeaseError) -> CallFailure {
+    let hosted = matches!(registered.config.transport, TransportConfig::Http { .. });
+    let mend = |code: Code| if hosted { code.action_at_address() } else { code.action() };
+    let (code, action): (Option<Code>, String) = match error {
+        LeaseError::Off => (None, format!("Switch it on in Satchel, or with `satchel enable {server}`.")),
+        LeaseError::Manual => (None, format!("Start it in Satchel, or with `satchel restart {server}`.")),
+        LeaseError::GivenUp => (None, "Call it again to start it again.".to_owned()),
+        LeaseError::StillStarting { .. } => {
+            (None, "Its start goes on; call it again in a moment.".to_owned())
+        }
+        LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => (
+            Some(failure.code),
+            match failure.code.is_sign_in() {
+                true => failure.code.action_for(server.as_str()),
+                false => mend(failure.code).to_owned(),
+            },
+        ),
+        LeaseError::Closing => (None, "Try again when Satchel is running.".to_owned()),
+    };
+    let message = match error {
+        // Says itself of which server it is.
+        LeaseError::Failed(failure) if failure.code.is_sign_in() => failure.message.clone(),
+        error => format!("\"{server}\" cannot be used: {error}"),
+    };
+    CallFailure { outcome: Outcome::NotSent, server: Some(server.to_string()), code, message, action }
+}
+
+impl From<Failed> for Refusal {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Upstream(error) => Refusal::new(Code::UpstreamError, error.to_string(), ""),
+            Failed::Hub(failure) => failure.into(),
+        }
+    }
+}
+
+impl From<CallFailure> for Refusal {
+    fn from(failure: CallFailure) -> Self {
+        let code = failure.code.unwrap_or(Code::CallFailed);
+        Refusal::new(code, failure.message, failure.action)
+    }
+}
+
+pub(super) fn unwritable(error: impl std::fmt::Display) -> Refusal {
+    Refusal::new(Code::Unwritable, error.to_string(), "")
+}

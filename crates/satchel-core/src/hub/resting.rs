@@ -1,0 +1,76 @@
+//! Puts servers to sleep that no profile in use has.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use tokio::sync::watch;
+
+use super::{Hub, profiles::unused};
+use crate::{
+    model::{ServerName, Snapshot},
+    tasks::may_fail_here,
+    upstream::lifecycle::State,
+};
+
+/// Puts servers to sleep that a choice took from everybody, each when its last call has ended, for as long as the hub lives.
+/// One that a person starts by hand afterwards is left alone.
+pub(super) async fn keep_resting(hub: &Hub) {
+    let mut choices = hub.watch_choices();
+    // Followed only while somebody has to leave: a snapshot that nobody follows is not composed.
+    let mut shown = None;
+    let mut before = unused_now(hub);
+    let mut leaving = BTreeSet::new();
+    loop {
+        tokio::select! {
+            chosen = choices.changed() => {
+                if chosen.is_err() { return }
+                let now = unused_now(hub);
+                leaving.retain(|name| now.contains(name));
+                leaving.extend(now.difference(&before).cloned());
+                before = now;
+            }
+            open = next(&mut shown) => if !open { return },
+            () = hub.inner.life.end().cancelled() => return,
+        }
+        may_fail_here("profiles");
+        if !leaving.is_empty() {
+            // Before they are looked at: what changes from here on is told.
+            shown.get_or_insert_with(|| hub.watch());
+        }
+        leaving.retain(|name| !has_left(hub, name));
+        if leaving.is_empty() {
+            shown = None;
+        }
+    }
+}
+
+/// Waits for another snapshot where it is followed; false when the hub has ended.
+async fn next(shown: &mut Option<watch::Receiver<Arc<Snapshot>>>) -> bool {
+    match shown {
+        Some(shown) => shown.changed().await.is_ok(),
+        None => std::future::pending().await,
+    }
+}
+
+/// Has it left the stage, or can it at once?
+fn has_left(hub: &Hub, name: &ServerName) -> bool {
+    let Some(upstream) = hub.servers().get(name).map(|known| known.upstream.clone()) else { return true };
+    match upstream.seen().state {
+        State::Ready { leases: 0, .. } | State::Starting { waiting: 0, .. } => {
+            upstream.log().hub("put to sleep: no profile in use has it");
+            upstream.rest();
+            true
+        }
+        State::Ready { .. } | State::Starting { .. } => false,
+        State::Off
+        | State::Asleep
+        | State::Stopping { .. }
+        | State::BackingOff { .. }
+        | State::Broken { .. }
+        | State::NeedsCredential { .. } => true,
+    }
+}
+
+fn unused_now(hub: &Hub) -> BTreeSet<ServerName> {
+    let names: Vec<ServerName> = hub.servers().keys().cloned().collect();
+    unused(hub, names.iter())
+}

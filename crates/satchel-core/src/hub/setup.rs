@@ -1,0 +1,566 @@
+//! The whole setup as a file, and the followed folder: writes ours, shows what differs, takes what a person chose. Merges
+//! nothing by itself.
+//!
+//! Theory of operation: one task follows the folder. It writes our file there after every change and reads the others'
+//! when the folder changes, or once a minute where the system tells nothing; what differs is a notice until a person
+//! takes it or keeps ours.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Hub, change,
+    failure::unwritable,
+    import::{self, rename_reference, secrets_in, texts_in},
+};
+use crate::{
+    clients::ledger::Choices,
+    config::watch::FileWatch,
+    model::{
+        Code, Notice,
+        audit::AuditKind,
+        clients::Left,
+        control::{Change, Refusal},
+        profiles::Profile,
+        setup::{
+            FollowedSetup, SetupChoice, SetupDifference, SetupPart, SetupReview, SetupSource, TakenSetup,
+            WrittenSetup,
+        },
+    },
+    registry::launch_risks,
+    secrets::{SealedSecrets, Secret, UnsealError},
+    setup::{self, Agreed, FolderContents, PartId, Parts, Portable, SetupError, SetupFile},
+    tasks::Panicked,
+    trust::{Fingerprint, diff, fingerprint::Tree},
+};
+
+/// How often the folder is read where nothing tells that it changed.
+const LOOK: Duration = Duration::from_secs(60);
+/// How long a change waits for the next one before it is written.
+const SETTLE: Duration = Duration::from_millis(500);
+/// How long a folder may take to answer.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// The most parts that one request decides about.
+const MOST: usize = 20_000;
+
+/// Writes the whole setup into a file.
+///
+/// # Errors
+/// A [`Refusal`] where the file is something else, or cannot be written.
+pub(super) async fn write(
+    hub: &Hub,
+    path: PathBuf,
+    passphrase: Option<Secret>,
+) -> Result<WrittenSetup, Refusal> {
+    let is_json = path.extension().is_some_and(|ending| ending == "json");
+    if !path.is_absolute() || !is_json {
+        let message = format!("\"{}\" cannot be the file of a setup", path.display());
+        return Err(Refusal::new(Code::Unwritable, message, "Choose a name that ends in .satchel.json."));
+    }
+    if passphrase.as_ref().is_some_and(|passphrase| passphrase.reveal().is_empty()) {
+        return Err(Refusal::new(
+            Code::Empty,
+            "the passphrase is empty",
+            "Choose one, or leave the secrets out.",
+        ));
+    }
+    let Portable { parts, moved } = portable(hub);
+    let (mut values, mut left) = (BTreeMap::new(), Vec::new());
+    if passphrase.is_some() {
+        values.extend(moved.into_iter().map(|moved| (moved.name, Secret::new(moved.value))));
+        for name in names_in(&parts) {
+            if values.contains_key(&name) {
+                continue;
+            }
+            match hub.inner.around.secrets.get(&name).await {
+                Ok(Some(value)) => {
+                    hub.did_here(AuditKind::SecretRead, &name, "sealed into the file of a setup");
+                    values.insert(name, value);
+                }
+                Ok(None) => left.push(Left { place: name, reason: "no value is stored for it".into() }),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    let faults = hub.config().faults().keys().cloned().collect::<Vec<_>>();
+    left.extend(
+        faults.into_iter().map(|place| Left { place, reason: "its entry has to be corrected first".into() }),
+    );
+    let servers = parts.keys().filter(|id| id.part == SetupPart::Server).count();
+    let written = WrittenSetup {
+        path: path.display().to_string(),
+        servers,
+        others: parts.len() - servers,
+        secrets: values.len(),
+        left,
+    };
+    let turn = hub.inner.configured.following.turn.lock().await;
+    let computer = hub.inner.configured.following.name().map_err(unwritable)?;
+    drop(turn);
+    let seal = move || {
+        let sealed = passphrase.map(|passphrase| SealedSecrets::seal(&values, &passphrase)).transpose();
+        let sealed = sealed.map_err(Refusal::from)?;
+        let setup = SetupFile { computer, written_ms: crate::clock::now_ms(), parts, sealed };
+        setup.write(&path).map_err(|error| {
+            Refusal::new(Code::Unwritable, format!("cannot write {}: {error}", path.display()), "")
+        })
+    };
+    blocking(hub, seal).await??;
+    hub.did_here(
+        AuditKind::Policy,
+        &written.path,
+        format!("setup written, {} secrets in it", written.secrets),
+    );
+    Ok(written)
+}
+
+/// What differs between a setup and ours.
+///
+/// # Errors
+/// A [`Refusal`] where it cannot be read.
+pub(super) async fn review(hub: &Hub, from: &SetupSource) -> Result<SetupReview, Refusal> {
+    let (setup, agreed) = read(hub, from).await?;
+    Ok(compared(&portable(hub).parts, &setup, agreed.as_ref()))
+}
+
+/// Takes what a person chose, in the place of ours.
+///
+/// # Errors
+/// A [`Refusal`] where the setup cannot be read, or its secrets not be opened. A part that cannot be taken is left, and
+/// says why.
+pub(super) async fn take(
+    hub: &Hub,
+    from: &SetupSource,
+    chosen: Vec<SetupChoice>,
+    passphrase: Option<Secret>,
+) -> Result<TakenSetup, Refusal> {
+    let _turn = hub.inner.configured.following.turn.lock().await;
+    let (setup, agreed) = read(hub, from).await?;
+    let sealed = match (&setup.sealed, passphrase) {
+        (Some(sealed), Some(passphrase)) => {
+            let sealed = sealed.clone();
+            blocking(hub, move || sealed.unseal(&passphrase)).await?.map_err(|error| match error {
+                UnsealError::WrongPassphrase => Refusal::new(
+                    Code::WrongPassphrase,
+                    "this passphrase does not open the secrets of the setup",
+                    "",
+                ),
+                UnsealError::Damaged(_) => Refusal::new(Code::Unreadable, error.to_string(), ""),
+            })?
+        }
+        _ => BTreeMap::new(),
+    };
+    let ours = portable(hub);
+    let mut taken = TakenSetup::default();
+    let (seen, stale) = as_seen(&compared(&ours.parts, &setup, agreed.as_ref()), chosen);
+    taken.left.extend(stale);
+    let before = seen.iter().map(|id| (id.to_string(), as_it_is(hub, id).unwrap_or(Value::Null))).collect();
+    let (mut stored, mut parts) = (Vec::new(), Vec::new());
+    for id in seen {
+        let mut value = setup.parts.get(&id).cloned();
+        if let Some(Value::Object(entry)) = value.as_mut().filter(|_| id.part == SetupPart::Server) {
+            // What stands in our entry in plain text goes where their reference looks for it.
+            let own = ours.moved.iter().map(|moved| (moved.name.clone(), Secret::new(moved.value.clone())));
+            let values: BTreeMap<String, Secret> = own.chain(sealed.clone()).collect();
+            if let Err(refusal) = with_secrets(hub, entry, &values, &mut stored).await {
+                taken.left.push(Left { place: id.to_string(), reason: refusal.sentence() });
+                continue;
+            }
+        }
+        parts.push((id, value));
+    }
+    // Written down before it is done: whatever happens in between, it can be taken back.
+    if !parts.is_empty() {
+        hub.inner.clients.edits.set_up(before, stored.clone()).map_err(unwritable)?;
+    }
+    for (id, value) in parts {
+        match Box::pin(put(hub, &id, value)).await {
+            Ok(()) => taken.taken.push(id.to_string()),
+            Err(refusal) => taken.left.push(Left { place: id.to_string(), reason: refusal.sentence() }),
+        }
+    }
+    taken.secrets = stored.len();
+    drop(_turn);
+    hub.inner.configured.following.chosen.notify_one();
+    Ok(taken)
+}
+
+/// Keeps ours where a computer in the followed folder has something else.
+///
+/// # Errors
+/// A [`Refusal`] where there is no such computer, or that cannot be remembered.
+pub(super) async fn keep(hub: &Hub, computer: &str, chosen: Vec<SetupChoice>) -> Result<(), Refusal> {
+    let turn = hub.inner.configured.following.turn.lock().await;
+    let (setup, agreed) = read(hub, &SetupSource::Computer(computer.to_owned())).await?;
+    let (seen, stale) = as_seen(&compared(&portable(hub).parts, &setup, agreed.as_ref()), chosen);
+    let mut known = hub.inner.configured.following.known();
+    let agreed = known.agreed.entry(computer.to_owned()).or_default();
+    for id in &seen {
+        agreed.settle(id, setup.parts.get(id));
+    }
+    hub.inner.configured.following.remember(known).map_err(unwritable)?;
+    drop(turn);
+    hub.inner.configured.following.chosen.notify_one();
+    match stale.is_empty() {
+        true => Ok(()),
+        false => Err(changed_meanwhile()),
+    }
+}
+
+/// Follows a folder, or none any more.
+///
+/// # Errors
+/// A [`Refusal`] where there is no such folder, or it cannot be written to.
+pub(super) async fn follow(hub: &Hub, folder: Option<PathBuf>) -> Result<FollowedSetup, Refusal> {
+    let following = &hub.inner.configured.following;
+    let turn = following.turn.lock().await;
+    let mut known = following.known();
+    match folder {
+        Some(folder) => {
+            let looked = folder.clone();
+            let is_folder = blocking(hub, move || looked.is_absolute() && looked.is_dir()).await?;
+            if !is_folder {
+                let message = format!("{} is no folder", folder.display());
+                return Err(Refusal::new(Code::Unreadable, message, "Choose a folder that exists."));
+            }
+            known.follow(folder);
+        }
+        None => known.folder = None,
+    }
+    let detail = match &known.folder {
+        Some(folder) => format!("the setup follows {}", folder.display()),
+        None => "the setup follows no folder".to_owned(),
+    };
+    following.remember(known).map_err(unwritable)?;
+    drop(turn);
+    hub.did_here(AuditKind::Policy, "", detail);
+    following.chosen.notify_one();
+    followed(hub).await
+}
+
+/// The followed folder, and what differs there. Brings our own file up to date.
+///
+/// # Errors
+/// A [`Refusal`] where the folder does not answer.
+pub(super) async fn followed(hub: &Hub) -> Result<FollowedSetup, Refusal> {
+    let _turn = hub.inner.configured.following.turn.lock().await;
+    let mut known = hub.inner.configured.following.known();
+    let Some(folder) = known.folder.clone() else {
+        hub.clear_notice(Code::SetupDiffers);
+        return Ok(FollowedSetup { computer: known.computer, ..FollowedSetup::default() });
+    };
+    let ours = portable(hub).parts;
+    let FolderContents { others, troubles } = visit(hub, &folder).await?;
+    let mut reviews = Vec::new();
+    for (computer, setup) in &others {
+        let agreed = known.agreed.entry(computer.clone()).or_default();
+        agreed.learn(&ours, &setup.parts);
+        reviews.push(compared(&ours, setup, Some(agreed)));
+    }
+    let shown = FollowedSetup {
+        folder: Some(folder.display().to_string()),
+        computer: known.computer.clone(),
+        others: reviews,
+        troubles,
+    };
+    hub.inner.configured.following.remember(known).map_err(unwritable)?;
+    tell(hub, &shown);
+    Ok(shown)
+}
+
+/// Follows the folder for as long as the hub lives.
+pub(super) async fn keep_following(hub: &Hub) {
+    if hub.inner.options.passive {
+        return;
+    }
+    let following = &hub.inner.configured.following;
+    let (mut configs, mut choices) = (hub.inner.configured.follow(), hub.inner.clients.follow_choices());
+    let mut watch: Option<(PathBuf, FileWatch)> = None;
+    loop {
+        let folder = following.known().folder;
+        if watch.as_ref().map(|(watched, _)| watched) != folder.as_ref() {
+            let started = folder.clone().map(|folder| {
+                blocking(hub, move || FileWatch::of_folder(&folder).ok().map(|watch| (folder, watch)))
+            });
+            watch = match started {
+                Some(started) => started.await.ok().flatten(),
+                None => None,
+            };
+        }
+        if folder.is_some()
+            && let Err(refusal) = followed(hub).await
+        {
+            tracing::warn!(refusal = refusal.message, "the followed folder cannot be read");
+        }
+        let woken = async {
+            tokio::select! {
+                changed = configs.changed() => changed.is_ok(),
+                changed = choices.changed() => changed.is_ok(),
+                () = told(watch.as_ref()) => true,
+                () = following.chosen.notified() => true,
+                () = tokio::time::sleep(LOOK), if folder.is_some() => true,
+                () = hub.inner.life.end().cancelled() => false,
+            }
+        };
+        if !woken.await {
+            return;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(SETTLE) => {}
+            () = hub.inner.life.end().cancelled() => return,
+        }
+    }
+}
+
+async fn told(watch: Option<&(PathBuf, FileWatch)>) {
+    match watch {
+        Some((_, watch)) => watch.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn tell(hub: &Hub, shown: &FollowedSetup) {
+    let differing: Vec<&SetupReview> =
+        shown.others.iter().filter(|other| !other.differences.is_empty()).collect();
+    let count: usize = differing.iter().map(|other| other.differences.len()).sum();
+    let computers = differing.iter().map(|other| other.computer.as_str()).collect::<Vec<_>>().join(", ");
+    match count {
+        0 => hub.clear_notice(Code::SetupDiffers),
+        1 => {
+            hub.notice(Notice::new(Code::SetupDiffers, format!("1 part of the setup differs on {computers}")))
+        }
+        _ => {
+            let message = format!("{count} parts of the setup differ on {computers}");
+            hub.notice(Notice::new(Code::SetupDiffers, message));
+        }
+    }
+}
+
+/// Puts parts back as they were; what cannot be is said.
+pub(super) async fn put_back(hub: &Hub, before: &BTreeMap<String, Value>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    // What names others goes first: a profile is in nobody's way then.
+    for (id, value) in before.iter().rev() {
+        let Ok(id) = id.parse::<PartId>() else { continue };
+        let value = Some(value.clone()).filter(|value| !value.is_null());
+        if let Err(refusal) = Box::pin(put(hub, &id, value)).await {
+            remarks.push(format!("{id}: {}", refusal.sentence()));
+        }
+    }
+    remarks
+}
+
+fn portable(hub: &Hub) -> Portable {
+    Portable::of(&hub.config().as_written(), &hub.inner.clients.edits.all_choices())
+}
+
+/// The part as it stands with us, whatever is secret in it.
+fn as_it_is(hub: &Hub, id: &PartId) -> Option<Value> {
+    let config = hub.config();
+    match id.part {
+        SetupPart::Server => config.entry(&id.name).cloned(),
+        SetupPart::Profile => config.profiles().all().get(&id.name).map(|filter| json!(filter.profile())),
+        SetupPart::Setting => config.setting(&id.name).cloned(),
+        SetupPart::Client => {
+            let choices = hub.inner.clients.edits.choices(&id.name);
+            (choices != Choices::default()).then(|| json!(choices))
+        }
+    }
+}
+
+async fn put(hub: &Hub, id: &PartId, value: Option<Value>) -> Result<(), Refusal> {
+    let name = id.name.clone();
+    let change = match (id.part, value) {
+        (SetupPart::Server, Some(entry)) => Change::Put { name, entry, replace: true, rules: vec![] },
+        (SetupPart::Server, None) => Change::Remove { name },
+        (SetupPart::Profile, Some(value)) => {
+            let profile: Profile = read_as(value)?;
+            let was = hub.config().profiles().has(&name).then(|| name.clone());
+            Change::PutProfile { name, was, profile }
+        }
+        (SetupPart::Profile, None) => Change::RemoveProfile { name },
+        (SetupPart::Setting, value) => Change::TakeSetting { key: name, value },
+        (SetupPart::Client, value) => {
+            let choices: Choices = value.map(read_as).transpose()?.unwrap_or_default();
+            hub.choose_for(&name, |own| *own = choices)?;
+            hub.did_here(AuditKind::Policy, &name, "choices taken from another setup");
+            return Ok(());
+        }
+    };
+    change::change(hub, change).await
+}
+
+fn read_as<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, Refusal> {
+    serde_json::from_value(value).map_err(|error| Refusal::new(Code::Unreadable, error.to_string(), ""))
+}
+
+/// Stores the secrets that an entry names, under names that hold nothing else.
+async fn with_secrets(
+    hub: &Hub,
+    entry: &mut Map<String, Value>,
+    values: &BTreeMap<String, Secret>,
+    stored: &mut Vec<String>,
+) -> Result<(), Refusal> {
+    let mut wanted = BTreeSet::new();
+    texts_in(&Value::Object(entry.clone()), &mut |text| wanted.extend(secrets_in(text)));
+    for name in wanted {
+        let Some(value) = values.get(&name) else { continue };
+        let there = hub.inner.around.secrets.names().await.map(|(_, names)| names).map_err(Refusal::from)?;
+        let under = import::store(hub, &name, value.reveal()).await.map_err(Refusal::from)?;
+        if under != name {
+            rename_reference(entry, &name, &under);
+        }
+        if !there.contains(&under) {
+            stored.push(under);
+        }
+    }
+    Ok(())
+}
+
+fn names_in(parts: &Parts) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for value in parts.values() {
+        texts_in(value, &mut |text| names.extend(secrets_in(text)));
+    }
+    names
+}
+
+async fn read(hub: &Hub, from: &SetupSource) -> Result<(SetupFile, Option<Agreed>), Refusal> {
+    match from {
+        SetupSource::File(path) => {
+            let path = path.clone();
+            let shown = path.display().to_string();
+            let read = blocking(hub, move || SetupFile::read(&path)).await?;
+            let setup = read.map_err(|error| {
+                let action = match error {
+                    SetupError::Other(_) => "`satchel setup export FILE` writes such a file.",
+                    SetupError::File(_) | SetupError::Newer | SetupError::Taken => "",
+                };
+                Refusal::new(Code::Unreadable, format!("{shown}: {error}"), action)
+            })?;
+            Ok((setup, None))
+        }
+        SetupSource::Computer(computer) => {
+            let known = hub.inner.configured.following.known();
+            let gone = || {
+                let message = format!("no computer \"{computer}\" has written into a followed folder");
+                Refusal::new(Code::Unreadable, message, "`satchel setup` shows those that have.")
+            };
+            let folder = known.folder.clone().ok_or_else(gone)?;
+            let setup = visit(hub, &folder).await?.others.remove(computer).ok_or_else(gone)?;
+            let mut agreed = known.agreed.get(computer).cloned().unwrap_or_default();
+            agreed.learn(&portable(hub).parts, &setup.parts);
+            Ok((setup, Some(agreed)))
+        }
+    }
+}
+
+async fn visit(hub: &Hub, folder: &Path) -> Result<FolderContents, Refusal> {
+    let known = hub.inner.configured.following.known();
+    let ours = portable(hub).parts;
+    let is_held = |id: &&PartId| {
+        id.part == SetupPart::Server && hub.servers().get(id.name.as_str()).is_some_and(|server| server.held)
+    };
+    let held: Vec<PartId> = ours.keys().filter(is_held).cloned().collect();
+    let silent = || {
+        let message = format!("the folder {} does not answer", folder.display());
+        Refusal::new(Code::Unreadable, message, "Look whether its drive or its network is there.")
+    };
+    // One that hangs must not take a thread every minute.
+    let one = hub.inner.configured.following.visits.clone().try_acquire_owned().map_err(|_| silent())?;
+    let looked = folder.to_owned();
+    let visit = blocking(hub, move || {
+        let found = known.visit(&looked, ours, &held);
+        drop(one);
+        found
+    });
+    tokio::time::timeout(PATIENCE, visit).await.map_err(|_| silent())?
+}
+
+/// Work on files that may lie on another computer.
+async fn blocking<T: Send + 'static>(
+    hub: &Hub,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    let done = hub.inner.life.tracker().spawn_blocking(work);
+    done.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
+}
+
+fn compared(ours: &Parts, theirs: &SetupFile, agreed: Option<&Agreed>) -> SetupReview {
+    let ids: BTreeSet<&PartId> = ours.keys().chain(theirs.parts.keys()).collect();
+    let mut review = SetupReview {
+        computer: theirs.computer.clone(),
+        written_ms: theirs.written_ms,
+        sealed: theirs.sealed.is_some(),
+        ..SetupReview::default()
+    };
+    for id in ids {
+        let (own, other) = (ours.get(id), theirs.parts.get(id));
+        if own.is_some() && own == other {
+            review.same += 1;
+        }
+        let Some(standing) = setup::difference(id, own, other, agreed) else { continue };
+        review.differences.push(SetupDifference {
+            id: id.to_string(),
+            part: id.part,
+            name: id.name.clone(),
+            standing,
+            diff: diff::words(&readable(own), &readable(other)),
+            warnings: other.map(|other| warnings(id, other)).unwrap_or_default(),
+            seen: seen(own, other),
+        });
+    }
+    review
+}
+
+/// What the launch of an entry does besides.
+fn warnings(id: &PartId, value: &Value) -> Vec<String> {
+    if id.part != SetupPart::Server {
+        return vec![];
+    }
+    let fields = |key: &str| value.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let risks = match (text("command"), text("url")) {
+        (Some(command), _) => {
+            let args = value.get("args").and_then(Value::as_array).into_iter().flatten();
+            let args: Vec<String> = args.filter_map(Value::as_str).map(ToOwned::to_owned).collect();
+            launch_risks::of_program(command, &args, &fields("env"), &[])
+        }
+        (None, Some(url)) => launch_risks::of_address(url, &fields("headers")),
+        (None, None) => vec![],
+    };
+    risks.into_iter().map(|risk| format!("it {risk}")).collect()
+}
+
+fn readable(value: Option<&Value>) -> String {
+    value.map(|value| serde_json::to_string_pretty(value).unwrap_or_default()).unwrap_or_default()
+}
+
+/// Names exactly these two.
+fn seen(ours: Option<&Value>, theirs: Option<&Value>) -> String {
+    let both =
+        serde_json::value::to_raw_value(&json!([ours, theirs])).expect("a JSON value always serializes");
+    Fingerprint::of_tree("setup", &Tree::of(&both)).to_string()
+}
+
+/// The parts that are still as a person saw them, in the order in which they are taken, and those that are not.
+fn as_seen(review: &SetupReview, chosen: Vec<SetupChoice>) -> (Vec<PartId>, Vec<Left>) {
+    let (mut seen, mut stale) = (BTreeSet::new(), Vec::new());
+    for SetupChoice { id, seen: print } in chosen.into_iter().take(MOST) {
+        let known = review.differences.iter().find(|one| one.id == id && one.seen == print);
+        match known.and_then(|_| id.parse().ok()) {
+            Some(part) => drop(seen.insert(part)),
+            None => stale.push(Left { place: id, reason: changed_meanwhile().sentence() }),
+        }
+    }
+    (seen.into_iter().collect(), stale)
+}
+
+fn changed_meanwhile() -> Refusal {
+    Refusal::new(Code::ChangedMeanwhile, "it is not what was looked at any more", "Look at it again.")
+}

@@ -1,0 +1,80 @@
+//! The state of a server as faces show it.
+
+use std::time::SystemTime;
+
+use tokio::time::Instant;
+
+use crate::{
+    clock::epoch_ms,
+    config::expand::Template,
+    model::{Code, ServerState, TransportConfig},
+    upstream::{Seen, lifecycle::State},
+};
+
+pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
+    if let Some((code, message)) = unwelcome(seen) {
+        return ServerState::NeedsCredential { names: vec![], variables: vec![], code, message };
+    }
+    match &seen.state {
+        State::Off => ServerState::Off,
+        State::Asleep => ServerState::Asleep,
+        State::Starting { since, .. } => ServerState::Starting { since_ms: at_ms(*since), phase: seen.phase },
+        State::Ready { leases, .. } => {
+            ServerState::Ready { in_flight: *leases, sleeps_at_ms: seen.sleeps_at.map(at_ms) }
+        }
+        State::Stopping { .. } => ServerState::Stopping,
+        State::BackingOff { until, failure, .. } => ServerState::BackingOff {
+            code: failure.code,
+            message: failure.message.clone(),
+            retry_at_ms: at_ms(*until),
+            failures: seen.failures,
+        },
+        State::Broken { until, failure } => ServerState::Broken {
+            code: failure.code,
+            message: failure.message.clone(),
+            retry_at_ms: at_ms(*until),
+            failures: seen.failures,
+        },
+        State::NeedsCredential { failure } if failure.code.is_sign_in() => {
+            ServerState::NeedsSignIn { message: failure.message.clone() }
+        }
+        State::NeedsCredential { failure } => {
+            let unset = failure.code == Code::NeedsCredential;
+            ServerState::NeedsCredential {
+                names: failure.missing.clone(),
+                variables: variables(&failure.missing, transport),
+                code: failure.code,
+                message: if unset { String::new() } else { failure.message.clone() },
+            }
+        }
+    }
+}
+
+/// What a hosted server said that wants a sign-in or another credential. Trying again does not help there.
+fn unwelcome(seen: &Seen) -> Option<(Code, String)> {
+    let (code, message) = match &seen.state {
+        State::Asleep => seen.last_failure.as_ref().map(|failure| (failure.code, &failure.message))?,
+        State::BackingOff { failure, .. } | State::Broken { failure, .. } => (failure.code, &failure.message),
+        State::Off
+        | State::Starting { .. }
+        | State::Ready { .. }
+        | State::Stopping { .. }
+        | State::NeedsCredential { .. } => return None,
+    };
+    matches!(code, Code::Http401 | Code::Http403).then(|| (code, message.clone()))
+}
+
+/// Those of the missing names that no secret has.
+pub(super) fn variables(missing: &[String], transport: &TransportConfig) -> Vec<String> {
+    let templates: Vec<Template> = transport.texts().map(Template::parse).collect();
+    let secret =
+        |name: &&String| templates.iter().flat_map(Template::secrets).any(|secret| secret == name.as_str());
+    missing.iter().filter(|name| !secret(name)).cloned().collect()
+}
+
+/// A moment as faces count it, rounded so that composing twice gives the same value.
+pub(super) fn at_ms(moment: Instant) -> u64 {
+    let (now, system) = (Instant::now(), SystemTime::now());
+    let at = if moment >= now { system + (moment - now) } else { system - (now - moment) };
+    (epoch_ms(at) + 50) / 100 * 100
+}

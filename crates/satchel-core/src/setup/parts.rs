@@ -1,0 +1,240 @@
+//! Splits a setup into parts that can be compared alone: servers, profiles, settings and choices for clients.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use serde_json::{Map, Value, json};
+
+use super::Agreed;
+use crate::{
+    clients::{
+        import::{Moved, take_credentials},
+        ledger::Choices,
+    },
+    config::{Config, file, profiles},
+    model::setup::{SetupPart, SetupStanding},
+};
+
+/// Settings that go with a setup; the rest of a configuration belongs to one computer.
+const SETTINGS: [&str; 12] = [
+    file::HISTORY,
+    file::OTLP_ENDPOINT,
+    file::EMBEDDING,
+    file::SEARCH,
+    file::RESULT_CAP,
+    file::TOOL_RULES,
+    file::TOOL_DEFAULTS,
+    file::NEW_SERVERS,
+    file::REGISTRIES,
+    file::PICTURES,
+    profiles::ACTIVE_PROFILE,
+    profiles::FOLDER_PROFILES,
+];
+
+/// The name of a part.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PartId {
+    /// What it is. Parts are taken in this order: a profile names servers, a setting names a profile.
+    pub part: SetupPart,
+    /// Its name.
+    pub name: String,
+}
+
+impl PartId {
+    fn new(part: SetupPart, name: impl Into<String>) -> Self {
+        Self { part, name: name.into() }
+    }
+}
+
+impl fmt::Display for PartId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = match self.part {
+            SetupPart::Server => "server",
+            SetupPart::Profile => "profile",
+            SetupPart::Setting => "setting",
+            SetupPart::Client => "client",
+        };
+        write!(f, "{part}:{}", self.name)
+    }
+}
+
+impl FromStr for PartId {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (part, name) = text.split_once(':').ok_or(())?;
+        let part = match part {
+            "server" => SetupPart::Server,
+            "profile" => SetupPart::Profile,
+            "setting" => SetupPart::Setting,
+            "client" => SetupPart::Client,
+            _ => return Err(()),
+        };
+        Ok(Self::new(part, name))
+    }
+}
+
+/// The parts of a setup.
+pub type Parts = BTreeMap<PartId, Value>;
+
+/// A setup of this computer as another one may read it, and what was taken out of it.
+#[derive(Debug, Default, PartialEq)]
+pub struct Portable {
+    /// Its parts, with references where credentials stood.
+    pub parts: Parts,
+    /// The credentials that stood there.
+    pub moved: Vec<Moved>,
+}
+
+impl Portable {
+    /// The setup of this computer. Entries that cannot be used stay behind: nobody knows what is secret in them.
+    pub fn of(config: &Config, choices: &BTreeMap<String, Choices>) -> Self {
+        let (mut parts, mut moved) = (Parts::new(), Vec::new());
+        for name in config.servers().keys() {
+            let Some(Value::Object(entry)) = config.entry(name.as_str()) else { continue };
+            let mut entry = entry.clone();
+            moved.extend(take_credentials(&mut entry, name.as_str()));
+            parts.insert(PartId::new(SetupPart::Server, name.as_str()), Value::Object(entry));
+        }
+        for (name, filter) in config.profiles().all() {
+            parts.insert(PartId::new(SetupPart::Profile, name), json!(filter.profile()));
+        }
+        for (key, value) in SETTINGS.iter().filter_map(|key| Some((*key, config.setting(key)?))) {
+            parts.insert(PartId::new(SetupPart::Setting, key), value.clone());
+        }
+        for (client, choices) in choices.iter().filter(|(_, choices)| **choices != Choices::default()) {
+            parts.insert(PartId::new(SetupPart::Client, client), json!(choices));
+        }
+        Self { parts, moved }
+    }
+}
+
+/// Is it one of the settings that go with a setup?
+pub(super) fn is_setting(key: &str) -> bool {
+    SETTINGS.contains(&key)
+}
+
+/// How a part of theirs stands to ours; `None` where there is nothing to decide. `agreed` is what both were when they
+/// were last the same; without it, what is not there is not missed.
+pub fn difference(
+    id: &PartId,
+    ours: Option<&Value>,
+    theirs: Option<&Value>,
+    agreed: Option<&Agreed>,
+) -> Option<SetupStanding> {
+    if ours == theirs {
+        return None;
+    }
+    let Some(agreed) = agreed else {
+        return match (ours, theirs) {
+            (_, None) => None,
+            (None, Some(_)) => Some(SetupStanding::New),
+            (Some(_), Some(_)) => Some(SetupStanding::Conflict),
+        };
+    };
+    if agreed.is(id, theirs) {
+        // They hear of ours.
+        return None;
+    }
+    Some(match (ours, theirs) {
+        (None, Some(_)) if agreed.is(id, None) => SetupStanding::New,
+        (Some(_), None) if agreed.is(id, ours) => SetupStanding::Removed,
+        (Some(_), Some(_)) if agreed.is(id, ours) => SetupStanding::Changed,
+        _ => SetupStanding::Conflict,
+    })
+}
+
+/// The parts as they stand in the file, by their kinds.
+pub(super) fn blocks(parts: &Parts) -> Map<String, Value> {
+    let block = |part: SetupPart| -> Map<String, Value> {
+        let own = parts.iter().filter(|(id, _)| id.part == part);
+        own.map(|(id, value)| (id.name.clone(), value.clone())).collect()
+    };
+    BLOCKS.iter().map(|(key, part)| ((*key).to_owned(), Value::Object(block(*part)))).collect()
+}
+
+/// The parts of such blocks; what is no object is left out.
+pub(super) fn parts_of(blocks: &Map<String, Value>) -> Parts {
+    let of = |(key, part): &(&str, SetupPart)| {
+        let block = blocks.get(*key).and_then(Value::as_object).cloned().unwrap_or_default();
+        let part = *part;
+        block.into_iter().map(move |(name, value)| (PartId::new(part, name), value))
+    };
+    let known = |(id, value): &(PartId, Value)| match id.part {
+        SetupPart::Setting => is_setting(&id.name),
+        SetupPart::Server | SetupPart::Profile | SetupPart::Client => value.is_object(),
+    };
+    BLOCKS.iter().flat_map(of).filter(known).collect()
+}
+
+const BLOCKS: [(&str, SetupPart); 4] = [
+    ("servers", SetupPart::Server),
+    ("profiles", SetupPart::Profile),
+    ("settings", SetupPart::Setting),
+    ("clients", SetupPart::Client),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id() -> PartId {
+        "server:a".parse().unwrap()
+    }
+
+    #[test]
+    fn what_another_computer_changed_is_offered_and_what_both_changed_is_a_conflict() {
+        use SetupStanding::{Changed, Conflict, New, Removed};
+        let value = |text: &str| (!text.is_empty()).then(|| json!(text));
+        // Ours, theirs, what both agreed on; without a third, nothing was ever agreed on.
+        for (ours, theirs, agreed, expected) in [
+            ("x", "x", Some(""), None),
+            ("", "y", None, Some(New)),
+            ("x", "", None, None),
+            ("x", "y", None, Some(Conflict)),
+            ("", "y", Some(""), Some(New)),
+            ("x", "", Some(""), None),
+            ("x", "y", Some(""), Some(Conflict)),
+            ("x", "y", Some("x"), Some(Changed)),
+            ("x", "y", Some("y"), None),
+            ("x", "y", Some("z"), Some(Conflict)),
+            ("x", "", Some("x"), Some(Removed)),
+            ("x", "", Some("z"), Some(Conflict)),
+            ("", "y", Some("y"), None),
+            ("", "y", Some("x"), Some(Conflict)),
+        ] {
+            let agreed = agreed.map(|text| {
+                let mut agreed = Agreed::default();
+                agreed.settle(&id(), value(text).as_ref());
+                agreed
+            });
+            let found = difference(&id(), value(ours).as_ref(), value(theirs).as_ref(), agreed.as_ref());
+            assert_eq!(found, expected, "{ours:?} {theirs:?} {agreed:?}");
+        }
+    }
+
+    #[test]
+    fn a_setup_has_every_part_and_no_credential() {
+        let config = Config::parse(
+            &json!({
+                "mcpServers": { "a": { "command": "x", "env": { "TOKEN": "canary-1" }, "mine": 1 }, "bad": 7 },
+                "profiles": { "p": { "servers": ["a"] } },
+                "activeProfile": "p",
+                "maxRequestMiB": 9,
+                "toolRules": [{ "tool": "a:*", "permit": "ask" }],
+            })
+            .to_string(),
+        )
+        .unwrap();
+        let chosen = Choices { hidden: ["a:b".to_owned()].into(), ..Choices::default() };
+        let choices = [("cursor".to_owned(), chosen), ("zed".to_owned(), Choices::default())].into();
+        let Portable { parts, moved } = Portable::of(&config, &choices);
+        let ids: Vec<String> = parts.keys().map(ToString::to_string).collect();
+        assert_eq!(
+            ids,
+            ["server:a", "profile:p", "setting:activeProfile", "setting:toolRules", "client:cursor"]
+        );
+        assert!(!json!(parts.values().collect::<Vec<_>>()).to_string().contains("canary"));
+        assert_eq!((moved[0].name.as_str(), moved[0].value.as_str()), ("a.TOKEN", "canary-1"));
+        assert_eq!(parts_of(&blocks(&parts)), parts, "a file says the same");
+    }
+}
