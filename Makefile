@@ -83,11 +83,12 @@ test: ui/dist/index.html
 	@scripts/setup.sh tests
 	@scripts/real-servers.sh
 	@scripts/conformance.sh
+	@node --test scripts/test.test.mjs
 	$(MAKE) --no-print-directory workflows ways-in ui-tests lint
 	cargo build $(TESTED)
-	cargo test $(TESTED) --test conformance
-	SATCHEL_FUZZ_SECONDS=$(FUZZED) cargo test $(TESTED) --no-fail-fast
-	cargo test $(TESTED) --test chaos -- --test-threads $(CHAOS_AT_ONCE)
+	@node scripts/test.mjs $(TESTED) --test conformance
+	@SATCHEL_FUZZ_SECONDS=$(FUZZED) node scripts/test.mjs $(TESTED) --no-fail-fast
+	@node scripts/test.mjs $(TESTED) --test chaos -- --test-threads $(CHAOS_AT_ONCE)
 	@TESTED="$(TESTED)" scripts/windows.sh --if-installed
 
 # The command line for Windows, built here and run under Wine. CASES picks some by words of their names.

@@ -1,0 +1,50 @@
+// What scripts/test.mjs makes of the output of `cargo test`. Run by `make test`.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { failures, secondRuns, selection } from "./test.mjs";
+
+const RED = (target, names) => `
+running 2 tests
+test ${names[0] ?? "x"} ... FAILED
+
+failures:
+
+---- ${names[0] ?? "x"} stdout ----
+thread 'x' panicked at a.rs:1:1:
+failures:
+    not::a_name in what a test printed
+
+failures:
+${names.map((name) => `    ${name}\n`).join("")}
+test result: FAILED. 1 passed; ${names.length} failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.00s
+
+error: test failed, to rerun pass \`-p satchel-tests ${target}\`
+`;
+
+test("names the failed tests of each target", () => {
+  const failed = failures(RED("--test auth", ["person::a"]) + RED("--test eras", ["sse::b", "sse::c"]));
+  assert.deepEqual([...failed], [
+    ["--test auth", ["person::a"]],
+    ["--test eras", ["sse::b", "sse::c"]],
+  ]);
+});
+
+test("runs a few tests again, and only those of test binaries", () => {
+  assert.equal(secondRuns(failures(RED("--test auth", ["person::a"]))).length, 1);
+  assert.deepEqual(secondRuns(failures(RED("--lib", ["config::a"]))), []);
+  assert.deepEqual(secondRuns(failures(RED("--test auth", ["a", "b", "c", "d"]))), []);
+  const both = failures(RED("--test auth", ["a"]) + RED("--lib", ["b"]));
+  assert.deepEqual(secondRuns(both), []);
+});
+
+test("does not run a binary again that ended before it could say which test failed", () => {
+  const crashed = "running 2 tests\nerror: test failed, to rerun pass `-p satchel-tests --test auth`\n  process didn't exit successfully (signal: 11)\n";
+  assert.deepEqual(secondRuns(failures(crashed)), []);
+  assert.deepEqual(secondRuns(failures("error: could not compile `satchel-core`\n")), []);
+});
+
+test("keeps the packages and features of the first run", () => {
+  const args = ["--workspace", "--features", "a/b", "--test", "chaos", "--", "--test-threads", "8"];
+  assert.deepEqual(selection(args), ["--workspace", "--features", "a/b"]);
+});
