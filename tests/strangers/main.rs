@@ -94,6 +94,7 @@ async fn of_sixty_real_servers_nothing_is_held_back_by_mistake() {
     for name in entries_of(&home).into_iter().filter(|name| !known.contains_key(name)) {
         println!("no tools: {name}: {}", hub.server(&name).await["note"]);
     }
+    home.satchel(&["surface", "lister", "direct"]).await.succeeded();
     let asked = Instant::now();
     let list = home.satchel(&["approvals", "--json"]).await.succeeded().json();
     let (mut held, mut marked) = (Vec::new(), Vec::new());
@@ -125,9 +126,35 @@ async fn of_sixty_real_servers_nothing_is_held_back_by_mistake() {
         "satchel approvals:\n{}",
         shown.succeeded().stdout.lines().take(20).collect::<Vec<_>>().join("\n")
     );
+    let alone = list_p99(&hub).await;
+    let asking = async {
+        loop {
+            home.satchel(&["approvals", "--json"]).await.succeeded();
+        }
+    };
+    let beside =
+        tokio::select! { p99 = list_p99(&hub) => p99, () = asking => unreachable!("it asks without end") };
+    println!(
+        "tools/list of {tools} tools, p99: {alone:?}; beside `satchel approvals` in a loop {beside:?}: {:.2} times",
+        beside.as_secs_f64() / alone.as_secs_f64()
+    );
     assert!(known.len() >= FEWEST, "only {} are there", known.len());
     assert!(held.is_empty(), "held back by mistake:\n{}", held.join("\n"));
     hub.terminate().await;
+}
+
+/// The 99th percentile of 500 lists of all tools.
+async fn list_p99(hub: &Hub<'_>) -> Duration {
+    let client = hub.client("lister").await;
+    let mut took = Vec::with_capacity(500);
+    for _ in 0..500 {
+        let begun = Instant::now();
+        let list = client.request("tools/list", json!({})).await;
+        took.push(begun.elapsed());
+        assert!(list.value()["tools"].as_array().is_some_and(|tools| !tools.is_empty()));
+    }
+    took.sort();
+    took[took.len() * 99 / 100]
 }
 
 fn entries_of(home: &Home) -> Vec<String> {
