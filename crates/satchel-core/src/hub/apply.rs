@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Hub, approved, entry, registry, settings};
+use super::{Hub, approved, audit, entry, registry, settings};
 use crate::{
     config::{
         Config, ConfigError,
@@ -181,7 +181,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     hub.inner.configured.accepted.changed(change);
     let in_force = settings::in_force(hub, &config, Accepted::Nothing);
     remember(hub, &config);
-    hub.did_change(change);
+    audit::did_change(hub, change);
     // What a program adds is a new server; what it makes of one that a person accepted waits for a look.
     let is_new = |name: &&str| current.entry(name).is_none() && !approved::has_approvals(hub, name);
     let writes = matches!(change, Change::Add { .. } | Change::Put { .. } | Change::Edit { .. });

@@ -6,7 +6,10 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use super::{Hub, scope::path};
+use super::{
+    Hub, ruled,
+    scope::{self, path},
+};
 use crate::{
     catalog::{Catalog, Offer},
     config::Config,
@@ -46,70 +49,70 @@ impl Sight {
     }
 }
 
-impl Hub {
-    /// May whoever looks through this handle see the server?
-    pub fn shows(&self, server: &str) -> bool {
-        self.knows(server) && self.server_off(server).is_none() && self.lens().keeps_out(server).is_none()
-    }
+/// May whoever looks through this handle see the server?
+pub(super) fn shows(hub: &Hub, server: &str) -> bool {
+    scope::knows(hub, server)
+        && ruled::server_off(hub, server).is_none()
+        && hub.lens().keeps_out(server).is_none()
+}
 
-    /// The servers that are on and may be seen through this handle, by name; those that cannot be used are among them.
-    pub fn enabled_servers(&self) -> Vec<String> {
-        let config = self.config();
-        let enabled = config.servers().iter().filter(|(_, server)| server.enabled);
-        let faulty = config.faults().keys().map(ToString::to_string);
-        let all: BTreeSet<String> = enabled.map(|(name, _)| name.to_string()).chain(faulty).collect();
-        all.into_iter().filter(|name| self.shows(name)).collect()
-    }
+/// The servers that are on and may be seen through this handle, by name; those that cannot be used are among them.
+pub(super) fn enabled_servers(hub: &Hub) -> Vec<String> {
+    let config = hub.config();
+    let enabled = config.servers().iter().filter(|(_, server)| server.enabled);
+    let faulty = config.faults().keys().map(ToString::to_string);
+    let all: BTreeSet<String> = enabled.map(|(name, _)| name.to_string()).chain(faulty).collect();
+    all.into_iter().filter(|name| shows(hub, name)).collect()
+}
 
-    /// May whoever looks through this handle hear what a server said unasked?
-    pub fn may_hear(&self, notification: &ServerNotification) -> bool {
-        self.calls().owned.may_hear(self.viewer.as_deref().unwrap_or_default(), notification)
-    }
+/// May whoever looks through this handle hear what a server said unasked?
+pub(super) fn may_hear(hub: &Hub, notification: &ServerNotification) -> bool {
+    hub.calls().owned.may_hear(hub.context.client().unwrap_or_default(), notification)
+}
 
-    /// What the enabled servers offer, as far as it may be seen through this handle.
-    pub fn catalog(&self) -> Catalog {
-        self.sight().catalog.clone()
-    }
+/// What the enabled servers offer, as far as it may be seen through this handle.
+pub(super) fn catalog(hub: &Hub) -> Catalog {
+    sight(hub).catalog.clone()
+}
 
-    /// What a client could have been given directly, now. Of one server alone it would have been given that one's list.
-    pub(super) fn offers_to(&self, visit: &Visit) -> Offers {
-        let sight = self.sight();
-        let all = sight.offers.get_or_init(|| {
-            let enabled = sight.by.servers().iter().filter(|(_, server)| server.enabled);
-            let names = enabled.map(|(name, _)| name.to_string()).filter(|name| self.shows(name));
-            recorder::offers(&sight.catalog, names)
-        });
-        if visit.only.is_empty() { all.clone() } else { sight.offers_of_one(&visit.only, all) }
-    }
+/// What a client could have been given directly, now. Of one server alone it would have been given that one's list.
+pub(super) fn offers_to(hub: &Hub, visit: &Visit) -> Offers {
+    let sight = sight(hub);
+    let all = sight.offers.get_or_init(|| {
+        let enabled = sight.by.servers().iter().filter(|(_, server)| server.enabled);
+        let names = enabled.map(|(name, _)| name.to_string()).filter(|name| shows(hub, name));
+        recorder::offers(&sight.catalog, names)
+    });
+    if visit.only.is_empty() { all.clone() } else { sight.offers_of_one(&visit.only, all) }
+}
 
-    fn sight(&self) -> Arc<Sight> {
-        let (whole, config, hidden) = (self.inner.servers.catalog(), self.config(), self.hidden());
-        let lens = self.lens_of(&config);
-        let sees_all = hidden.is_none() && !lens.narrows() && !self.may_be_off(&config);
-        // Nobody's name is a client's.
-        let viewer = if self.by_hand { Arc::default() } else { self.viewer.clone().unwrap_or_default() };
-        let through = || (viewer, lens.names().map(ToOwned::to_owned).collect());
-        let (viewer, hidden) = ((!sees_all).then(through), hidden.unwrap_or_default());
-        let mut audiences = self.inner.clients.audiences.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = audiences.get(&viewer);
-        let is_this = |known: &&Arc<Sight>| {
-            known.of.is_same(&whole) && Arc::ptr_eq(&known.by, &config) && known.hidden == hidden
-        };
-        if let Some(known) = known.filter(is_this) {
-            return known.clone();
-        }
-        let catalog = if sees_all {
-            whole.clone()
-        } else {
-            let mut gone = self.off_in(&whole, &config, &lens);
-            gone.extend(hidden.iter().cloned());
-            let offers = without(whole.servers(), &gone);
-            known.map_or_else(Catalog::default, |known| known.catalog.clone()).followed_by(offers)
-        };
-        let sight = Arc::new(Sight::new(whole, config, hidden, catalog));
-        audiences.insert(viewer, sight.clone());
-        sight
+fn sight(hub: &Hub) -> Arc<Sight> {
+    let (whole, config, hidden) = (hub.inner.servers.catalog(), hub.config(), scope::hidden(hub));
+    let lens = scope::lens_of(hub, &config);
+    let sees_all = hidden.is_none() && !lens.narrows() && !ruled::may_be_off(hub, &config);
+    // Nobody's name is a client's.
+    let viewer = hub.context.ruled_name();
+    let through = || (viewer, lens.names().map(ToOwned::to_owned).collect());
+    let (viewer, hidden) = ((!sees_all).then(through), hidden.unwrap_or_default());
+    let mut audiences = hub.inner.clients.audiences.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = audiences.get(&viewer);
+    let is_this = |known: &&Arc<Sight>| {
+        known.of.is_same(&whole) && Arc::ptr_eq(&known.by, &config) && known.hidden == hidden
+    };
+    if let Some(known) = known.filter(is_this) {
+        return known.clone();
     }
+    let catalog = if sees_all {
+        whole.clone()
+    } else {
+        let mut gone = ruled::off_in(hub, &whole, &config, &lens);
+        gone.extend(hidden.iter().cloned());
+        let offers = without(whole.servers(), &gone);
+        known.map_or_else(Catalog::default, |known| known.catalog.clone()).followed_by(offers)
+    };
+    let sight = Arc::new(Sight::new(whole, config, hidden, catalog));
+    audiences.insert(viewer, sight.clone());
+    sight
 }
 
 /// The offers without what is hidden: servers as they stand in paths, and tools as `server:tool`.

@@ -1,9 +1,9 @@
 //! Authorizes requests of the control channel. Processes started by a server are refused everything; requests that
 //! loosen a protection need a person, in the window or at a terminal; anybody who can open the channel may do the rest.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
-use super::{Hub, binding, loosening::Loosening, route};
+use super::{Hub, audit, binding, loosening::Loosening, route};
 use crate::{
     clients::ledger::Step,
     config::rules::ToolRule,
@@ -26,59 +26,48 @@ use crate::{
 /// Where in the audit log a request stands that came over the control channel and was turned away.
 const CHANNEL: &str = "the control channel";
 
-impl Hub {
-    /// Where the requests of a process come from that has connected to the control channel. `asked` says that it asked a
-    /// person at its terminal, which is believed where it has one. Blocks.
-    ///
-    /// # Errors
-    /// A [`Refusal`] for whatever a server started, and for what is gone already.
-    pub fn origin_of(&self, caller: Caller, asked: bool) -> Result<Origin, Refusal> {
-        let process = match caller {
-            Caller::Process(process) => process,
-            Caller::Gone => return Err(self.turned_away_gone()),
-            Caller::Unknown => return Ok(unknown(asked)),
-        };
-        let is_server = |pid| self.inner.around.watchdog.holds(pid);
-        match process.is_of_a_server(Some(std::process::id()), is_server) {
-            Some(false) => Ok(origin(process, asked)),
-            Some(true) => {
-                let program = program(process).to_string();
-                self.turned_away_from(&program, "started by a server", CHANNEL);
-                Err(of_a_server())
-            }
-            None => Err(self.turned_away_gone()),
+/// Where the requests of a process come from that has connected to the control channel. `asked` says that it asked a
+/// person at its terminal, which is believed where it has one. Blocks.
+///
+/// # Errors
+/// A [`Refusal`] for whatever a server started, and for what is gone already.
+pub(super) fn origin_of(hub: &Hub, caller: Caller, asked: bool) -> Result<Origin, Refusal> {
+    let process = match caller {
+        Caller::Process(process) => process,
+        Caller::Gone => return Err(turned_away_gone(hub)),
+        Caller::Unknown => return Ok(unknown(asked)),
+    };
+    let is_server = |pid| hub.inner.around.watchdog.holds(pid);
+    match process.is_of_a_server(Some(std::process::id()), is_server) {
+        Some(false) => Ok(origin(process, asked)),
+        Some(true) => {
+            let program = program(process).to_string();
+            audit::turned_away_from(hub, &program, "started by a server", CHANNEL);
+            Err(of_a_server())
         }
+        None => Err(turned_away_gone(hub)),
     }
+}
 
-    fn turned_away_gone(&self) -> Refusal {
-        self.turned_away_from("unknown program", "it ended before it could be looked at", CHANNEL);
-        Refusal::new(
-            Code::FromAServer,
-            "whoever asked was gone before it could be told who it was",
-            "Try again.",
-        )
-    }
+fn turned_away_gone(hub: &Hub) -> Refusal {
+    audit::turned_away_from(hub, "unknown program", "it ended before it could be looked at", CHANNEL);
+    Refusal::new(Code::FromAServer, "whoever asked was gone before it could be told who it was", "Try again.")
+}
 
-    /// The same handle, for a request that comes from there.
-    pub(super) fn on_behalf_of(&self, origin: &Origin) -> Self {
-        Self { origin: Some(Arc::new(origin.clone())), ..self.clone() }
-    }
-
-    /// Refuses a program what only a person may have done.
-    ///
-    /// # Errors
-    /// A [`Refusal`] with the code [`Code::NeedsPerson`] that says what to do.
-    pub(super) fn refuse_to_loosen(&self, loosening: Option<Loosening>) -> Result<(), Refusal> {
-        let Some(Loosening { what, command }) = loosening.filter(|_| !self.is_for_a_person()) else {
-            return Ok(());
-        };
-        self.did_here(AuditKind::Denied, "", format!("{what} needs a person"));
-        let action = match command.is_empty() {
-            true => "Use the window.".to_owned(),
-            false => format!("Run `{command}` in a terminal, or use the window."),
-        };
-        Err(Refusal::new(Code::NeedsPerson, format!("{what} needs a person's yes"), action))
-    }
+/// Refuses a program what only a person may have done.
+///
+/// # Errors
+/// A [`Refusal`] with the code [`Code::NeedsPerson`] that says what to do.
+pub(super) fn refuse_to_loosen(hub: &Hub, loosening: Option<Loosening>) -> Result<(), Refusal> {
+    let Some(Loosening { what, command }) = loosening.filter(|_| !hub.context.is_for_a_person()) else {
+        return Ok(());
+    };
+    hub.did_here(AuditKind::Denied, "", format!("{what} needs a person"));
+    let action = match command.is_empty() {
+        true => "Use the window.".to_owned(),
+        false => format!("Run `{command}` in a terminal, or use the window."),
+    };
+    Err(Refusal::new(Code::NeedsPerson, format!("{what} needs a person's yes"), action))
 }
 
 /// For a request that loosens nothing.

@@ -1,6 +1,6 @@
 //! Binds clients to profiles, and keeps them bound when profiles change.
 
-use super::{Hub, loosening::Loosening};
+use super::{Hub, clients, loosening::Loosening};
 use crate::{
     config::profiles::Profiles,
     model::{
@@ -23,7 +23,7 @@ pub(super) fn bind(hub: &Hub, client: &str, profile: Option<String>) -> Result<(
     let detail = profile
         .as_ref()
         .map_or("bound to no profile".to_owned(), |name| format!("bound to the profile \"{name}\""));
-    hub.choose_for(client, |choices| choices.profile = profile)?;
+    clients::choose_for(hub, client, |choices| choices.profile = profile)?;
     hub.did_here(AuditKind::Policy, client, detail);
     Ok(())
 }
@@ -67,7 +67,8 @@ pub(super) fn follow_name(hub: &Hub, change: &Change) -> Result<(), Refusal> {
     if name == was {
         return Ok(());
     }
-    let rebind = |client: &String| hub.choose_for(client, |choices| choices.profile = Some(name.clone()));
+    let rebind =
+        |client: &String| clients::choose_for(hub, client, |choices| choices.profile = Some(name.clone()));
     clients_of(hub, was).iter().try_for_each(rebind)
 }
 

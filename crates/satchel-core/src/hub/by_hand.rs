@@ -5,7 +5,7 @@ use std::sync::Arc;
 use satchel_mcp::{Raw, RawObject};
 use serde_json::Value;
 
-use super::{Hub, Script, Wanted, call::Running, failure::CallFailure, route, script};
+use super::{Hub, Script, Wanted, call::Running, execute, failure::CallFailure, route, script};
 use crate::{
     bridge::Caller,
     model::{
@@ -73,7 +73,7 @@ pub(super) fn begin_script(hub: &Hub, wanted: Wanted, arguments: &Raw) -> Result
 
 /// As whom a person calls here: from the window, or from the command line.
 pub(super) fn face(hub: &Hub) -> &'static str {
-    if hub.origin.as_deref() == Some(&Origin::Window) { WINDOW } else { "satchel" }
+    if hub.context.origin() == Some(&Origin::Window) { WINDOW } else { "satchel" }
 }
 
 /// Observes the script of a person, for whom its calls are recorded.
@@ -123,8 +123,8 @@ pub(super) async fn execute_for_face(
 ) -> Result<Running, CallFailure> {
     let mut params = RawObject::new();
     params.set("arguments", arguments);
-    let hand = Hub { by_hand: true, ..hub.clone() };
-    hand.execute(&Caller::alone("satchel"), path, params, false).await
+    let hand = hub.with(hub.context.by_hand());
+    execute::execute(&hand, &Caller::alone("satchel"), path, params, false).await
 }
 
 /// A result for faces: as a text, or read as the language of the face reads numbers.

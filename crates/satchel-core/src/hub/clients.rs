@@ -43,452 +43,444 @@ const TOKEN_TO_COME: &str = "sat_(made when you connect)";
 
 type Environment = BTreeMap<String, String>;
 
-impl Hub {
-    /// Puts our entry into a client's files.
-    pub(super) async fn connect_client(
-        &self,
-        client: &str,
-        dry_run: bool,
-        over: Option<Over>,
-        environment: &Environment,
-    ) -> Result<ClientChange, Refusal> {
-        self.add_to_client(known(client)?, dry_run, over, environment).await
-    }
+/// Puts our entry into a client's files.
+pub(super) async fn connect_client(
+    hub: &Hub,
+    client: &str,
+    dry_run: bool,
+    over: Option<Over>,
+    environment: &Environment,
+) -> Result<ClientChange, Refusal> {
+    add_to_client(hub, known(client)?, dry_run, over, environment).await
+}
 
-    /// Takes our entry out of a client's files again.
-    pub(super) fn disconnect_client(
-        &self,
-        client: &str,
-        dry_run: bool,
-        environment: &Environment,
-    ) -> Result<ClientChange, Refusal> {
-        // One that was connected by hand, and is in no table.
-        if known(client).is_err() && self.inner.clients.tokens.holds(client) {
-            return self.without_tokens(client, client, dry_run);
-        }
-        self.remove_from_client(known(client)?, dry_run, environment, true)
+/// Takes our entry out of a client's files again.
+pub(super) fn disconnect_client(
+    hub: &Hub,
+    client: &str,
+    dry_run: bool,
+    environment: &Environment,
+) -> Result<ClientChange, Refusal> {
+    // One that was connected by hand, and is in no table.
+    if known(client).is_err() && hub.inner.clients.tokens.holds(client) {
+        return without_tokens(hub, client, client, dry_run);
     }
+    remove_from_client(hub, known(client)?, dry_run, environment, true)
+}
 
-    /// Takes everything of ours out of every client. One that cannot be written keeps none of the others.
-    pub(super) fn leave_clients(&self, dry_run: bool, environment: &Environment) -> Departure {
-        let mut departure = Departure::default();
-        for client in table::clients() {
-            match self.remove_from_client(client, dry_run, environment, true) {
-                Ok(change) => departure.changes.push(change),
-                Err(refusal) if refusal.code == Code::NotConnected => {}
-                Err(refusal) => {
-                    departure
-                        .troubles
-                        .push(Left { place: client.title().into(), reason: refusal.sentence() });
-                }
+/// Takes everything of ours out of every client. One that cannot be written keeps none of the others.
+pub(super) fn leave_clients(hub: &Hub, dry_run: bool, environment: &Environment) -> Departure {
+    let mut departure = Departure::default();
+    for client in table::clients() {
+        match remove_from_client(hub, client, dry_run, environment, true) {
+            Ok(change) => departure.changes.push(change),
+            Err(refusal) if refusal.code == Code::NotConnected => {}
+            Err(refusal) => {
+                departure.troubles.push(Left { place: client.title().into(), reason: refusal.sentence() });
             }
         }
-        // Whoever was connected by hand, and stands in no table.
-        let by_hand = self.inner.clients.tokens.holders().into_iter().filter(|id| known(id).is_err());
-        for id in by_hand {
-            match self.without_tokens(&id, &id, dry_run) {
-                Ok(change) => departure.changes.push(change),
-                Err(refusal) => departure.troubles.push(Left { place: id, reason: refusal.sentence() }),
+    }
+    // Whoever was connected by hand, and stands in no table.
+    let by_hand = hub.inner.clients.tokens.holders().into_iter().filter(|id| known(id).is_err());
+    for id in by_hand {
+        match without_tokens(hub, &id, &id, dry_run) {
+            Ok(change) => departure.changes.push(change),
+            Err(refusal) => departure.troubles.push(Left { place: id, reason: refusal.sentence() }),
+        }
+    }
+    departure
+}
+
+/// Chooses what a client sees of us.
+pub(super) fn set_surface(hub: &Hub, client: &str, surface: Surface) -> Result<(), Refusal> {
+    choose_for(hub, client, |choices| choices.surface = surface)
+}
+
+/// Hides something from a client, or shows it again.
+pub(super) fn set_hidden(hub: &Hub, client: &str, path: String, hidden: bool) -> Result<(), Refusal> {
+    is_a_client(hub, client)?;
+    let path = hidden_path(hub, path, hidden)?;
+    choose_for(hub, client, |choices| match hidden {
+        true => drop(choices.hidden.insert(path)),
+        false => drop(choices.hidden.remove(&path)),
+    })
+}
+
+pub(super) fn choose_for(hub: &Hub, client: &str, change: impl FnOnce(&mut Choices)) -> Result<(), Refusal> {
+    is_a_client(hub, client)?;
+    hub.inner.clients.choose(client, change).map_err(unwritable)?;
+    hub.inner.faces.changed();
+    Ok(())
+}
+
+/// One of the table, one that has a token, or one that was seen.
+fn is_a_client(hub: &Hub, id: &str) -> Result<(), Refusal> {
+    let seen = hub.view().clients().iter().any(|client| client.id == id);
+    if seen || hub.inner.clients.tokens.holds(id) || hub.inner.clients.edits.record(id).is_some() {
+        return Ok(());
+    }
+    known(id).map(drop)
+}
+
+/// What a client sees of us, and why. Never [`Surface::Auto`].
+pub(super) fn surface_of(hub: &Hub, client: &str) -> (Surface, String) {
+    let chosen = hub.inner.clients.edits.choices(client).surface;
+    surface::effective(table::client(client), chosen, hub.catalog().tools_for_models())
+}
+
+/// What a path means that a person wants to hide or to show. To be hidden there has to be such a server, or such a tool;
+/// of a server that was never read any tool can be.
+fn hidden_path(hub: &Hub, path: String, hide: bool) -> Result<String, Refusal> {
+    if hub.servers().contains_key(path.as_str()) {
+        return Ok(in_path(&path).into_owned());
+    }
+    let meant = route::read_path(hub, &path).ok();
+    let meant = meant.map_or(path, |path| path.to_string());
+    if hide {
+        can_be_hidden(hub, &meant)?;
+    }
+    Ok(meant)
+}
+
+fn can_be_hidden(hub: &Hub, path: &str) -> Result<(), Refusal> {
+    let known = hub.offers();
+    let unknown = |what: String| {
+        let action = "`satchel list` shows the servers, `satchel tools` their tools.";
+        Err(Refusal::new(Code::UnknownPath, format!("there is no {what}"), action))
+    };
+    let parsed = path.parse::<ToolPath>().ok();
+    let (server, tool) =
+        parsed.as_ref().map_or((path, None), |parsed| (parsed.server.as_str(), Some(parsed.tool.as_str())));
+    if !hub.servers().contains_key(server) {
+        return unknown(format!("server \"{server}\""));
+    }
+    match (tool, known.get(server)) {
+        (Some(tool), Some(offer)) if offer.tool(tool).is_none() => unknown(format!("tool \"{path}\"")),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn list_clients(hub: &Hub, environment: &Environment) -> ClientList {
+    let machine = Machine::here(environment);
+    let tools = hub.catalog().tools_for_models();
+    let here = import::identities(hub);
+    let mut clients: Vec<KnownClient> =
+        table::clients().iter().map(|client| view_of(hub, client, &machine, tools, &here)).collect();
+    clients.sort_by_key(|client| (!client.installed, client.tier.clone()));
+    ClientList { clients }
+}
+
+fn view_of(
+    hub: &Hub,
+    client: &'static Client,
+    machine: &Machine,
+    tools: usize,
+    here: &BTreeMap<String, String>,
+) -> KnownClient {
+    let sign = machine.sign(&client.detect);
+    let targets = connect::targets(client, machine);
+    let file = targets.as_ref().ok().and_then(|targets| targets.first()).cloned();
+    let exists = file.as_deref().is_some_and(Path::exists);
+    let choices = hub.inner.clients.edits.choices(&client.id);
+    let (effective, reason) = surface::effective(Some(client), choices.surface, tools);
+    let installed = sign.is_some() || exists;
+    let duplicates = if installed { duplicates(hub, client, machine, here) } else { vec![] };
+    KnownClient {
+        id: client.id.clone(),
+        name: client.title().to_owned(),
+        tier: format!("{:?}", client.tier),
+        confidence: format!("{:?}", client.evidence).to_lowercase(),
+        installed,
+        sign: sign.or_else(|| file.clone().filter(|_| exists)).map(|path| path.display().to_string()),
+        file: file.map(|path| path.display().to_string()),
+        state: state_of(hub, client, targets.unwrap_or_default().first().map(PathBuf::as_path)),
+        duplicates,
+        surface: choices.surface,
+        effective,
+        reason,
+        hidden: choices.hidden.into_iter().collect(),
+        profile: choices.profile,
+        after_connect: client.after_connect.clone(),
+    }
+}
+
+fn duplicates(
+    hub: &Hub,
+    client: &'static Client,
+    machine: &Machine,
+    here: &BTreeMap<String, String>,
+) -> Vec<Duplicate> {
+    let found = super::import::own_servers(client, machine, &ourselves::ourselves(hub));
+    let on = found.into_iter().filter(|(_, server)| server.enabled);
+    on.filter_map(|(_, server)| {
+        let name = here.get(&crate::clients::import::identity(&server))?;
+        Some(Duplicate { there: server.name, here: name.clone() })
+    })
+    .collect()
+}
+
+/// How a client stands, by what we wrote and what is there now.
+fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
+    let ourselves = ourselves::ourselves(hub);
+    let needs = |what: &str, message: String| ClientState::NeedsYou { what: what.into(), message };
+    let Some(record) = hub.inner.clients.edits.record(&client.id) else {
+        if client.connect == Method::Paste {
+            return ClientState::Paste;
+        }
+        // Perhaps a person pasted it.
+        let there = file.and_then(|path| entry_in(client, &ourselves, path).ok().flatten());
+        return match there {
+            Some((_, entry)) if is_ours(hub, client, &ourselves, &entry) => ClientState::Added,
+            _ => ClientState::NotConnected,
+        };
+    };
+    for written in &record.files {
+        let path = &written.path;
+        let entry = match read_entry(client, written) {
+            Ok(entry) => entry,
+            Err(error) => return needs("unreadable", error.to_string()),
+        };
+        let Some(entry) = entry else {
+            let message = format!("\"{}\" is no longer in {}", written.name, path.display());
+            return needs("vanished", message);
+        };
+        if connect::entry_fingerprint(&entry) != written.entry {
+            let message = format!("\"{}\" in {} was edited", written.name, path.display());
+            return needs("edited", message);
+        }
+        if record.over == Transport::Http && hub.view().endpoint.is_some() {
+            let token = connect::token_in(&entry).unwrap_or_default();
+            let now = ourselves.entry(client, record.over, &token, &written.name);
+            if now.is_some_and(|now| now != entry) {
+                let message = format!("{} has the address of before; connect it again", client.title());
+                return needs("moved", message);
             }
         }
-        departure
     }
-
-    /// Chooses what a client sees of us.
-    pub(super) fn set_surface(&self, client: &str, surface: Surface) -> Result<(), Refusal> {
-        self.choose_for(client, |choices| choices.surface = surface)
+    match record.seen_ms {
+        Some(since_ms) => ClientState::Connected { since_ms },
+        None => ClientState::Added,
     }
+}
 
-    /// Hides something from a client, or shows it again.
-    pub(super) fn set_hidden(&self, client: &str, path: String, hidden: bool) -> Result<(), Refusal> {
-        self.is_a_client(client)?;
-        let path = self.hidden_path(path, hidden)?;
-        self.choose_for(client, |choices| match hidden {
-            true => drop(choices.hidden.insert(path)),
-            false => drop(choices.hidden.remove(&path)),
-        })
+/// An entry with our program, or with a token that we made for this client.
+fn is_ours(hub: &Hub, client: &Client, ourselves: &Ourselves, entry: &Value) -> bool {
+    let token = connect::token_in(entry);
+    let made = token.as_deref().and_then(|token| hub.inner.clients.tokens.owner(token));
+    made.as_deref() == Some(client.id.as_str()) || (token.is_none() && ourselves.wrote(client, entry))
+}
+
+pub(super) async fn add_to_client(
+    hub: &Hub,
+    client: &'static Client,
+    dry_run: bool,
+    over: Option<Over>,
+    environment: &Environment,
+) -> Result<ClientChange, Refusal> {
+    let machine = Machine::here(environment);
+    let ourselves = ourselves::ourselves(hub);
+    let over = match over {
+        Some(Over::Http) => Transport::Http,
+        Some(Over::Bridge) => Transport::Stdio,
+        None => client.transport,
+    };
+    if over == Transport::Stdio {
+        will_last(Path::new(&ourselves.bridge), &machine)?;
     }
-
-    pub(super) fn choose_for(&self, client: &str, change: impl FnOnce(&mut Choices)) -> Result<(), Refusal> {
-        self.is_a_client(client)?;
-        self.inner.clients.choose(client, change).map_err(unwritable)?;
-        self.inner.faces.changed();
-        Ok(())
-    }
-
-    /// One of the table, one that has a token, or one that was seen.
-    fn is_a_client(&self, id: &str) -> Result<(), Refusal> {
-        let seen = self.view().clients().iter().any(|client| client.id == id);
-        if seen || self.inner.clients.tokens.holds(id) || self.inner.clients.edits.record(id).is_some() {
-            return Ok(());
-        }
-        known(id).map(drop)
-    }
-
-    /// What a client sees of us, and why. Never [`Surface::Auto`].
-    pub fn surface_of(&self, client: &str) -> (Surface, String) {
-        let chosen = self.inner.clients.edits.choices(client).surface;
-        surface::effective(table::client(client), chosen, self.catalog().tools_for_models())
-    }
-
-    /// What a path means that a person wants to hide or to show. To be hidden there has to be such a server, or such a tool;
-    /// of a server that was never read any tool can be.
-    fn hidden_path(&self, path: String, hide: bool) -> Result<String, Refusal> {
-        if self.servers().contains_key(path.as_str()) {
-            return Ok(in_path(&path).into_owned());
-        }
-        let meant = route::read_path(self, &path).ok();
-        let meant = meant.map_or(path, |path| path.to_string());
-        if hide {
-            self.can_be_hidden(&meant)?;
-        }
-        Ok(meant)
-    }
-
-    fn can_be_hidden(&self, path: &str) -> Result<(), Refusal> {
-        let known = self.offers();
-        let unknown = |what: String| {
-            let action = "`satchel list` shows the servers, `satchel tools` their tools.";
-            Err(Refusal::new(Code::UnknownPath, format!("there is no {what}"), action))
-        };
-        let parsed = path.parse::<ToolPath>().ok();
-        let (server, tool) = parsed
-            .as_ref()
-            .map_or((path, None), |parsed| (parsed.server.as_str(), Some(parsed.tool.as_str())));
-        if !self.servers().contains_key(server) {
-            return unknown(format!("server \"{server}\""));
-        }
-        match (tool, known.get(server)) {
-            (Some(tool), Some(offer)) if offer.tool(tool).is_none() => unknown(format!("tool \"{path}\"")),
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn list_clients(&self, environment: &Environment) -> ClientList {
-        let machine = Machine::here(environment);
-        let tools = self.catalog().tools_for_models();
-        let here = import::identities(self);
-        let mut clients: Vec<KnownClient> =
-            table::clients().iter().map(|client| self.view_of(client, &machine, tools, &here)).collect();
-        clients.sort_by_key(|client| (!client.installed, client.tier.clone()));
-        ClientList { clients }
-    }
-
-    fn view_of(
-        &self,
-        client: &'static Client,
-        machine: &Machine,
-        tools: usize,
-        here: &BTreeMap<String, String>,
-    ) -> KnownClient {
-        let sign = machine.sign(&client.detect);
-        let targets = connect::targets(client, machine);
-        let file = targets.as_ref().ok().and_then(|targets| targets.first()).cloned();
-        let exists = file.as_deref().is_some_and(Path::exists);
-        let choices = self.inner.clients.edits.choices(&client.id);
-        let (effective, reason) = surface::effective(Some(client), choices.surface, tools);
-        let installed = sign.is_some() || exists;
-        let duplicates = if installed { self.duplicates(client, machine, here) } else { vec![] };
-        KnownClient {
-            id: client.id.clone(),
-            name: client.title().to_owned(),
-            tier: format!("{:?}", client.tier),
-            confidence: format!("{:?}", client.evidence).to_lowercase(),
-            installed,
-            sign: sign.or_else(|| file.clone().filter(|_| exists)).map(|path| path.display().to_string()),
-            file: file.map(|path| path.display().to_string()),
-            state: self.state_of(client, targets.unwrap_or_default().first().map(PathBuf::as_path)),
-            duplicates,
-            surface: choices.surface,
-            effective,
-            reason,
-            hidden: choices.hidden.into_iter().collect(),
-            profile: choices.profile,
-            after_connect: client.after_connect.clone(),
-        }
-    }
-
-    fn duplicates(
-        &self,
-        client: &'static Client,
-        machine: &Machine,
-        here: &BTreeMap<String, String>,
-    ) -> Vec<Duplicate> {
-        let found = super::import::own_servers(client, machine, &ourselves::ourselves(self));
-        let on = found.into_iter().filter(|(_, server)| server.enabled);
-        on.filter_map(|(_, server)| {
-            let name = here.get(&crate::clients::import::identity(&server))?;
-            Some(Duplicate { there: server.name, here: name.clone() })
-        })
-        .collect()
-    }
-
-    /// How a client stands, by what we wrote and what is there now.
-    fn state_of(&self, client: &Client, file: Option<&Path>) -> ClientState {
-        let ourselves = ourselves::ourselves(self);
-        let needs = |what: &str, message: String| ClientState::NeedsYou { what: what.into(), message };
-        let Some(record) = self.inner.clients.edits.record(&client.id) else {
-            if client.connect == Method::Paste {
-                return ClientState::Paste;
-            }
-            // Perhaps a person pasted it.
-            let there = file.and_then(|path| entry_in(client, &ourselves, path).ok().flatten());
-            return match there {
-                Some((_, entry)) if self.is_ours(client, &ourselves, &entry) => ClientState::Added,
-                _ => ClientState::NotConnected,
-            };
-        };
-        for written in &record.files {
-            let path = &written.path;
-            let entry = match read_entry(client, written) {
-                Ok(entry) => entry,
-                Err(error) => return needs("unreadable", error.to_string()),
-            };
-            let Some(entry) = entry else {
-                let message = format!("\"{}\" is no longer in {}", written.name, path.display());
-                return needs("vanished", message);
-            };
-            if connect::entry_fingerprint(&entry) != written.entry {
-                let message = format!("\"{}\" in {} was edited", written.name, path.display());
-                return needs("edited", message);
-            }
-            if record.over == Transport::Http && self.view().endpoint.is_some() {
-                let token = connect::token_in(&entry).unwrap_or_default();
-                let now = ourselves.entry(client, record.over, &token, &written.name);
-                if now.is_some_and(|now| now != entry) {
-                    let message = format!("{} has the address of before; connect it again", client.title());
-                    return needs("moved", message);
-                }
-            }
-        }
-        match record.seen_ms {
-            Some(since_ms) => ClientState::Connected { since_ms },
-            None => ClientState::Added,
-        }
-    }
-
-    /// An entry with our program, or with a token that we made for this client.
-    fn is_ours(&self, client: &Client, ourselves: &Ourselves, entry: &Value) -> bool {
-        let token = connect::token_in(entry);
-        let made = token.as_deref().and_then(|token| self.inner.clients.tokens.owner(token));
-        made.as_deref() == Some(client.id.as_str()) || (token.is_none() && ourselves.wrote(client, entry))
-    }
-
-    pub(super) async fn add_to_client(
-        &self,
-        client: &'static Client,
-        dry_run: bool,
-        over: Option<Over>,
-        environment: &Environment,
-    ) -> Result<ClientChange, Refusal> {
-        let machine = Machine::here(environment);
-        let ourselves = ourselves::ourselves(self);
-        let over = match over {
-            Some(Over::Http) => Transport::Http,
-            Some(Over::Bridge) => Transport::Stdio,
-            None => client.transport,
-        };
-        if over == Transport::Stdio {
-            will_last(Path::new(&ourselves.bridge), &machine)?;
-        }
-        let mut change = ClientChange {
-            client: client.id.clone(),
-            name: client.title().to_owned(),
-            done: false,
-            files: vec![],
-            next: client.after_connect.clone(),
-            warnings: warnings(client),
-            snippet: None,
-        };
-        let targets = match connect::targets(client, &machine) {
-            Ok(targets) => targets,
-            // There is nothing to write; there is something to paste.
-            Err(error @ (ConnectError::Paste(_) | ConnectError::NotThere { .. })) => {
-                let token = if dry_run { TOKEN_TO_COME.to_owned() } else { self.token_for(client)? };
-                change.snippet = connect::snippet(client, &ourselves, over, &token);
-                change.warnings.insert(0, format!("{error}; paste this where it keeps them"));
-                return Ok(change);
-            }
-            Err(error) => return Err(refused(client, error)),
-        };
-        let token = self.token_there(client, &ourselves, &targets);
-        let token = match (token, dry_run || over == Transport::Stdio) {
-            (Some(token), _) => token,
-            (None, true) => TOKEN_TO_COME.to_owned(),
-            (None, false) => self.token_for(client)?,
-        };
-        let mut plans = Vec::new();
-        for path in &targets {
-            let before = read_bytes(path)
-                .map_err(|error| refused(client, ConnectError::Document { path: path.clone(), error }))?;
-            let plan = connect::plan(client, &ourselves, over, &token, path, before);
-            plans.push(plan.map_err(|error| with_snippet(client, &ourselves, over, error))?);
-        }
-        change.files = plans.iter().map(file_change).collect();
-        if dry_run {
+    let mut change = ClientChange {
+        client: client.id.clone(),
+        name: client.title().to_owned(),
+        done: false,
+        files: vec![],
+        next: client.after_connect.clone(),
+        warnings: warnings(client),
+        snippet: None,
+    };
+    let targets = match connect::targets(client, &machine) {
+        Ok(targets) => targets,
+        // There is nothing to write; there is something to paste.
+        Err(error @ (ConnectError::Paste(_) | ConnectError::NotThere { .. })) => {
+            let token = if dry_run { TOKEN_TO_COME.to_owned() } else { token_for(hub, client)? };
+            change.snippet = connect::snippet(client, &ourselves, over, &token);
+            change.warnings.insert(0, format!("{error}; paste this where it keeps them"));
             return Ok(change);
         }
-        let record = self.inner.clients.edits.record(&client.id);
-        if plans.iter().all(Plan::changes_nothing) && record.is_some() {
-            change.done = true;
-            return Ok(change);
-        }
-        let files = self.to_write(client, &plans, record.as_ref())?;
-        // A crash between the two would leave an entry that nobody knows the file's earlier bytes of.
-        let mut written = ConnectionRecord { over, added_ms: now_ms(), seen_ms: None, files };
-        self.inner.clients.edits.connected(&client.id, written.clone()).map_err(unwritable)?;
-        if let Err(refusal) = write_all(client, &machine, &plans, &mut written).await {
-            written.files.retain(|file| read_entry(client, file).is_ok_and(|entry| entry.is_some()));
-            let holds = record.or_else(|| (!written.files.is_empty()).then_some(written));
-            self.inner.clients.edits.not_connected(&client.id, holds).map_err(unwritable)?;
-            return Err(refusal);
-        }
-        self.inner.clients.edits.connected(&client.id, written).map_err(unwritable)?;
-        self.inner.faces.changed();
+        Err(error) => return Err(refused(client, error)),
+    };
+    let token = token_there(hub, client, &ourselves, &targets);
+    let token = match (token, dry_run || over == Transport::Stdio) {
+        (Some(token), _) => token,
+        (None, true) => TOKEN_TO_COME.to_owned(),
+        (None, false) => token_for(hub, client)?,
+    };
+    let mut plans = Vec::new();
+    for path in &targets {
+        let before = read_bytes(path)
+            .map_err(|error| refused(client, ConnectError::Document { path: path.clone(), error }))?;
+        let plan = connect::plan(client, &ourselves, over, &token, path, before);
+        plans.push(plan.map_err(|error| with_snippet(client, &ourselves, over, error))?);
+    }
+    change.files = plans.iter().map(file_change).collect();
+    if dry_run {
+        return Ok(change);
+    }
+    let record = hub.inner.clients.edits.record(&client.id);
+    if plans.iter().all(Plan::changes_nothing) && record.is_some() {
         change.done = true;
-        Ok(change)
+        return Ok(change);
     }
-
-    /// What will be written, with copies of the files as they are.
-    fn to_write(
-        &self,
-        client: &Client,
-        plans: &[Plan],
-        record: Option<&ConnectionRecord>,
-    ) -> Result<Vec<Written>, Refusal> {
-        let mut files = Vec::new();
-        for plan in plans {
-            // What was there before the first time is what taking it out again should bring back.
-            let earlier = record.and_then(|record| record.files.iter().find(|file| file.path == plan.path));
-            let (backup, new_file, created) = match (earlier, &plan.before) {
-                (Some(earlier), Some(before)) if fingerprint(before) == earlier.after => {
-                    (earlier.backup.clone(), earlier.new_file, earlier.created)
-                }
-                // A copy with an entry of ours in it is nothing to go back to.
-                (Some(earlier), Some(_)) if plan.replaces => (None, earlier.new_file, earlier.created),
-                (None, Some(_)) if plan.replaces => (None, false, 0),
-                (_, Some(before)) => {
-                    let copy =
-                        self.inner.clients.edits.keep(&client.id, &plan.path, before).map_err(unwritable)?;
-                    (Some(copy), false, plan.created)
-                }
-                (_, None) => (None, true, plan.created),
-            };
-            files.push(Written {
-                path: plan.path.clone(),
-                name: plan.name.clone(),
-                entry: connect::entry_fingerprint(&plan.entry),
-                created,
-                after: fingerprint(&plan.after),
-                backup,
-                new_file,
-            });
-        }
-        Ok(files)
+    let files = to_write(hub, client, &plans, record.as_ref())?;
+    // A crash between the two would leave an entry that nobody knows the file's earlier bytes of.
+    let mut written = ConnectionRecord { over, added_ms: now_ms(), seen_ms: None, files };
+    hub.inner.clients.edits.connected(&client.id, written.clone()).map_err(unwritable)?;
+    if let Err(refusal) = write_all(client, &machine, &plans, &mut written).await {
+        written.files.retain(|file| read_entry(client, file).is_ok_and(|entry| entry.is_some()));
+        let holds = record.or_else(|| (!written.files.is_empty()).then_some(written));
+        hub.inner.clients.edits.not_connected(&client.id, holds).map_err(unwritable)?;
+        return Err(refusal);
     }
+    hub.inner.clients.edits.connected(&client.id, written).map_err(unwritable)?;
+    hub.inner.faces.changed();
+    change.done = true;
+    Ok(change)
+}
 
-    /// A token that the client has already and that is still good.
-    fn token_there(&self, client: &Client, ourselves: &Ourselves, targets: &[PathBuf]) -> Option<String> {
-        targets.iter().find_map(|path| {
-            let (_, entry) = entry_in(client, ourselves, path).ok()??;
-            let token = connect::token_in(&entry)?;
-            (self.inner.clients.tokens.owner(&token).as_deref() == Some(client.id.as_str())).then_some(token)
-        })
-    }
-
-    fn token_for(&self, client: &Client) -> Result<String, Refusal> {
-        let made = self.inner.clients.tokens.make(&client.id, false);
-        let made = made.map_err(|error| Refusal::new(Code::BadClient, error.to_string(), ""))?;
-        self.did_here(AuditKind::Access, &client.id, "a token");
-        Ok(made)
-    }
-
-    /// Nothing of ours stands in a file of this client; only its tokens are taken from it.
-    fn without_tokens(&self, client: &str, name: &str, dry_run: bool) -> Result<ClientChange, Refusal> {
-        if !dry_run {
-            self.revoke_tokens(client)?;
-        }
-        Ok(ClientChange {
-            client: client.to_owned(),
-            name: name.to_owned(),
-            done: !dry_run,
-            files: vec![],
-            next: Some(format!("Tokens that were made for {name} are worth nothing from now on.")),
-            warnings: vec![],
-            snippet: None,
-        })
-    }
-
-    /// Whoever comes with one of them is turned away, and what is open with one of them ends.
-    fn revoke_tokens(&self, client: &str) -> Result<(), Refusal> {
-        self.inner.clients.tokens.revoke(client).map_err(|error| unwritable(error.to_string()))?;
-        self.did_here(AuditKind::Access, client, "its tokens were revoked");
-        self.inner.clients.chosen();
-        self.inner.faces.changed();
-        Ok(())
-    }
-
-    pub(super) fn remove_from_client(
-        &self,
-        client: &'static Client,
-        dry_run: bool,
-        environment: &Environment,
-        again: bool,
-    ) -> Result<ClientChange, Refusal> {
-        let machine = Machine::here(environment);
-        let ourselves = ourselves::ourselves(self);
-        let record = self.inner.clients.edits.record(&client.id);
-        let files = match &record {
-            Some(record) => record.files.clone(),
-            None => self.pasted(client, &ourselves, &machine),
+/// What will be written, with copies of the files as they are.
+fn to_write(
+    hub: &Hub,
+    client: &Client,
+    plans: &[Plan],
+    record: Option<&ConnectionRecord>,
+) -> Result<Vec<Written>, Refusal> {
+    let mut files = Vec::new();
+    for plan in plans {
+        // What was there before the first time is what taking it out again should bring back.
+        let earlier = record.and_then(|record| record.files.iter().find(|file| file.path == plan.path));
+        let (backup, new_file, created) = match (earlier, &plan.before) {
+            (Some(earlier), Some(before)) if fingerprint(before) == earlier.after => {
+                (earlier.backup.clone(), earlier.new_file, earlier.created)
+            }
+            // A copy with an entry of ours in it is nothing to go back to.
+            (Some(earlier), Some(_)) if plan.replaces => (None, earlier.new_file, earlier.created),
+            (None, Some(_)) if plan.replaces => (None, false, 0),
+            (_, Some(before)) => {
+                let copy =
+                    hub.inner.clients.edits.keep(&client.id, &plan.path, before).map_err(unwritable)?;
+                (Some(copy), false, plan.created)
+            }
+            (_, None) => (None, true, plan.created),
         };
-        if files.is_empty() && self.inner.clients.tokens.holds(&client.id) {
-            return self.without_tokens(&client.id, client.title(), dry_run);
-        }
-        if files.is_empty() {
-            let message = format!("{} has no entry of ours", client.title());
-            return Err(Refusal::new(Code::NotConnected, message, "See `satchel clients`."));
-        }
-        let mut changes = Vec::new();
-        for written in &files {
-            changes.push(take_out(client, written, dry_run)?);
-        }
-        if !dry_run {
-            self.revoke_tokens(&client.id)?;
-            self.inner.clients.edits.disconnected(&client.id, again).map_err(unwritable)?;
-            self.inner.faces.changed();
-        }
-        Ok(ClientChange {
-            client: client.id.clone(),
-            name: client.title().to_owned(),
-            done: !dry_run,
-            files: changes,
-            next: client
-                .after_connect
-                .as_ref()
-                .map(|_| format!("Restart {} if it is running.", client.title())),
-            warnings: vec![],
-            snippet: None,
-        })
-    }
-
-    /// Our entries in files that we did not write.
-    fn pasted(&self, client: &Client, ourselves: &Ourselves, machine: &Machine) -> Vec<Written> {
-        let targets = connect::targets(client, machine).unwrap_or_default();
-        let found = targets.into_iter().filter_map(|path| {
-            let (name, entry) = entry_in(client, ourselves, &path).ok()??;
-            self.is_ours(client, ourselves, &entry).then(|| Written {
-                path,
-                name,
-                entry: String::new(),
-                created: 0,
-                after: String::new(),
-                backup: None,
-                new_file: false,
-            })
+        files.push(Written {
+            path: plan.path.clone(),
+            name: plan.name.clone(),
+            entry: connect::entry_fingerprint(&plan.entry),
+            created,
+            after: fingerprint(&plan.after),
+            backup,
+            new_file,
         });
-        found.collect()
     }
+    Ok(files)
+}
+
+/// A token that the client has already and that is still good.
+fn token_there(hub: &Hub, client: &Client, ourselves: &Ourselves, targets: &[PathBuf]) -> Option<String> {
+    targets.iter().find_map(|path| {
+        let (_, entry) = entry_in(client, ourselves, path).ok()??;
+        let token = connect::token_in(&entry)?;
+        (hub.inner.clients.tokens.owner(&token).as_deref() == Some(client.id.as_str())).then_some(token)
+    })
+}
+
+fn token_for(hub: &Hub, client: &Client) -> Result<String, Refusal> {
+    let made = hub.inner.clients.tokens.make(&client.id, false);
+    let made = made.map_err(|error| Refusal::new(Code::BadClient, error.to_string(), ""))?;
+    hub.did_here(AuditKind::Access, &client.id, "a token");
+    Ok(made)
+}
+
+/// Nothing of ours stands in a file of this client; only its tokens are taken from it.
+fn without_tokens(hub: &Hub, client: &str, name: &str, dry_run: bool) -> Result<ClientChange, Refusal> {
+    if !dry_run {
+        revoke_tokens(hub, client)?;
+    }
+    Ok(ClientChange {
+        client: client.to_owned(),
+        name: name.to_owned(),
+        done: !dry_run,
+        files: vec![],
+        next: Some(format!("Tokens that were made for {name} are worth nothing from now on.")),
+        warnings: vec![],
+        snippet: None,
+    })
+}
+
+/// Whoever comes with one of them is turned away, and what is open with one of them ends.
+fn revoke_tokens(hub: &Hub, client: &str) -> Result<(), Refusal> {
+    hub.inner.clients.tokens.revoke(client).map_err(|error| unwritable(error.to_string()))?;
+    hub.did_here(AuditKind::Access, client, "its tokens were revoked");
+    hub.inner.clients.chosen();
+    hub.inner.faces.changed();
+    Ok(())
+}
+
+pub(super) fn remove_from_client(
+    hub: &Hub,
+    client: &'static Client,
+    dry_run: bool,
+    environment: &Environment,
+    again: bool,
+) -> Result<ClientChange, Refusal> {
+    let machine = Machine::here(environment);
+    let ourselves = ourselves::ourselves(hub);
+    let record = hub.inner.clients.edits.record(&client.id);
+    let files = match &record {
+        Some(record) => record.files.clone(),
+        None => pasted(hub, client, &ourselves, &machine),
+    };
+    if files.is_empty() && hub.inner.clients.tokens.holds(&client.id) {
+        return without_tokens(hub, &client.id, client.title(), dry_run);
+    }
+    if files.is_empty() {
+        let message = format!("{} has no entry of ours", client.title());
+        return Err(Refusal::new(Code::NotConnected, message, "See `satchel clients`."));
+    }
+    let mut changes = Vec::new();
+    for written in &files {
+        changes.push(take_out(client, written, dry_run)?);
+    }
+    if !dry_run {
+        revoke_tokens(hub, &client.id)?;
+        hub.inner.clients.edits.disconnected(&client.id, again).map_err(unwritable)?;
+        hub.inner.faces.changed();
+    }
+    Ok(ClientChange {
+        client: client.id.clone(),
+        name: client.title().to_owned(),
+        done: !dry_run,
+        files: changes,
+        next: client.after_connect.as_ref().map(|_| format!("Restart {} if it is running.", client.title())),
+        warnings: vec![],
+        snippet: None,
+    })
+}
+
+/// Our entries in files that we did not write.
+fn pasted(hub: &Hub, client: &Client, ourselves: &Ourselves, machine: &Machine) -> Vec<Written> {
+    let targets = connect::targets(client, machine).unwrap_or_default();
+    let found = targets.into_iter().filter_map(|path| {
+        let (name, entry) = entry_in(client, ourselves, &path).ok()??;
+        is_ours(hub, client, ourselves, &entry).then(|| Written {
+            path,
+            name,
+            entry: String::new(),
+            created: 0,
+            after: String::new(),
+            backup: None,
+            new_file: false,
+        })
+    });
+    found.collect()
 }
 
 pub(super) fn known(id: &str) -> Result<&'static Client, Refusal> {

@@ -55,7 +55,7 @@ async fn ask_for_secret(hub: &Hub, server: &ServerName, name: &str) -> Option<bo
     let path = ToolPath { server: server.clone(), tool: String::new() };
     let wants = Wanted::Credential { name: name.to_owned() };
     let question = ServerQuestion { message: String::new(), wants };
-    let ask = ask_of(hub.viewer.as_deref().unwrap_or("Satchel"), &path, question);
+    let ask = ask_of(hub.context.client().unwrap_or("Satchel"), &path, question);
     let mut ticket = hub.inner.prompts.queue_question(ask, &path).ok()?;
     match ticket.said().await.ok()? {
         Said::OfQuestion(QuestionAnswer::Accept { .. }) => Some(true),
@@ -99,7 +99,7 @@ async fn lease_of(hub: &Hub, registered: &Registered) -> Result<Lease, LeaseErro
     };
     let connected = registered.upstream.seen().connected;
     let era = connected.map(|(_, hello)| hello.revision.clone());
-    hub.observer.leased(awake, asked.elapsed(), era, leased.is_ok());
+    hub.context.observer.leased(awake, asked.elapsed(), era, leased.is_ok());
     leased
 }
 

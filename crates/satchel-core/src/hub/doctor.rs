@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Hub, USUAL_PORT, view};
+use super::{Hub, USUAL_PORT, clients, view};
 use crate::{
     clock::now_ms,
     config::{
@@ -106,7 +106,7 @@ fn look(
     let looking = SearchContext { dirs, environment: &hub.inner.around.environment };
     findings.extend(RUNTIMES.iter().map(|(program, way)| look_at_runtime(program, way, looking)));
     findings.push(secrets);
-    findings.extend(hub.list_clients(asker).clients.iter().filter_map(look_at_client));
+    findings.extend(clients::list_clients(hub, asker).clients.iter().filter_map(look_at_client));
     findings.extend(look_at_profiles(&snapshot.profiles));
     findings.extend(snapshot.servers.into_iter().map(|server| {
         let wanted = config.servers().get(server.name.as_str());

@@ -6,101 +6,99 @@ use std::sync::Arc;
 use satchel_mcp::RawObject;
 
 use super::{
-    CallFailure, Hub, Running, Script, Wanted,
+    CallFailure, Hub, Running, Script, Wanted, call,
     route::{self, Route},
 };
 use crate::{
     bridge::Caller, catalog::arguments::Misfit, hub::call::Finish, model::ToolPath, stats::event::Visit,
 };
 
-impl Hub {
-    /// Calls a tool by a path that may be nearly right, with arguments that are checked against its schema; its result
-    /// is cut where it is too long for the caller. `params` are those of the caller's request without the name.
-    ///
-    /// # Errors
-    /// A [`CallFailure`] where nothing was sent: it names every fault, the signature and a corrected skeleton.
-    pub async fn execute_tool(
-        &self,
-        caller: &Caller,
-        path: &str,
-        params: RawObject,
-    ) -> Result<Running, CallFailure> {
-        self.execute(caller, path, params, true).await
-    }
+/// Calls a tool by a path that may be nearly right, with arguments that are checked against its schema; its result
+/// is cut where it is too long for the caller. `params` are those of the caller's request without the name.
+///
+/// # Errors
+/// A [`CallFailure`] where nothing was sent: it names every fault, the signature and a corrected skeleton.
+pub(super) async fn execute_tool(
+    hub: &Hub,
+    caller: &Caller,
+    path: &str,
+    params: RawObject,
+) -> Result<Running, CallFailure> {
+    execute(hub, caller, path, params, true).await
+}
 
-    /// The same for a person who calls as a client does: a rule may have them asked.
-    ///
-    /// # Errors
-    /// As [`Self::execute_tool`].
-    pub(super) async fn execute_whole(
-        &self,
-        caller: &Caller,
-        path: &str,
-        params: RawObject,
-    ) -> Result<Running, CallFailure> {
-        self.execute(caller, path, params, false).await
-    }
+/// The same for a person who calls as a client does: a rule may have them asked.
+///
+/// # Errors
+/// As [`Hub::execute_tool`].
+pub(super) async fn execute_whole(
+    hub: &Hub,
+    caller: &Caller,
+    path: &str,
+    params: RawObject,
+) -> Result<Running, CallFailure> {
+    execute(hub, caller, path, params, false).await
+}
 
-    /// Runs a script, whose calls go the same way. This handle observes the run.
-    ///
-    /// # Errors
-    /// A [`CallFailure`] where it did not begin.
-    pub fn run_script(
-        &self,
-        caller: &Caller,
-        visit: &Arc<Visit>,
-        wanted: Wanted,
-    ) -> Result<Script, CallFailure> {
-        let hub = self.seen_by(&caller.client);
-        Script::begin(&hub, caller, visit, wanted).inspect_err(|failure| hub.tell_failure(failure))
-    }
+/// Runs a script, whose calls go the same way. This handle observes the run.
+///
+/// # Errors
+/// A [`CallFailure`] where it did not begin.
+pub(super) fn run_script(
+    hub: &Hub,
+    caller: &Caller,
+    visit: &Arc<Visit>,
+    wanted: Wanted,
+) -> Result<Script, CallFailure> {
+    let hub = hub.seen_by(&caller.client);
+    Script::begin(&hub, caller, visit, wanted).inspect_err(|failure| hub.tell_failure(failure))
+}
 
-    pub(super) async fn execute(
-        &self,
-        caller: &Caller,
-        path: &str,
-        mut params: RawObject,
-        capped: bool,
-    ) -> Result<Running, CallFailure> {
-        let hub = self.seen_by(&caller.client);
-        let mut corrected = Vec::new();
-        let routed = match hub.meant(path, &mut corrected) {
-            Some(meant) => route::route_path(&hub, path, meant).await,
-            None => route::route_tool(&hub, path).await,
-        };
-        let route = routed.inspect_err(|failure| hub.tell_failure(failure))?;
-        let arguments = params.get("arguments").map_or_else(|| RawObject::new().to_raw(), ToOwned::to_owned);
-        match route.tool().map(|tool| tool.check(&arguments)) {
-            Some(Ok(checked)) => {
-                corrected.extend(checked.notes);
-                params.set("arguments", checked.arguments);
-            }
-            Some(Err(misfit)) => {
-                // A person reads there what the model was told, without values: the history keeps no arguments that
-                // nobody wants kept, not even in a complaint.
-                let message =
-                    format!("the arguments do not fit {}: {}", route.path, misfit.plain_faults.join("; "));
-                let told = CallFailure::not_sent(Some(&route.path.server), None, message, String::new());
-                hub.tell_failure(&told);
-                return Err(fault(&route, &misfit));
-            }
-            None => params.set("arguments", arguments),
+pub(super) async fn execute(
+    hub: &Hub,
+    caller: &Caller,
+    path: &str,
+    mut params: RawObject,
+    capped: bool,
+) -> Result<Running, CallFailure> {
+    let hub = hub.seen_by(&caller.client);
+    let mut corrected = Vec::new();
+    let routed = match meant(&hub, path, &mut corrected) {
+        Some(meant) => route::route_path(&hub, path, meant).await,
+        None => route::route_tool(&hub, path).await,
+    };
+    let route = routed.inspect_err(|failure| hub.tell_failure(failure))?;
+    let arguments = params.get("arguments").map_or_else(|| RawObject::new().to_raw(), ToOwned::to_owned);
+    match route.tool().map(|tool| tool.check(&arguments)) {
+        Some(Ok(checked)) => {
+            corrected.extend(checked.notes);
+            params.set("arguments", checked.arguments);
         }
-        let running = hub.call_route(caller, route, params).await?;
-        Ok(running.finished(Finish { corrected, capped }))
+        Some(Err(misfit)) => {
+            // A person reads there what the model was told, without values: the history keeps no arguments that
+            // nobody wants kept, not even in a complaint.
+            let message =
+                format!("the arguments do not fit {}: {}", route.path, misfit.plain_faults.join("; "));
+            let told = CallFailure::not_sent(Some(&route.path.server), None, message, String::new());
+            hub.tell_failure(&told);
+            return Err(fault(&route, &misfit));
+        }
+        None => params.set("arguments", arguments),
     }
+    let running = call::call_route(&hub, caller, route, params).await?;
+    Ok(running.finished(Finish { corrected, capped }))
+}
 
-    /// The tool that a path means which names none and can mean one only; `None` where it names one, or no one knows.
-    fn meant(&self, path: &str, corrected: &mut Vec<String>) -> Option<ToolPath> {
-        let catalog = self.catalog();
-        let read = route::read_path(self, path);
-        let known = read.as_ref().is_ok_and(|path| catalog.tool(path).is_some());
-        // What is held back or off is not taken for another tool of nearly the same name.
-        let held = read.is_ok_and(|path| self.refuse_hidden_tool(&path).is_err());
-        let meant = catalog.resolve(path).filter(|_| !known && !held)?;
-        corrected.push(format!("tool_path: {path} was read as {meant}"));
-        Some(meant)
-    }
+/// The tool that a path means which names none and can mean one only; `None` where it names one, or no one knows.
+fn meant(hub: &Hub, path: &str, corrected: &mut Vec<String>) -> Option<ToolPath> {
+    let catalog = hub.catalog();
+    let read = route::read_path(hub, path);
+    let known = read.as_ref().is_ok_and(|path| catalog.tool(path).is_some());
+    // What is held back or off is not taken for another tool of nearly the same name.
+    let held = read.is_ok_and(|path| hub.refuse_hidden_tool(&path).is_err());
+    let meant = catalog.resolve(path).filter(|_| !known && !held)?;
+    corrected.push(format!("tool_path: {path} was read as {meant}"));
+    Some(meant)
 }
 
 /// Every fault of the arguments, the signature and a corrected skeleton.

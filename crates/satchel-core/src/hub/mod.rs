@@ -16,6 +16,7 @@ mod change;
 mod clients;
 mod configured;
 mod connected;
+mod context;
 mod credential;
 mod data_dir;
 mod debug;
@@ -71,32 +72,46 @@ mod watching;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, MutexGuard, atomic::AtomicUsize},
+    sync::{Arc, MutexGuard},
     time::Duration,
 };
 
+use satchel_mcp::RawObject;
 use tokio::{
     sync::{broadcast, mpsc, watch},
     task::JoinHandle,
 };
 
 use crate::{
+    bridge::Caller,
     calls::Calls,
-    catalog::{Catalog, Offer},
+    catalog::{
+        Catalog, Offer,
+        answer::{Answer, Asked},
+        lists::List,
+    },
     clients::{ledger::Ledger as Edits, token::Tokens},
-    config::Config,
+    config::{Config, profiles::Lens},
     files::Places,
     meaning::Meanings,
-    model::{Notice, Origin, ServerName, Snapshot, control::Change},
+    model::{
+        Notice, Origin, ServerName, Snapshot, ToolPath,
+        audit::AuditKind,
+        clients::Surface,
+        control::{Change, Refusal},
+        event::DebugStatus,
+        ledger::CallKind,
+    },
     platform::Environment,
     prompts::Prompts,
-    recorder::{self, Observer, Recorder},
+    recorder::{self, Observer, Program, Recorder},
     review::{Accepted, Review},
     scripts::Scripts,
     secrets::Secrets,
+    stats::event::Visit,
     tasks::kept,
     upstream::{
-        Ending, ServerNotification, Surroundings,
+        Ending, ServerNotification, Surroundings, ancestry,
         environment::SearchPath,
         oauth::{accounts::Accounts, sign_in::Callbacks},
     },
@@ -107,6 +122,7 @@ pub use authorize::origin_here;
 pub use call::{Running, Step};
 use configured::Configured;
 use connected::Clients;
+use context::CallContext;
 pub use data_dir::{OpenError, PIPES, RunningHub};
 use faces::Faces;
 pub use failure::{CallFailure, Failed};
@@ -145,18 +161,8 @@ pub struct HubOptions {
 #[derive(Debug, Clone)]
 pub struct Hub {
     inner: Arc<Inner>,
-    /// Observes the calls made through this handle.
-    observer: Observer,
-    /// The client that looks through this handle, where it is one's.
-    viewer: Option<Arc<str>>,
-    /// A person calls through it, and need not be asked.
-    by_hand: bool,
-    /// Where the request comes from that is carried out through it; `None` where the hub acts by itself.
-    origin: Option<Arc<Origin>>,
-    /// Where the client looks from.
-    scope: Scope,
-    /// How many records of the audit log came from it, where somebody waits for them.
-    recorded: Option<Arc<AtomicUsize>>,
+    /// Who makes what is carried out through this handle.
+    context: CallContext,
 }
 
 /// The rooms that the hub wires.
@@ -241,15 +247,7 @@ impl Hub {
             life,
             options,
         });
-        let hub = Self {
-            inner,
-            observer: Observer::default(),
-            viewer: None,
-            by_hand: false,
-            origin: None,
-            scope: Scope::default(),
-            recorded: None,
-        };
+        let hub = Self { inner, context: CallContext::default() };
         for trouble in [trouble, edits_trouble, recorder_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
@@ -403,7 +401,7 @@ impl Hub {
     /// # Errors
     /// [`ApplyError`] where it makes no sense or cannot be written; nothing has changed then.
     pub async fn apply(&self, change: Change) -> Result<(), ApplyError> {
-        let accepts = self.is_for_a_person();
+        let accepts = self.context.is_for_a_person();
         apply::ask(self, change, accepts).await
     }
 
@@ -452,5 +450,270 @@ impl Hub {
     /// From now on, or no longer, a face shows every question by itself.
     pub fn set_attended(&self, attended: bool) {
         self.inner.prompts.set_attended(attended);
+    }
+
+    /// The same hub, for this caller.
+    fn with(&self, context: CallContext) -> Self {
+        Self { inner: self.inner.clone(), context }
+    }
+
+    /// A handle for a client that looks from there.
+    #[must_use]
+    pub fn within(&self, scope: &Scope) -> Self {
+        if let Some(profile) = scope.profile() {
+            self.inner.clients.names_profile(profile);
+        }
+        self.with(self.context.within(scope))
+    }
+
+    /// A handle that sees what this client may see.
+    #[must_use]
+    pub fn seen_by(&self, client: &str) -> Self {
+        self.with(self.context.of_client(client))
+    }
+
+    /// A handle whose calls this observer sees.
+    #[must_use]
+    pub fn observed(&self, observer: &Observer) -> Self {
+        self.with(self.context.observed(observer))
+    }
+
+    /// Something for the audit log.
+    fn did(&self, kind: AuditKind, who: &str, subject: &str, detail: impl Into<String>) {
+        self.recorder().did(kind, who, subject, detail);
+        self.context.count_records(1);
+    }
+
+    /// Something for the audit log that whoever makes the request did that this handle carries out.
+    fn did_here(&self, kind: AuditKind, subject: &str, detail: impl Into<String>) {
+        self.did(kind, &self.context.actor(), subject, detail);
+    }
+
+    /// May whoever looks through this handle see the server?
+    pub fn shows(&self, server: &str) -> bool {
+        audience::shows(self, server)
+    }
+
+    /// The servers that are on and may be seen through this handle, by name; those that cannot be used are among them.
+    pub fn enabled_servers(&self) -> Vec<String> {
+        audience::enabled_servers(self)
+    }
+
+    /// May whoever looks through this handle hear what a server said unasked?
+    pub fn may_hear(&self, notification: &ServerNotification) -> bool {
+        audience::may_hear(self, notification)
+    }
+
+    /// What the enabled servers offer, as far as it may be seen through this handle.
+    pub fn catalog(&self) -> Catalog {
+        audience::catalog(self)
+    }
+
+    /// What a client sees of us, and why. Never [`Surface::Auto`].
+    pub fn surface_of(&self, client: &str) -> (Surface, String) {
+        clients::surface_of(self, client)
+    }
+
+    /// Where the requests of a process come from that has connected to the control channel. `asked` says that it asked a
+    /// person at its terminal, which is believed where it has one. Blocks.
+    ///
+    /// # Errors
+    /// A [`Refusal`] for whatever a server started, and for what is gone already.
+    pub fn origin_of(&self, caller: ancestry::Caller, asked: bool) -> Result<Origin, Refusal> {
+        authorize::origin_of(self, caller, asked)
+    }
+
+    /// The name of a server in the catalog that this could be done with, where a model may be told of one. Blocks for a
+    /// moment the first time.
+    pub fn suggested_server(&self, query: &str) -> Option<String> {
+        search::suggested_server(self, query)
+    }
+
+    /// Answers a search of a client, and remembers it until one of the tools is used.
+    pub async fn search(&self, visit: &Visit, asked: &Asked<'_>) -> Answer {
+        search::search(self, visit, asked).await
+    }
+
+    /// What a server offers. One that was never read is woken for it; any other is not.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where there is no such server, or it cannot be read.
+    pub async fn offer(&self, server: &ServerName) -> Result<Arc<Offer>, CallFailure> {
+        surface::offer(self, server).await
+    }
+
+    /// Tells a server that runs that a client's roots changed; one that sleeps has nothing to do with it, and a stateless
+    /// one asks for them anew in each call.
+    pub fn roots_changed(&self, server: &ServerName) {
+        surface::roots_changed(self, server);
+    }
+
+    /// Somebody wants log messages of a server from this severity on. One that sleeps is told with its next call.
+    pub async fn want_logs(&self, server: &ServerName, from: u8) {
+        surface::want_logs(self, server, from).await;
+    }
+
+    /// Hears of changes of a resource until the answer is dropped. Keeps its server awake for so long.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where the server cannot be had.
+    pub async fn watch_resource(&self, server: &ServerName, uri: &str) -> Result<Watched, CallFailure> {
+        surface::watch_resource(self, server, uri).await
+    }
+
+    /// A request was turned away at the door, before it was anybody's.
+    pub fn turned_away(&self, why: &str, path: &str) {
+        audit::turned_away(self, why, path);
+    }
+
+    /// Who asks. A session begins where `with_session` says so: in the revisions that have some, with `initialize`.
+    pub fn visit(
+        &self,
+        client: &str,
+        program: Program<'_>,
+        era: &str,
+        only: Option<&ServerName>,
+        with_session: bool,
+    ) -> Arc<Visit> {
+        records::visit(self, client, program, era, only, with_session)
+    }
+
+    /// A client was given this list of tools.
+    pub fn listed(&self, visit: &Arc<Visit>, list: &List) {
+        records::listed(self, visit, list);
+    }
+
+    /// Observes a call of a client, which wrote `request`: an object with a name and arguments.
+    pub fn observe(&self, visit: &Arc<Visit>, kind: CallKind, tool: &str, request: &str) -> Observer {
+        records::observe(self, visit, kind, tool, request)
+    }
+
+    /// Where the configuration wants traces to go.
+    pub fn otlp_endpoint(&self) -> Option<String> {
+        self.config().otlp_endpoint().map(ToOwned::to_owned)
+    }
+
+    /// A call was refused before it was one.
+    pub fn tell_failure(&self, failure: &CallFailure) {
+        records::tell_failure(self, failure);
+    }
+
+    /// What is in the way of whoever looks through this handle.
+    pub fn lens(&self) -> Lens {
+        scope::lens(self)
+    }
+
+    /// Is there a profile of this name?
+    pub fn has_profile(&self, name: &str) -> bool {
+        self.config().profiles().has(name)
+    }
+
+    /// Has any folder a profile of its own? Otherwise nobody need ask clients for theirs.
+    pub fn binds_folders(&self) -> bool {
+        !self.config().profiles().folders().is_empty()
+    }
+
+    /// The client says that it works in these folders, as absolute paths.
+    pub fn works_in(&self, folders: Vec<String>) {
+        self.context.scope.works_in(folders);
+    }
+
+    /// Follows the folders of whoever looks through this handle.
+    pub fn watch_folders(&self) -> watch::Receiver<Vec<String>> {
+        self.context.scope.watch_folders()
+    }
+
+    /// Calls a tool by its path. `params` are those of the caller's request without the name; they travel on as they
+    /// are, but for what is between the caller and us alone.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where nothing was sent.
+    pub async fn call_tool_for(
+        &self,
+        caller: &Caller,
+        path: &str,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        call::call_tool_for(self, caller, path, params).await
+    }
+
+    /// Makes any request to one server.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where nothing was sent.
+    pub async fn ask(
+        &self,
+        caller: &Caller,
+        server: &ServerName,
+        method: &str,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        call::ask(self, caller, server, method, params).await
+    }
+
+    /// How many bytes of text a client takes of one result; 0 for any number.
+    pub fn result_cap(&self, client: &str) -> usize {
+        self.config().result_cap(client)
+    }
+
+    /// Reads a resource by its path; never from a cache. `params` are those of the caller's request without the URI.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where nothing was sent.
+    pub async fn read_resource(
+        &self,
+        caller: &Caller,
+        path: &str,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        call::read_resource(self, caller, path, params).await
+    }
+
+    /// The inside of this hub.
+    ///
+    /// # Errors
+    /// A [`Refusal`] where the configuration switches it off.
+    pub fn debug_status(&self) -> Result<DebugStatus, Refusal> {
+        debug::debug_status(self)
+    }
+
+    /// Tools that there are and that are not on offer: held back, or off.
+    pub fn hidden_tools(&self) -> Vec<ToolPath> {
+        ruled::hidden_tools(self)
+    }
+
+    /// Says why a tool that is not on offer may not be used.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where it is held back or switched off.
+    pub fn refuse_hidden_tool(&self, path: &ToolPath) -> Result<(), CallFailure> {
+        ruled::refuse_hidden_tool(self, path)
+    }
+
+    /// Calls a tool by a path that may be nearly right, with arguments that are checked against its schema; its result
+    /// is cut where it is too long for the caller. `params` are those of the caller's request without the name.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where nothing was sent: it names every fault, the signature and a corrected skeleton.
+    pub async fn execute_tool(
+        &self,
+        caller: &Caller,
+        path: &str,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        execute::execute_tool(self, caller, path, params).await
+    }
+
+    /// Runs a script, whose calls go the same way. This handle observes the run.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where it did not begin.
+    pub fn run_script(
+        &self,
+        caller: &Caller,
+        visit: &Arc<Visit>,
+        wanted: Wanted,
+    ) -> Result<Script, CallFailure> {
+        execute::run_script(self, caller, visit, wanted)
     }
 }

@@ -50,7 +50,7 @@ pub(super) async fn pin(hub: &Hub, server: &str, version: Option<String>) -> Res
     // Who pins it has not looked at what another hand made of the rest.
     approved::refuse_held_entry(hub, &name)?;
     // What was fetched last is what ran. Any other version is what whoever names it accepts.
-    let accepts = version.is_none() || hub.is_for_a_person();
+    let accepts = version.is_none() || hub.context.is_for_a_person();
     let version = match version {
         Some(version) => version,
         None => one_of(&versions(hub, transport.clone()).await, &package, server)?,

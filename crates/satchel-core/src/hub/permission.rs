@@ -7,7 +7,7 @@ use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json, value::to_raw_value};
 use tokio::time::Instant;
 
-use super::{CallFailure, Hub, failure::denied, question::shown, route::Route};
+use super::{CallFailure, Hub, failure::denied, question::shown, route::Route, ruled};
 use crate::{
     bridge::{Caller, Question},
     model::{
@@ -151,8 +151,8 @@ pub(super) fn permission(
     params: &RawObject,
 ) -> Result<Permitted, CallFailure> {
     let path = &route.path;
-    let Decision { permit, rule } = hub.decision_about(path, route.tool());
-    hub.observer.decided(&rule, None);
+    let Decision { permit, rule } = ruled::decision_about(hub, path, route.tool());
+    hub.context.observer.decided(&rule, None);
     match permit {
         Permit::Allow => return Ok(Permitted::Freely),
         Permit::Off => return Err(denied(path, &format!("it is switched off ({rule})"))),
@@ -160,17 +160,17 @@ pub(super) fn permission(
     }
     let client = &caller.client;
     // A person who calls a tool at a face has said so.
-    if hub.by_hand {
-        hub.observer.decided(&format!("{rule}; called by hand"), None);
+    if hub.context.is_by_hand() {
+        hub.context.observer.decided(&format!("{rule}; called by hand"), None);
         return Ok(Permitted::Freely);
     }
     if hub.inner.prompts.is_granted(client, path) {
-        hub.observer.decided(&format!("{rule}; allowed for this session"), None);
+        hub.context.observer.decided(&format!("{rule}; allowed for this session"), None);
         return Ok(Permitted::Freely);
     }
     let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
     if answers && hub.inner.prompts.is_back(client, path, &arguments(params)) {
-        hub.observer.decided(&format!("{rule}; allowed once"), None);
+        hub.context.observer.decided(&format!("{rule}; allowed once"), None);
         return Ok(Permitted::Again);
     }
     let admitted = hub.inner.prompts.admit_question(client, path.server.as_str());

@@ -1,22 +1,16 @@
 //! The table of requests: which method of a face is handled by what, may a page of the window ask for it, and what it
 //! loosens. The one door from the control channel, the tray and the window into the hub.
 
-use std::{
-    future::Future,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{future::Future, pin::Pin, sync::atomic::Ordering};
 
 use serde_json::Value;
 
 use super::{
     Hub, USUAL_PORT, approved,
     authorize::{self, nothing},
-    binding, by_hand, change, credential, doctor, entry, failures, icons, import, launch, listings, offered,
-    packages, pause, permission, review, settings, setup, sign_in, trying, undo, usage, view,
+    binding, by_hand, change, clients, credential, doctor, entry, failures, icons, import, launch, listings,
+    offered, packages, pause, permission, review, search, settings, setup, sign_in, trying, undo, usage,
+    view,
 };
 use crate::{
     model::{
@@ -101,7 +95,7 @@ macro_rules! methods {
             const FOR_WINDOWS: bool = $for_windows;
 
             fn authorize(&self, hub: &Hub) -> Result<(), Refusal> {
-                hub.refuse_to_loosen($loosening(hub, self))
+                authorize::refuse_to_loosen(hub, $loosening(hub, self))
             }
 
             fn handle(self, $hub: &Hub) -> Handling<'_, Self::Answer> {
@@ -132,7 +126,7 @@ methods! {
         if hub.inner.options.passive {
             launch::learn_all(hub).await;
         }
-        hub.tool_list(&query, server.as_deref(), limit).await
+        search::tool_list(hub, &query, server.as_deref(), limit).await
     };
     GetEntry, WINDOWS, nothing, |hub, GetEntry { server }| entry::entry_to_edit(hub, &server).map(Entry);
     ListOwnSecrets, WINDOWS, nothing, |hub, ListOwnSecrets { server }| entry::own_secrets(hub, &server);
@@ -157,7 +151,7 @@ methods! {
         done(())
     };
     GetDebugStatus, CHANNEL, nothing, |hub, _| hub.debug_status();
-    ListClients, WINDOWS, nothing, |hub, ListClients { environment }| Ok(hub.list_clients(&environment));
+    ListClients, WINDOWS, nothing, |hub, ListClients { environment }| Ok(clients::list_clients(hub, &environment));
     FindServers, WINDOWS, nothing, |hub, FindServers { from, environment }| import::find_servers(hub, &from, &environment);
     ListAccounts, WINDOWS, nothing, |hub, _| Ok(sign_in::accounts(hub));
 
@@ -243,15 +237,15 @@ methods! {
     // Access, as scripts and the bridge make it.
     MakeToken, CHANNEL, nothing, |hub, MakeToken { client, ephemeral }| hub.connect(&client, ephemeral);
     ConnectClient, WINDOWS, nothing, |hub, ConnectClient { client, dry_run, over, environment }| {
-        hub.connect_client(&client, dry_run, over, &environment).await
+        clients::connect_client(hub, &client, dry_run, over, &environment).await
     };
     DisconnectClient, WINDOWS, nothing, |hub, DisconnectClient { client, dry_run, environment }| {
-        hub.disconnect_client(&client, dry_run, &environment)
+        clients::disconnect_client(hub, &client, dry_run, &environment)
     };
     LeaveClients, CHANNEL, nothing, |hub, LeaveClients { dry_run, environment }| {
         // It reads the files of every client there is.
         let leaving = hub.clone();
-        let left = hub.inner.life.tracker().spawn_blocking(move || leaving.leave_clients(dry_run, &environment));
+        let left = hub.inner.life.tracker().spawn_blocking(move || clients::leave_clients(&leaving, dry_run, &environment));
         left.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
     };
     Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| undo::undo(hub, &environment).await;
@@ -260,10 +254,10 @@ methods! {
         import::import_servers(hub, wanted, &environment).await
     };
     SetSurface, WINDOWS, nothing, |hub, SetSurface { client, surface }| {
-        hub.set_surface(&client, surface).and_then(done)
+        clients::set_surface(hub, &client, surface).and_then(done)
     };
     SetHidden, WINDOWS, authorize::of_hidden, |hub, SetHidden { client, path, hidden }| {
-        hub.set_hidden(&client, path, hidden).and_then(done)
+        clients::set_hidden(hub, &client, path, hidden).and_then(done)
     };
 
     BindClient, WINDOWS, binding::of_binding, |hub, BindClient { client, profile }| {
@@ -335,9 +329,8 @@ impl Hub {
         origin: &Origin,
         handle: impl AsyncFnOnce(&Hub) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let recorded = Arc::<AtomicUsize>::default();
-        let hub = Self { recorded: Some(recorded.clone()), ..self.on_behalf_of(origin) };
-        let answer = handle(&hub).await;
+        let (context, recorded) = self.context.on_record(origin);
+        let answer = handle(&self.with(context)).await;
         if recorded.load(Ordering::Relaxed) > 0 {
             self.recorder().written().await;
         }

@@ -3,8 +3,9 @@
 use super::{
     Hub, approved, credential,
     failure::{CallFailure, refused},
-    lists,
+    lists, ruled,
     ruled::own,
+    scope,
     servers::Registered,
 };
 use crate::{
@@ -128,11 +129,11 @@ pub(super) fn route_known_server(hub: &Hub, name: &ServerName) -> Result<Registe
 
 fn route_server(hub: &Hub, name: &ServerName) -> Result<Registered, Option<CallFailure>> {
     let known = hub.servers().get(name).cloned();
-    let Some(server) = known.filter(|_| hub.knows(name.as_str())) else { return Err(None) };
+    let Some(server) = known.filter(|_| scope::knows(hub, name.as_str())) else { return Err(None) };
     if !server.config.enabled {
         return Err(Some(refused(name, &server, &LeaseError::Off)));
     }
-    hub.refuse_server_off(name).map_err(Some)?;
+    ruled::refuse_server_off(hub, name).map_err(Some)?;
     if server.held {
         approved::refuse_held_launch(hub, name).map_err(Some)?;
     }

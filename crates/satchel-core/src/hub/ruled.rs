@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{CallFailure, Hub, approved, failure::denied};
+use super::{CallFailure, Hub, approved, failure::denied, scope};
 use crate::{
     catalog::{Catalog, ToolEntry},
     config::{Config, profiles::Lens},
@@ -13,102 +13,99 @@ use crate::{
     },
 };
 
-impl Hub {
-    /// Could rules switch anything off for whoever looks through this handle?
-    pub(super) fn may_be_off(&self, config: &Config) -> bool {
-        rules(config).hide_from(self.ruled())
-    }
+/// Could rules switch anything off for whoever looks through this handle?
+pub(super) fn may_be_off(hub: &Hub, config: &Config) -> bool {
+    rules(config).hide_from(hub.context.ruled())
+}
 
-    /// What is off, in these offers: servers as they stand in paths, and tools as `server:tool`.
-    pub(super) fn off_in(&self, all: &Catalog, config: &Config, lens: &Lens) -> BTreeSet<String> {
-        let (rules, client) = (rules(config), self.ruled());
-        let is_off = |server: &&ServerName| {
-            rules.server_off(server.as_str(), client).is_some() || lens.keeps_out(server.as_str()).is_some()
-        };
-        let servers: BTreeSet<String> =
-            all.servers().keys().filter(is_off).map(|server| server.in_path().into_owned()).collect();
-        let tools = all.tools().filter(|(server, tool)| {
-            rules.decide(&own(server, tool), client, tool.nature()).permit == Permit::Off
-                || lens.keeps_out_tool(server.as_str(), tool.name_there()).is_some()
-        });
-        let tools: Vec<String> =
-            tools.map(|(server, tool)| format!("{}:{}", server.in_path(), tool.name)).collect();
-        servers.into_iter().chain(tools).collect()
-    }
+/// What is off, in these offers: servers as they stand in paths, and tools as `server:tool`.
+pub(super) fn off_in(hub: &Hub, all: &Catalog, config: &Config, lens: &Lens) -> BTreeSet<String> {
+    let (rules, client) = (rules(config), hub.context.ruled());
+    let is_off = |server: &&ServerName| {
+        rules.server_off(server.as_str(), client).is_some() || lens.keeps_out(server.as_str()).is_some()
+    };
+    let servers: BTreeSet<String> =
+        all.servers().keys().filter(is_off).map(|server| server.in_path().into_owned()).collect();
+    let tools = all.tools().filter(|(server, tool)| {
+        rules.decide(&own(server, tool), client, tool.nature()).permit == Permit::Off
+            || lens.keeps_out_tool(server.as_str(), tool.name_there()).is_some()
+    });
+    let tools: Vec<String> =
+        tools.map(|(server, tool)| format!("{}:{}", server.in_path(), tool.name)).collect();
+    servers.into_iter().chain(tools).collect()
+}
 
-    /// Why the whole server is off, where it is.
-    pub(super) fn server_off(&self, server: &str) -> Option<String> {
-        rules(&self.config()).server_off(server, self.ruled())
-    }
+/// Why the whole server is off, where it is.
+pub(super) fn server_off(hub: &Hub, server: &str) -> Option<String> {
+    rules(&hub.config()).server_off(server, hub.context.ruled())
+}
 
-    /// Refuses a server that is switched off as a whole.
-    pub(super) fn refuse_server_off(&self, server: &ServerName) -> Result<(), CallFailure> {
-        if let Some(why) = self.lens().keeps_out(server.as_str()) {
-            return Err(out_of_profile(server, &format!("\"{server}\""), &why));
+/// Refuses a server that is switched off as a whole.
+pub(super) fn refuse_server_off(hub: &Hub, server: &ServerName) -> Result<(), CallFailure> {
+    if let Some(why) = hub.lens().keeps_out(server.as_str()) {
+        return Err(out_of_profile(server, &format!("\"{server}\""), &why));
+    }
+    server_off(hub, server.as_str()).map_or(Ok(()), |rule| {
+        let message = format!("\"{server}\" cannot be used: it is switched off ({rule})");
+        let action = Code::Denied.action().to_owned();
+        Err(CallFailure::not_sent(Some(server), Some(Code::Denied), message, action))
+    })
+}
+
+/// Tools that there are and that are not on offer: held back, or off.
+pub(super) fn hidden_tools(hub: &Hub) -> Vec<ToolPath> {
+    let all = hub.inner.servers.catalog();
+    let config = hub.config();
+    let off = off_in(hub, &all, &config, &scope::lens_of(hub, &config));
+    let path = |(server, tool): (&ServerName, &ToolEntry)| ToolPath {
+        server: server.clone(),
+        tool: tool.name.clone(),
+    };
+    let is_off = |path: &ToolPath| off.contains(&*path.server.in_path()) || off.contains(&path.to_string());
+    let off = all.tools().map(path).filter(is_off).collect::<Vec<_>>();
+    hub.inner.review.held_tools().into_iter().chain(off).collect()
+}
+
+/// Says why a tool that is not on offer may not be used.
+///
+/// # Errors
+/// A [`CallFailure`] where it is held back or switched off.
+pub(super) fn refuse_hidden_tool(hub: &Hub, path: &ToolPath) -> Result<(), CallFailure> {
+    // Of what a client does not see it does not hear either.
+    if !scope::shows_tool(hub, path.server.as_str(), &path.tool) {
+        return Ok(());
+    }
+    approved::refuse_held(hub, &path.server, Kind::Tool, &path.tool)?;
+    let (config, all) = (hub.config(), hub.inner.servers.catalog());
+    let there = all.tool(path).map_or(path.tool.as_str(), ToolEntry::name_there);
+    if let Some(why) = scope::lens_of(hub, &config).keeps_out_tool(path.server.as_str(), there) {
+        return Err(out_of_profile(&path.server, &path.to_string(), &why));
+    }
+    let off = match all.tool(path) {
+        Some(tool) => {
+            let own = own(&path.server, tool);
+            let decision = rules(&config).decide(&own, hub.context.ruled(), tool.nature());
+            (decision.permit == Permit::Off).then_some(decision.rule)
         }
-        self.server_off(server.as_str()).map_or(Ok(()), |rule| {
-            let message = format!("\"{server}\" cannot be used: it is switched off ({rule})");
-            let action = Code::Denied.action().to_owned();
-            Err(CallFailure::not_sent(Some(server), Some(Code::Denied), message, action))
-        })
-    }
+        // Whether there is such a tool is nobody's business to whom it would be off.
+        None => rules(&config).off(path, hub.context.ruled()),
+    };
+    off.map_or(Ok(()), |rule| Err(denied(path, &format!("it is switched off ({rule})"))))
+}
 
-    /// Tools that there are and that are not on offer: held back, or off.
-    pub fn hidden_tools(&self) -> Vec<ToolPath> {
-        let all = self.inner.servers.catalog();
-        let config = self.config();
-        let off = self.off_in(&all, &config, &self.lens_of(&config));
-        let path = |(server, tool): (&ServerName, &ToolEntry)| ToolPath {
-            server: server.clone(),
-            tool: tool.name.clone(),
-        };
-        let is_off =
-            |path: &ToolPath| off.contains(&*path.server.in_path()) || off.contains(&path.to_string());
-        let off = all.tools().map(path).filter(is_off).collect::<Vec<_>>();
-        self.inner.review.held_tools().into_iter().chain(off).collect()
-    }
+/// What the rules say of a tool.
+pub(super) fn decision(hub: &Hub, path: &ToolPath) -> Decision {
+    decision_about(hub, path, hub.inner.servers.catalog().tool(path))
+}
 
-    /// Says why a tool that is not on offer may not be used.
-    ///
-    /// # Errors
-    /// A [`CallFailure`] where it is held back or switched off.
-    pub fn refuse_hidden_tool(&self, path: &ToolPath) -> Result<(), CallFailure> {
-        // Of what a client does not see it does not hear either.
-        if !self.shows_tool(path.server.as_str(), &path.tool) {
-            return Ok(());
-        }
-        approved::refuse_held(self, &path.server, Kind::Tool, &path.tool)?;
-        let (config, all) = (self.config(), self.inner.servers.catalog());
-        let there = all.tool(path).map_or(path.tool.as_str(), ToolEntry::name_there);
-        if let Some(why) = self.lens_of(&config).keeps_out_tool(path.server.as_str(), there) {
-            return Err(out_of_profile(&path.server, &path.to_string(), &why));
-        }
-        let off = match all.tool(path) {
-            Some(tool) => {
-                let own = own(&path.server, tool);
-                let decision = rules(&config).decide(&own, self.ruled(), tool.nature());
-                (decision.permit == Permit::Off).then_some(decision.rule)
-            }
-            // Whether there is such a tool is nobody's business to whom it would be off.
-            None => rules(&config).off(path, self.ruled()),
-        };
-        off.map_or(Ok(()), |rule| Err(denied(path, &format!("it is switched off ({rule})"))))
-    }
-
-    /// What the rules say of a tool.
-    pub(super) fn decision(&self, path: &ToolPath) -> Decision {
-        self.decision_about(path, self.inner.servers.catalog().tool(path))
-    }
-
-    /// The same of a tool that was looked up already.
-    pub(super) fn decision_about(&self, path: &ToolPath, tool: Option<&ToolEntry>) -> Decision {
-        let config = self.config();
-        match tool {
-            Some(tool) => rules(&config).decide(&own(&path.server, tool), self.ruled(), tool.nature()),
-            None => {
-                let nothing = nature::of(&satchel_mcp::RawObject::new().to_raw());
-                rules(&config).decide(path, self.ruled(), &nothing)
-            }
+/// The same of a tool that was looked up already.
+pub(super) fn decision_about(hub: &Hub, path: &ToolPath, tool: Option<&ToolEntry>) -> Decision {
+    let config = hub.config();
+    match tool {
+        Some(tool) => rules(&config).decide(&own(&path.server, tool), hub.context.ruled(), tool.nature()),
+        None => {
+            let nothing = nature::of(&satchel_mcp::RawObject::new().to_raw());
+            rules(&config).decide(path, hub.context.ruled(), &nothing)
         }
     }
 }

@@ -14,7 +14,7 @@ use satchel_mcp::{ErrorObject, Raw, RawObject, errors};
 use serde_json::{json, value::to_raw_value};
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{CallFailure, Failed, Hub, Running, Step};
+use super::{CallFailure, Failed, Hub, Running, Step, execute};
 use crate::{
     bridge::{Caller, Question},
     model::{Code, ledger::CallKind, trying::ScriptCall},
@@ -76,7 +76,7 @@ impl Underway {
     pub fn observer(&self) -> &Observer {
         match self {
             Underway::Call(running) => running.observer(),
-            Underway::Script(script) => &script.hub.observer,
+            Underway::Script(script) => &script.hub.context.observer,
         }
     }
 }
@@ -176,7 +176,7 @@ impl Script {
             // server's own log has no place in a value.
             caller: Caller { modern: false, log_from: None, ..caller.clone() },
             visit: visit.clone(),
-            cause: hub.observer.cause(),
+            cause: hub.context.observer.cause(),
             told,
             words: HashMap::new(),
             blocks: Arc::default(),
@@ -209,7 +209,7 @@ impl Script {
             Wrong::Thrown(_) => "the script ended with an error that it did not catch".to_owned(),
             Wrong::Stuck | Wrong::Bound(_) => wrong.to_string(),
         });
-        self.hub.observer.ran(
+        self.hub.context.observer.ran(
             &result,
             fault,
             self.hands.made().kept().map(|redact| (self.given.clone(), redact)),
@@ -362,7 +362,7 @@ impl Carry for Hands {
             // Numbers always serialize.
             let _ = meta.put("progressToken", &0);
             params.set("_meta", meta.to_raw());
-            match hub.execute_whole(&caller, &call.path, params).await {
+            match execute::execute_whole(&hub, &caller, &call.path, params).await {
                 Ok(running) => one.drive(running).await,
                 Err(failure) => Settlement::Failure(words_of(&failure)),
             }

@@ -2,7 +2,7 @@
 
 use satchel_mcp::{Raw, RawObject};
 
-use super::Hub;
+use super::{Hub, ruled};
 use crate::{
     catalog::{
         Aids, Catalog, ToolEntry,
@@ -22,98 +22,95 @@ use crate::{
 /// A description in a list of tools.
 const DESCRIPTION: usize = 200;
 
-impl Hub {
-    /// The name of a server in the catalog that this could be done with, where a model may be told of one. Blocks for a
-    /// moment the first time.
-    pub fn suggested_server(&self, query: &str) -> Option<String> {
-        super::listings::suggested(self, query)
-    }
+/// The name of a server in the catalog that this could be done with, where a model may be told of one. Blocks for a
+/// moment the first time.
+pub(super) fn suggested_server(hub: &Hub, query: &str) -> Option<String> {
+    super::listings::suggested(hub, query)
+}
 
-    /// Answers a search of a client, and remembers it until one of the tools is used.
-    pub async fn search(&self, visit: &Visit, asked: &Asked<'_>) -> Answer {
-        let (habits, meaning) = (self.recorder().habits(), self.meaning(asked.query).await);
-        let shapes = self.recorder().shapes().filter(|_| asked.types);
-        let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref(), shapes: shapes.as_deref() };
-        let answer = self.catalog().answer(&Asked { aids, ..*asked });
-        let path = |tool: &serde_json::Value| Some(tool.get("tool")?.as_str()?.to_owned());
-        self.recorder().searched(visit, asked.query, || answer.tools.iter().filter_map(path).collect());
-        answer
-    }
+/// Answers a search of a client, and remembers it until one of the tools is used.
+pub(super) async fn search(hub: &Hub, visit: &Visit, asked: &Asked<'_>) -> Answer {
+    let (habits, meaning) = (hub.recorder().habits(), meaning(hub, asked.query).await);
+    let shapes = hub.recorder().shapes().filter(|_| asked.types);
+    let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref(), shapes: shapes.as_deref() };
+    let answer = hub.catalog().answer(&Asked { aids, ..*asked });
+    let path = |tool: &serde_json::Value| Some(tool.get("tool")?.as_str()?.to_owned());
+    hub.recorder().searched(visit, asked.query, || answer.tools.iter().filter_map(path).collect());
+    answer
+}
 
-    /// A tool answered. Where its server does not say what comes back, its first results teach it: names and types, once
-    /// its server's secrets are hidden.
-    pub(super) fn learn_shape(&self, path: &ToolPath, result: &Raw, log: &ServerLog) {
-        let Some(shapes) = self.recorder().shapes() else { return };
-        let catalog = self.catalog();
-        let Some(tool) = catalog.tool(path).filter(|tool| shapes.wants(path, tool)) else { return };
-        drop(shapes);
-        if result.get().len() > shape::LARGEST || !has_value(result) {
-            return;
-        }
-        let Settlement::Value(value) = Blocks::default().value(result) else { return };
-        if let Ok(value) = serde_json::from_str(&log.redacted(value.get())) {
-            self.recorder().learn_shape(path, tool, &value);
-        }
+/// A tool answered. Where its server does not say what comes back, its first results teach it: names and types, once
+/// its server's secrets are hidden.
+pub(super) fn learn_shape(hub: &Hub, path: &ToolPath, result: &Raw, log: &ServerLog) {
+    let Some(shapes) = hub.recorder().shapes() else { return };
+    let catalog = hub.catalog();
+    let Some(tool) = catalog.tool(path).filter(|tool| shapes.wants(path, tool)) else { return };
+    drop(shapes);
+    if result.get().len() > shape::LARGEST || !has_value(result) {
+        return;
     }
-
-    /// What a search means, where a model says so in time.
-    pub(super) async fn meaning(&self, query: &str) -> Option<Meaning> {
-        self.inner.meanings.of(query, |query| self.catalog().parts(query)).await
+    let Settlement::Value(value) = Blocks::default().value(result) else { return };
+    if let Ok(value) = serde_json::from_str(&log.redacted(value.get())) {
+        hub.recorder().learn_shape(path, tool, &value);
     }
+}
 
-    pub(super) async fn tool_list(
-        &self,
-        query: &str,
-        server: Option<&str>,
-        limit: usize,
-    ) -> Result<ToolList, Refusal> {
-        if let Some(server) = server
-            && !self.servers().contains_key(server)
-        {
-            return Err(Refusal::unknown_server(server));
-        }
-        let catalog = self.catalog();
-        let (habits, meaning) = (self.recorder().habits(), self.meaning(query).await);
-        let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref(), shapes: None };
-        let found = catalog.found(query, server, &aids);
-        let why = |found: &crate::catalog::Found<'_>| {
-            let explained =
-                catalog.explain(query, found, habits.as_deref()).filter(|_| !query.trim().is_empty());
-            explained.map(|explanation| explanation.to_string())
-        };
-        let line = |found: &crate::catalog::Found<'_>| {
-            let crate::catalog::Found { server, tool, .. } = *found;
-            self.tool_line(&catalog, server, tool, why(found))
-        };
-        Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
+/// What a search means, where a model says so in time.
+pub(super) async fn meaning(hub: &Hub, query: &str) -> Option<Meaning> {
+    hub.inner.meanings.of(query, |query| hub.catalog().parts(query)).await
+}
+
+pub(super) async fn tool_list(
+    hub: &Hub,
+    query: &str,
+    server: Option<&str>,
+    limit: usize,
+) -> Result<ToolList, Refusal> {
+    if let Some(server) = server
+        && !hub.servers().contains_key(server)
+    {
+        return Err(Refusal::unknown_server(server));
     }
+    let catalog = hub.catalog();
+    let (habits, meaning) = (hub.recorder().habits(), meaning(hub, query).await);
+    let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref(), shapes: None };
+    let found = catalog.found(query, server, &aids);
+    let why = |found: &crate::catalog::Found<'_>| {
+        let explained = catalog.explain(query, found, habits.as_deref()).filter(|_| !query.trim().is_empty());
+        explained.map(|explanation| explanation.to_string())
+    };
+    let line = |found: &crate::catalog::Found<'_>| {
+        let crate::catalog::Found { server, tool, .. } = *found;
+        tool_line(hub, &catalog, server, tool, why(found))
+    };
+    Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
+}
 
-    /// A tool as faces list it.
-    pub(super) fn tool_line(
-        &self,
-        catalog: &Catalog,
-        server: &ServerName,
-        tool: &ToolEntry,
-        why: Option<String>,
-    ) -> ToolLine {
-        let version = catalog.offer(server.as_str()).and_then(|offer| offer.version(tool));
-        let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
-        let crate::trust::rules::Decision { permit, rule } = self.decision(&path);
-        ToolLine {
-            tool_path: format!("{}:{}", server.in_path(), tool.name),
-            description: tool.summary(DESCRIPTION),
-            signature: tool.signature().to_owned(),
-            tokens: tool.tokens.get().copied(),
-            category: tool.category(),
-            complexity: tool.complexity(),
-            version: version.map_or(0, |version| version.number),
-            first_seen_ms: version.map(|version| version.first_ms),
-            changed_ms: version.and_then(|version| version.changed_ms),
-            why,
-            nature: tool.nature().clone(),
-            permit,
-            rule,
-        }
+/// A tool as faces list it.
+pub(super) fn tool_line(
+    hub: &Hub,
+    catalog: &Catalog,
+    server: &ServerName,
+    tool: &ToolEntry,
+    why: Option<String>,
+) -> ToolLine {
+    let version = catalog.offer(server.as_str()).and_then(|offer| offer.version(tool));
+    let path = crate::model::ToolPath { server: server.clone(), tool: tool.name.clone() };
+    let crate::trust::rules::Decision { permit, rule } = ruled::decision(hub, &path);
+    ToolLine {
+        tool_path: format!("{}:{}", server.in_path(), tool.name),
+        description: tool.summary(DESCRIPTION),
+        signature: tool.signature().to_owned(),
+        tokens: tool.tokens.get().copied(),
+        category: tool.category(),
+        complexity: tool.complexity(),
+        version: version.map_or(0, |version| version.number),
+        first_seen_ms: version.map(|version| version.first_ms),
+        changed_ms: version.and_then(|version| version.changed_ms),
+        why,
+        nature: tool.nature().clone(),
+        permit,
+        rule,
     }
 }
 

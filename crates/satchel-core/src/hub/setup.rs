@@ -14,7 +14,7 @@ use std::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    Hub, change,
+    Hub, change, clients,
     failure::unwritable,
     import::{self, rename_reference, secrets_in, texts_in},
 };
@@ -387,7 +387,7 @@ async fn put(hub: &Hub, id: &PartId, value: Option<Value>) -> Result<(), Refusal
         (SetupPart::Setting, value) => Change::TakeSetting { key: name, value },
         (SetupPart::Client, value) => {
             let choices: Choices = value.map(read_as).transpose()?.unwrap_or_default();
-            hub.choose_for(&name, |own| *own = choices)?;
+            clients::choose_for(hub, &name, |own| *own = choices)?;
             hub.did_here(AuditKind::Policy, &name, "choices taken from another setup");
             return Ok(());
         }

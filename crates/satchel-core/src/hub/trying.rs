@@ -4,7 +4,7 @@
 use satchel_mcp::{Raw, RawObject};
 use tokio::time::Instant;
 
-use super::{Hub, Wanted, by_hand, route};
+use super::{Hub, Wanted, by_hand, execute, route, search};
 use crate::{
     bridge::Caller,
     calls::tries::Try,
@@ -33,7 +33,7 @@ pub(super) fn tool(hub: &Hub, path: &str) -> Result<ToolDetails, Refusal> {
         hub.refuse_hidden_tool(&path)?;
         return Err(unknown(format!("there is no tool \"{path}\"")));
     };
-    let line = hub.tool_line(&catalog, &path.server, tool, None);
+    let line = search::tool_line(hub, &catalog, &path.server, tool, None);
     Ok(ToolDetails { line, definition: clean::raw(&tool.raw).get().to_owned() })
 }
 
@@ -92,7 +92,7 @@ async fn carried_out(hub: &Hub, path: &str, arguments: Box<Raw>, one: &Try) -> R
     let _ = meta.put("progressToken", &0);
     params.set("_meta", meta.to_raw());
     let caller = Caller { log_from: Some(0), ..Caller::alone(client) };
-    let running = observed.execute_whole(&caller, path, params).await?;
+    let running = execute::execute_whole(&observed, &caller, path, params).await?;
     Ok(running.finish_hearing(|method, params| hear(one, method, params)).await?)
 }
 

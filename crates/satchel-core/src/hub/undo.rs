@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    Hub,
+    Hub, clients,
     clients::{known, remarks},
     failure::unwritable,
     import, setup,
@@ -49,7 +49,7 @@ pub(super) async fn undo(hub: &Hub, environment: &Environment) -> Result<Undone,
 
 fn disconnect(hub: &Hub, client: &str, environment: &Environment) -> Result<Undone, Refusal> {
     let client = known(client)?;
-    let change = hub.remove_from_client(client, false, environment, false)?;
+    let change = clients::remove_from_client(hub, client, false, environment, false)?;
     Ok(Undone { what: format!("Disconnected {}.", client.title()), remarks: remarks(&change.files) })
 }
 
@@ -61,7 +61,7 @@ async fn connect_again(
 ) -> Result<Undone, Refusal> {
     let client = known(client)?;
     let over = if over == Transport::Http { Over::Http } else { Over::Bridge };
-    Box::pin(hub.add_to_client(client, false, Some(over), environment)).await?;
+    Box::pin(clients::add_to_client(hub, client, false, Some(over), environment)).await?;
     Ok(Undone { what: format!("Connected {} again.", client.title()), remarks: vec![] })
 }
 

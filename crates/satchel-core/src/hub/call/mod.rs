@@ -26,7 +26,7 @@ use crate::{
     hub::{
         approved,
         failure::{CallFailure, Failed},
-        pause, permission, refresh, route,
+        pause, permission, refresh, route, search,
     },
     model::{Code, ServerName, ToolPath, audit::AuditKind},
     recorder::Observer,
@@ -88,160 +88,153 @@ pub enum Step {
     End(Result<Box<Raw>, Failed>),
 }
 
-impl Hub {
-    /// Calls a tool by its path. `params` are those of the caller's request without the name; they travel on as they
-    /// are, but for what is between the caller and us alone.
-    ///
-    /// # Errors
-    /// A [`CallFailure`] where nothing was sent.
-    pub async fn call_tool_for(
-        &self,
-        caller: &Caller,
-        path: &str,
-        params: RawObject,
-    ) -> Result<Running, CallFailure> {
-        let hub = self.seen_by(&caller.client);
-        let route = route::route_tool(&hub, path).await.inspect_err(|failure| hub.tell_failure(failure))?;
-        hub.call_route(caller, route, params).await
-    }
+/// Calls a tool by its path. `params` are those of the caller's request without the name; they travel on as they
+/// are, but for what is between the caller and us alone.
+///
+/// # Errors
+/// A [`CallFailure`] where nothing was sent.
+pub(super) async fn call_tool_for(
+    hub: &Hub,
+    caller: &Caller,
+    path: &str,
+    params: RawObject,
+) -> Result<Running, CallFailure> {
+    let hub = hub.seen_by(&caller.client);
+    let route = route::route_tool(&hub, path).await.inspect_err(|failure| hub.tell_failure(failure))?;
+    call_route(&hub, caller, route, params).await
+}
 
-    /// The same for a tool that was looked up through this handle already.
-    ///
-    /// # Errors
-    /// As [`Self::call_tool_for`].
-    pub(super) async fn call_route(
-        &self,
-        caller: &Caller,
-        route: Route,
-        params: RawObject,
-    ) -> Result<Running, CallFailure> {
-        self.begin_call(caller, route, params).await.inspect_err(|failure| self.tell_failure(failure))
-    }
+/// The same for a tool that was looked up through this handle already.
+///
+/// # Errors
+/// As [`Hub::call_tool_for`].
+pub(super) async fn call_route(
+    hub: &Hub,
+    caller: &Caller,
+    route: Route,
+    params: RawObject,
+) -> Result<Running, CallFailure> {
+    begin_call(hub, caller, route, params).await.inspect_err(|failure| hub.tell_failure(failure))
+}
 
-    async fn begin_call(
-        &self,
-        caller: &Caller,
-        route: Route,
-        params: RawObject,
-    ) -> Result<Running, CallFailure> {
-        let (keep, log) = (route.server.config.keep_calls, route.server.upstream.log());
-        self.observer.routed(&route.path, params.get("arguments"), keep, log);
-        self.permit_tool(&route.path)?;
-        let permission = permission::permission(self, caller, &route, &params)?;
-        let mut named = RawObject::new();
-        // Strings always serialize.
-        let _ = named.put("name", &route.tool().map_or(route.path.tool.as_str(), ToolEntry::name_there));
-        for (key, value) in params.iter().filter(|(key, _)| *key != "name") {
-            named.set(key, value.to_owned());
-        }
-        let whose = (route.path.server.clone(), Some(route.path));
-        self.run(caller, whose, route.server, "tools/call", named, permission).await
+async fn begin_call(
+    hub: &Hub,
+    caller: &Caller,
+    route: Route,
+    params: RawObject,
+) -> Result<Running, CallFailure> {
+    let (keep, log) = (route.server.config.keep_calls, route.server.upstream.log());
+    hub.context.observer.routed(&route.path, params.get("arguments"), keep, log);
+    permit_tool(hub, &route.path)?;
+    let permission = permission::permission(hub, caller, &route, &params)?;
+    let mut named = RawObject::new();
+    // Strings always serialize.
+    let _ = named.put("name", &route.tool().map_or(route.path.tool.as_str(), ToolEntry::name_there));
+    for (key, value) in params.iter().filter(|(key, _)| *key != "name") {
+        named.set(key, value.to_owned());
     }
+    let whose = (route.path.server.clone(), Some(route.path));
+    run(hub, caller, whose, route.server, "tools/call", named, permission).await
+}
 
-    /// Makes any request to one server.
-    ///
-    /// # Errors
-    /// A [`CallFailure`] where nothing was sent.
-    pub async fn ask(
-        &self,
-        caller: &Caller,
-        server: &ServerName,
-        method: &str,
-        params: RawObject,
-    ) -> Result<Running, CallFailure> {
-        if method == "tools/call" {
-            let tool = params.text("name").unwrap_or_default();
-            return self.call_tool_for(caller, &format!("{}:{tool}", server.in_path()), params).await;
-        }
-        let hub = self.seen_by(&caller.client);
-        let registered = route::route_known_server(&hub, server)?;
-        approved::refuse_held_request(&hub, server, method, &params)?;
-        hub.run(caller, (server.clone(), None), registered, method, params, Permitted::Freely).await
+/// Makes any request to one server.
+///
+/// # Errors
+/// A [`CallFailure`] where nothing was sent.
+pub(super) async fn ask(
+    hub: &Hub,
+    caller: &Caller,
+    server: &ServerName,
+    method: &str,
+    params: RawObject,
+) -> Result<Running, CallFailure> {
+    if method == "tools/call" {
+        let tool = params.text("name").unwrap_or_default();
+        return call_tool_for(hub, caller, &format!("{}:{tool}", server.in_path()), params).await;
     }
+    let hub = hub.seen_by(&caller.client);
+    let registered = route::route_known_server(&hub, server)?;
+    approved::refuse_held_request(&hub, server, method, &params)?;
+    run(&hub, caller, (server.clone(), None), registered, method, params, Permitted::Freely).await
+}
 
-    /// Refuses a tool that timed out or lost its server several times in a row.
-    fn permit_tool(&self, path: &ToolPath) -> Result<(), CallFailure> {
-        self.calls().breakers.permit(path).map_err(|wait| {
-            let seconds = wait.as_secs_f64().ceil();
-            let message =
-                format!("{path} failed several times in a row and is not called for another {seconds} s");
-            let action = Code::ToolPaused.action().to_owned();
-            CallFailure::not_sent(Some(&path.server), Some(Code::ToolPaused), message, action)
-        })
-    }
+/// Refuses a tool that timed out or lost its server several times in a row.
+fn permit_tool(hub: &Hub, path: &ToolPath) -> Result<(), CallFailure> {
+    hub.calls().breakers.permit(path).map_err(|wait| {
+        let seconds = wait.as_secs_f64().ceil();
+        let message =
+            format!("{path} failed several times in a row and is not called for another {seconds} s");
+        let action = Code::ToolPaused.action().to_owned();
+        CallFailure::not_sent(Some(&path.server), Some(Code::ToolPaused), message, action)
+    })
+}
 
-    /// How many bytes of text a client takes of one result; 0 for any number.
-    pub fn result_cap(&self, client: &str) -> usize {
-        self.config().result_cap(client)
-    }
+/// Reads a resource by its path; never from a cache. `params` are those of the caller's request without the URI.
+///
+/// # Errors
+/// A [`CallFailure`] where nothing was sent.
+pub(super) async fn read_resource(
+    hub: &Hub,
+    caller: &Caller,
+    path: &str,
+    mut params: RawObject,
+) -> Result<Running, CallFailure> {
+    let hub = hub.seen_by(&caller.client);
+    let (registered, path) =
+        route::route_resource(&hub, path).inspect_err(|failure| hub.tell_failure(failure))?;
+    hub.context.observer.routed_to_resource(&path);
+    let _ = params.put("uri", &path.uri);
+    run(&hub, caller, (path.server, None), registered, "resources/read", params, Permitted::Freely)
+        .await
+        .inspect_err(|failure| hub.tell_failure(failure))
+}
 
-    /// Reads a resource by its path; never from a cache. `params` are those of the caller's request without the URI.
-    ///
-    /// # Errors
-    /// A [`CallFailure`] where nothing was sent.
-    pub async fn read_resource(
-        &self,
-        caller: &Caller,
-        path: &str,
-        mut params: RawObject,
-    ) -> Result<Running, CallFailure> {
-        let hub = self.seen_by(&caller.client);
-        let (registered, path) =
-            route::route_resource(&hub, path).inspect_err(|failure| hub.tell_failure(failure))?;
-        hub.observer.routed_to_resource(&path);
-        let _ = params.put("uri", &path.uri);
-        hub.run(caller, (path.server, None), registered, "resources/read", params, Permitted::Freely)
-            .await
-            .inspect_err(|failure| hub.tell_failure(failure))
-    }
-
-    async fn run(
-        &self,
-        caller: &Caller,
-        whose: (ServerName, Option<ToolPath>),
-        registered: Registered,
-        method: &str,
-        params: RawObject,
-        permission: Permitted,
-    ) -> Result<Running, CallFailure> {
-        pause::refuse_while_paused(self, &whose.0)?;
-        let tool = whose.1.as_ref().map(|path| path.tool.as_str());
-        let quiet = patience(&params, &registered.config, tool);
-        let mut running = Running {
-            hub: self.clone(),
-            caller: caller.clone(),
-            attempt: Attempt::new(whose, registered, method, self.in_trace(params), quiet),
-            conversation: Conversation::default(),
-            stage: Stage::Begin,
-            finish: None,
-            allowed: !matches!(permission, Permitted::Freely),
-            visited: vec![],
-        };
-        match permission {
-            // Nothing is started, and nothing is sent, before a person has said yes.
-            Permitted::Asking(permission) => running.stage = Stage::Permission(permission),
-            // It is told how its start gets on.
-            Permitted::Freely | Permitted::Again if running.attempt.is_slow() => {}
-            Permitted::Freely | Permitted::Again => {
-                if let Err(failure) = running.begin().await {
-                    running.visit(failure)?;
-                }
+async fn run(
+    hub: &Hub,
+    caller: &Caller,
+    whose: (ServerName, Option<ToolPath>),
+    registered: Registered,
+    method: &str,
+    params: RawObject,
+    permission: Permitted,
+) -> Result<Running, CallFailure> {
+    pause::refuse_while_paused(hub, &whose.0)?;
+    let tool = whose.1.as_ref().map(|path| path.tool.as_str());
+    let quiet = patience(&params, &registered.config, tool);
+    let mut running = Running {
+        hub: hub.clone(),
+        caller: caller.clone(),
+        attempt: Attempt::new(whose, registered, method, hub.context.in_trace(params), quiet),
+        conversation: Conversation::default(),
+        stage: Stage::Begin,
+        finish: None,
+        allowed: !matches!(permission, Permitted::Freely),
+        visited: vec![],
+    };
+    match permission {
+        // Nothing is started, and nothing is sent, before a person has said yes.
+        Permitted::Asking(permission) => running.stage = Stage::Permission(permission),
+        // It is told how its start gets on.
+        Permitted::Freely | Permitted::Again if running.attempt.is_slow() => {}
+        Permitted::Freely | Permitted::Again => {
+            if let Err(failure) = running.begin().await {
+                running.visit(failure)?;
             }
         }
-        Ok(running)
     }
+    Ok(running)
+}
 
-    /// What a call yielded; only its end matters.
-    fn tell_step(&self, step: &Step) {
-        match step {
-            Step::Note { .. } | Step::Question(_) => return,
-            Step::End(Ok(result)) => self.observer.answered(result, false),
-            Step::End(Err(Failed::Upstream(error))) => self.observer.refused(error),
-            Step::End(Err(Failed::Hub(failure))) => self.tell_failure(failure),
-        }
-        if let Some((visit, tool)) = self.observer.used() {
-            self.recorder().used(&visit, &tool);
-        }
+/// What a call yielded; only its end matters.
+fn tell_step(hub: &Hub, step: &Step) {
+    match step {
+        Step::Note { .. } | Step::Question(_) => return,
+        Step::End(Ok(result)) => hub.context.observer.answered(result, false),
+        Step::End(Err(Failed::Upstream(error))) => hub.context.observer.refused(error),
+        Step::End(Err(Failed::Hub(failure))) => hub.tell_failure(failure),
+    }
+    if let Some((visit, tool)) = hub.context.observer.used() {
+        hub.recorder().used(&visit, &tool);
     }
 }
 
@@ -249,7 +242,7 @@ impl Running {
     /// The next thing that happens. After [`Step::End`] there is no other. May be given up and called again.
     pub async fn next(&mut self) -> Step {
         let step = self.step().await;
-        self.hub.tell_step(&step);
+        tell_step(&self.hub, &step);
         step
     }
 
@@ -283,9 +276,9 @@ impl Running {
             Word::No(failure) => return Some(self.fail(failure)),
             Word::Yes(rule, waited) => (rule, waited),
         };
-        self.hub.observer.decided(&rule, Some(waited));
+        self.hub.context.observer.decided(&rule, Some(waited));
         let path = self.attempt.tool_called().map(|path| path.to_string()).unwrap_or_default();
-        self.hub.did(AuditKind::Consent, &self.caller.client, &path, self.hub.with_cause(&rule));
+        self.hub.did(AuditKind::Consent, &self.caller.client, &path, self.hub.context.with_cause(&rule));
         self.hub.recorder().written().await;
         self.attempt.deadline += waited;
         self.stage = Stage::Begin;
@@ -487,7 +480,7 @@ impl Running {
             self.hub.calls().owned.begun(Some(&self.caller.client), &self.attempt.server, &result);
         }
         if let Some(path) = &self.attempt.tool {
-            self.hub.learn_shape(path, &result, self.attempt.registered.upstream.log());
+            search::learn_shape(&self.hub, path, &result, self.attempt.registered.upstream.log());
         }
         if let Some(tool) =
             self.attempt.tool.as_ref().filter(|_| self.allowed && meta::asks_for_input(&result))
@@ -598,7 +591,7 @@ impl Running {
     fn had_answer(&mut self) {
         if let Some(waited) = self.conversation.waited() {
             self.attempt.deadline += waited;
-            self.hub.observer.waited(waited);
+            self.hub.context.observer.waited(waited);
         }
     }
 
@@ -632,7 +625,7 @@ impl Running {
 
     /// Who observes it.
     pub fn observer(&self) -> &Observer {
-        &self.hub.observer
+        &self.hub.context.observer
     }
 
     /// The server it runs on.

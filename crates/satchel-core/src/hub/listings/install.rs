@@ -414,7 +414,7 @@ async fn put(
         update::keep_settings(before, &mut entry);
     }
     let change = Change::Put { name: server.clone(), entry, replace: ask.server.is_some(), rules: vec![] };
-    apply::ask(hub, change, hub.is_for_a_person()).await?;
+    apply::ask(hub, change, hub.context.is_for_a_person()).await?;
     let version = plan.server.version.clone();
     let (name, _) = judge::plain(&plan.server.name);
     hub.did_here(
