@@ -54,13 +54,15 @@ async fn next(shown: &mut Option<watch::Receiver<Arc<Snapshot>>>) -> bool {
 /// Has it left the stage, or can it at once?
 fn has_left(hub: &Hub, name: &ServerName) -> bool {
     let Some(upstream) = hub.servers().get(name).map(|known| known.upstream.clone()) else { return true };
-    match upstream.seen().state {
-        State::Ready { leases: 0, .. } | State::Starting { waiting: 0, .. } => {
+    let seen = upstream.seen();
+    match seen.state {
+        State::Ready { .. } if seen.leases() > 0 => false,
+        State::Ready { .. } | State::Starting { waiting: 0, .. } => {
             upstream.log().hub("put to sleep: no profile in use has it");
             upstream.rest();
             true
         }
-        State::Ready { .. } | State::Starting { .. } => false,
+        State::Starting { .. } => false,
         State::Off
         | State::Asleep
         | State::Stopping { .. }

@@ -19,8 +19,8 @@ pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
         State::Off => ServerState::Off,
         State::Asleep => ServerState::Asleep,
         State::Starting { since, .. } => ServerState::Starting { since_ms: at_ms(*since), phase: seen.phase },
-        State::Ready { leases, .. } => {
-            ServerState::Ready { in_flight: *leases, sleeps_at_ms: seen.sleeps_at.map(at_ms) }
+        State::Ready { .. } => {
+            ServerState::Ready { in_flight: seen.leases(), sleeps_at_ms: seen.sleeps_at.map(at_ms) }
         }
         State::Stopping { .. } => ServerState::Stopping,
         State::BackingOff { until, failure, .. } => ServerState::BackingOff {

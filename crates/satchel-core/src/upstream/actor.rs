@@ -28,6 +28,7 @@ use super::{
     environment::{self, Located, SearchPath},
     fill::fill,
     handshake::{self, Hello, failure},
+    hold::{Gate, HoldUse},
     lease::{Lease, LeaseError},
     lifecycle::{Effect, Event, Failure, Lifecycle, Policy, Refusal, State, TIMEOUTS},
     link::{Link, OnChange},
@@ -68,6 +69,8 @@ const EARLY_END: Duration = Duration::from_secs(60);
 /// How long a server of which nothing is known may take to say that it does not know `server/discover`, before it is
 /// asked in the older way.
 const PROBE: Duration = Duration::from_secs(10);
+/// How often a server that is used is looked at, to see whether it still is.
+const LOOK: Duration = Duration::from_millis(250);
 /// Cold starts remembered for the median.
 const WAKES_KEPT: usize = 20;
 /// Lines of its output that are looked at for what a launcher says of a download.
@@ -173,6 +176,14 @@ pub struct Seen {
     pub wakes: Vec<Duration>,
     /// The connection and what the server said of itself, while connected.
     pub connected: Option<(Link, Arc<Hello>)>,
+    gate: Arc<Gate>,
+}
+
+impl Seen {
+    /// Calls and whatever else keeps it awake, now.
+    pub fn leases(&self) -> usize {
+        self.gate.leases()
+    }
 }
 
 /// The handle of one server. Cheap to clone; the server is ended when the last handle is gone.
@@ -183,6 +194,7 @@ pub struct Upstream {
     dirty: Arc<Dirty>,
     log: ServerLog,
     watched: Arc<watch::Sender<BTreeSet<String>>>,
+    gate: Arc<Gate>,
 }
 
 /// What the task is told.
@@ -194,6 +206,8 @@ pub(super) enum Mail {
     Configured(Box<ServerConfig>),
     /// What the start of this generation is doing.
     Phase(u64, Phase),
+    /// Leases of this generation came or went, after they had not for a while.
+    Used(u64),
     /// Its lists were read, or could not be.
     ListsRead(Result<(), Failure>),
     Dismissed,
@@ -215,6 +229,7 @@ impl Upstream {
         // caller, and callers are bounded.
         let (mail, mailbox) = mpsc::unbounded_channel();
         let lifecycle = Lifecycle::new(policy_of(&config), number);
+        let gate = Arc::<Gate>::default();
         let log = ServerLog::at(&around.places.server_log(name.as_str()));
         let (seen_out, seen) = watch::channel(Seen {
             state: lifecycle.state().clone(),
@@ -227,6 +242,7 @@ impl Upstream {
             restarts: 0,
             wakes: vec![],
             connected: None,
+            gate: gate.clone(),
         });
         let dirty = Arc::new(Dirty::default());
         let (watched, watched_in) = watch::channel(BTreeSet::new());
@@ -250,13 +266,20 @@ impl Upstream {
             closing: vec![],
             wakes: vec![],
             wanted_news: watched_in,
+            gate: gate.clone(),
+            granted: 0,
+            look_at: None,
+            shown: 0,
         };
         around.tracker.spawn(actor.live(mailbox));
-        Self { mail, seen, dirty, log, watched: Arc::new(watched) }
+        Self { mail, seen, dirty, log, watched: Arc::new(watched), gate }
     }
 
     /// Permission to call. Starts the server where needed; many callers cause one start.
     pub async fn lease(&self) -> Result<Lease, LeaseError> {
+        if let Some(lease) = self.gate.enter(&self.mail) {
+            return Ok(lease);
+        }
         self.ask().await.map_err(|_| LeaseError::Closing)?
     }
 
@@ -362,6 +385,13 @@ struct Actor {
     closing: Vec<oneshot::Sender<()>>,
     wakes: Vec<Duration>,
     wanted_news: watch::Receiver<BTreeSet<String>>,
+    gate: Arc<Gate>,
+    /// So many leases the lifecycle counts as held while the gate is open.
+    granted: usize,
+    /// When to look whether the server is still used.
+    look_at: Option<Instant>,
+    /// How many leases were out when that was published last.
+    shown: usize,
 }
 
 impl Actor {
@@ -386,6 +416,8 @@ impl Actor {
         if let Some(live) = self.connection.take() {
             live.connection.stop().await;
         }
+        self.gate.close();
+        (self.granted, self.look_at) = (0, None);
         self.lifecycle = self.lifecycle.afresh();
     }
 
@@ -398,6 +430,10 @@ impl Actor {
             let mail = tokio::select! {
                 mail = mailbox.recv() => mail,
                 () = sleep_until(deadline) => Some(Mail::Happened(Event::Timer)),
+                () = sleep_until(self.look_at) => {
+                    self.look();
+                    continue;
+                }
             };
             match mail {
                 Some(mail) => self.take(mail),
@@ -422,13 +458,23 @@ impl Actor {
     fn take(&mut self, mail: Mail) {
         may_fail_here("server");
         match mail {
-            Mail::Happened(event) => self.handle(event),
+            Mail::Happened(event) => {
+                let is_of_a_call = matches!(event, Event::Proved { .. } | Event::TimedOut { .. });
+                if !is_of_a_call {
+                    self.settle();
+                }
+                self.handle(event);
+            }
+            Mail::Used(generation) if generation == self.lifecycle.generation() => self.look(),
+            // Of a run that is over.
+            Mail::Used(_) => {}
             Mail::Lease(waiter) => {
                 self.waiters.push(waiter);
                 self.handle(Event::Wanted);
             }
             Mail::Started(generation, started) => self.started(generation, *started),
             Mail::Configured(config) => {
+                self.settle();
                 self.config = *config;
                 self.handle(Event::Policy(policy_of(&self.config)));
             }
@@ -459,6 +505,38 @@ impl Actor {
                 self.handle(Event::Policy(off));
             }
         }
+    }
+
+    /// Looks whether the server is still used, and when to look again.
+    fn look(&mut self) {
+        self.look_at = match self.gate.look() {
+            HoldUse::Used => Instant::now().checked_add(LOOK),
+            HoldUse::Held | HoldUse::Closed => None,
+            HoldUse::Unused(last) => {
+                self.given_back(last);
+                None
+            }
+        };
+        if self.shown != self.gate.leases() {
+            self.publish();
+        }
+    }
+
+    /// Nobody is left who used the server until just now, before something else is decided about it.
+    fn settle(&mut self) {
+        if let Some(last) = self.gate.close_unused() {
+            self.look_at = None;
+            self.given_back(last);
+        }
+    }
+
+    /// All leases are back, the last one since then.
+    fn given_back(&mut self, last: Instant) {
+        let generation = self.lifecycle.generation();
+        for _ in 0..std::mem::take(&mut self.granted) {
+            self.lifecycle.on(Event::Released { generation }, last);
+        }
+        self.publish();
     }
 
     fn started(&mut self, generation: u64, (connection, hello): (Connection, Hello)) {
@@ -507,7 +585,12 @@ impl Actor {
         }
         let answers_nobody = matches!(event, Event::TimedOut { .. });
         self.note(&event);
-        for effect in self.lifecycle.on(event, Instant::now()) {
+        let effects = self.lifecycle.on(event, Instant::now());
+        if !matches!(self.lifecycle.state(), State::Ready { .. }) {
+            self.gate.close();
+            (self.granted, self.look_at) = (0, None);
+        }
+        for effect in effects {
             if answers_nobody && matches!(effect, Effect::Stop(_)) {
                 self.log.hub(&format!(
                     "ended: {TIMEOUTS} calls in a row had no answer; the next call starts it again"
@@ -540,7 +623,7 @@ impl Actor {
                 self.remember(During::Run, failure.clone());
             }
             // It answers calls.
-            Event::Released { generation: of, proved: true } if *of == generation => self.last_failure = None,
+            Event::Proved { generation: of } if *of == generation => self.last_failure = None,
             // What was missing was set.
             Event::Renewed if lacks => self.last_failure = None,
             _ => {}
@@ -568,11 +651,16 @@ impl Actor {
             Effect::Stop(generation) => self.stop(generation),
             Effect::Grant(generation) => {
                 let Some((live, mail)) = self.connection.as_ref().zip(self.mail.upgrade()) else { return };
+                if self.waiters.is_empty() {
+                    return;
+                }
+                self.gate.open(&live.connection.link, generation);
+                self.granted += self.waiters.len();
                 for waiter in self.waiters.drain(..) {
                     // A caller that has gone lets the lease drop, which gives it back.
-                    let _ =
-                        waiter.send(Ok(Lease::new(live.connection.link.clone(), generation, mail.clone())));
+                    let _ = waiter.send(self.gate.enter(&mail).ok_or(LeaseError::Closing));
                 }
+                self.look_at = Instant::now().checked_add(LOOK);
             }
             Effect::Refuse(refusal) => {
                 let error = match refusal {
@@ -634,7 +722,8 @@ impl Actor {
         });
     }
 
-    fn publish(&self) {
+    fn publish(&mut self) {
+        self.shown = self.gate.leases();
         let live = self.connection.as_ref();
         self.seen.send_replace(Seen {
             state: self.lifecycle.state().clone(),
@@ -647,6 +736,7 @@ impl Actor {
             restarts: self.lifecycle.restarts(),
             wakes: self.wakes.clone(),
             connected: live.map(|live| (live.connection.link.clone(), live.hello.clone())),
+            gate: self.gate.clone(),
         });
     }
 }

@@ -1,11 +1,12 @@
 //! A lease keeps a server awake while it is held. Dropping it starts the idle timer.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
 use super::{
     actor::Mail,
+    hold::Hold,
     lifecycle::{Event, Failure},
     link::Link,
 };
@@ -14,9 +15,7 @@ use crate::model::snapshot::Phase;
 /// A lease belongs to one generation of the server; what it reports after that generation ended counts for nothing.
 #[derive(Debug)]
 pub struct Lease {
-    link: Link,
-    generation: u64,
-    proved: AtomicBool,
+    hold: Arc<Hold>,
     mail: mpsc::UnboundedSender<Mail>,
 }
 
@@ -57,37 +56,42 @@ pub enum LeaseError {
 }
 
 impl Lease {
-    pub(super) fn new(link: Link, generation: u64, mail: mpsc::UnboundedSender<Mail>) -> Self {
-        Self { link, generation, proved: AtomicBool::new(false), mail }
+    pub(super) fn new(hold: Arc<Hold>, mail: mpsc::UnboundedSender<Mail>) -> Self {
+        Self { hold, mail }
     }
 
     /// The connection to call through.
     pub fn link(&self) -> &Link {
-        &self.link
+        &self.hold.link
     }
 
     /// Which start of the server it belongs to.
     pub fn generation(&self) -> u64 {
-        self.generation
+        self.hold.generation
     }
 
     /// The server answered a call: it works.
     pub fn prove(&self) {
-        self.proved.store(true, Ordering::Relaxed);
+        if self.hold.prove() {
+            self.tell(Event::Proved { generation: self.generation() });
+        }
     }
 
     /// A call had no answer in the time it had.
     pub fn timed_out(&self) {
-        let alone = self.link.in_flight() == 0;
-        let event = Event::TimedOut { generation: self.generation, alone };
+        self.hold.doubt();
+        let alone = self.link().in_flight() == 0;
+        self.tell(Event::TimedOut { generation: self.generation(), alone });
+    }
+
+    fn tell(&self, event: Event) {
+        // The task may be gone; then nobody counts any more.
         let _ = self.mail.send(Mail::Happened(event));
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let proved = self.proved.load(Ordering::Relaxed);
-        // The task may be gone; then nobody counts leases any more.
-        let _ = self.mail.send(Mail::Happened(Event::Released { generation: self.generation, proved }));
+        self.hold.leave(&self.mail);
     }
 }

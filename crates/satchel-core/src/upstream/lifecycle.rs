@@ -140,8 +140,11 @@ pub enum Event {
     Released {
         /// The generation it belonged to.
         generation: u64,
-        /// The server answered while it was held.
-        proved: bool,
+    },
+    /// The server answered a call.
+    Proved {
+        /// The generation that was called.
+        generation: u64,
     },
     /// A call had no answer in the time it had.
     TimedOut {
@@ -288,7 +291,8 @@ impl Lifecycle {
     pub fn on(&mut self, event: Event, now: Instant) -> Vec<Effect> {
         match event {
             Event::Wanted => self.wanted(now),
-            Event::Released { generation, proved } => self.released(generation, proved, now),
+            Event::Released { generation } => self.released(generation, now),
+            Event::Proved { generation } => self.proved(generation, now),
             Event::TimedOut { generation, alone } => self.timed_out(generation, alone),
             Event::Connected(generation) => self.connected(generation, now),
             Event::Failed(generation, failure) => self.failed(generation, failure, now),
@@ -336,15 +340,19 @@ impl Lifecycle {
         }
     }
 
-    fn released(&mut self, generation: u64, proved: bool, now: Instant) -> Vec<Effect> {
-        if generation != self.generation {
-            return vec![];
-        }
-        if proved {
+    fn proved(&mut self, generation: u64, now: Instant) -> Vec<Effect> {
+        if generation == self.generation {
             self.timeouts = 0;
             self.failures = 0;
             self.breaks = 0;
             self.proved = Some(now);
+        }
+        vec![]
+    }
+
+    fn released(&mut self, generation: u64, now: Instant) -> Vec<Effect> {
+        if generation != self.generation {
+            return vec![];
         }
         if let State::Ready { leases, idle_since, .. } = &mut self.state {
             *leases = leases.saturating_sub(1);
@@ -677,8 +685,12 @@ mod tests {
         assert!(matches!(lifecycle.state(), State::Broken { .. }));
     }
 
+    fn proved(generation: u64) -> Event {
+        Event::Proved { generation }
+    }
+
     fn released(generation: u64) -> Event {
-        Event::Released { generation, proved: true }
+        Event::Released { generation }
     }
 
     #[test]
@@ -780,7 +792,7 @@ mod tests {
 
     #[test]
     fn a_server_that_works_is_not_left_alone_because_something_kills_it() {
-        let mut events = vec![(0, Event::Wanted), (0, Event::Connected(1)), (1, released(1))];
+        let mut events = vec![(0, Event::Wanted), (0, Event::Connected(1)), (1, proved(1))];
         let killed = |generation| Event::Ended(generation, Failure { code: Code::OomKilled, ..failure() });
         events.push((2, killed(1)));
         for round in 1..=50 {
@@ -833,7 +845,7 @@ mod tests {
             events.extend([
                 (round * 20, Event::Wanted),
                 (round * 20 + 1, Event::Connected(generation)),
-                (round * 20 + 2, released(generation)),
+                (round * 20 + 2, proved(generation)),
                 (round * 20 + 3, Event::Ended(generation, failure())),
             ]);
         }
@@ -850,7 +862,7 @@ mod tests {
             events.extend([
                 (round * 6, Event::Wanted),
                 (round * 6 + 1, Event::Connected(generation)),
-                (round * 6 + 2, released(generation)),
+                (round * 6 + 2, proved(generation)),
                 (round * 6 + 3, Event::Ended(generation, failure())),
                 (round * 6 + 3, Event::Stopped(generation)),
             ]);
@@ -869,7 +881,7 @@ mod tests {
     #[test]
     fn five_calls_in_a_row_without_an_answer_have_it_started_anew_and_end_nobodys_call() {
         let late = |alone| Event::TimedOut { generation: 1, alone };
-        let answered = Event::Released { generation: 1, proved: true };
+        let answered = proved(1);
         let ready = [(0, Event::Wanted), (0, Event::Connected(1))];
         let after = |more: &[Event]| {
             let more = more.iter().map(|event| (1, event.clone()));

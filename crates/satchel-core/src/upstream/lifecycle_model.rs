@@ -19,10 +19,8 @@ type Spoil = fn(Vec<Effect>) -> Vec<Effect>;
 #[derive(Debug, Clone, Copy)]
 enum ModelStep {
     Wanted,
-    Release {
-        which: usize,
-        proved: bool,
-    },
+    Release(usize),
+    Prove,
     Connected,
     Failed(usize),
     Ended(usize),
@@ -79,7 +77,13 @@ fn policy(which: usize) -> Policy {
 fn random_step(random: &mut fastrand::Rng) -> ModelStep {
     match random.u32(..100) {
         0..20 => ModelStep::Wanted,
-        20..35 => ModelStep::Release { which: random.usize(..), proved: random.bool() },
+        20..35 => {
+            if random.bool() {
+                ModelStep::Release(random.usize(..))
+            } else {
+                ModelStep::Prove
+            }
+        }
         35..50 => ModelStep::Connected,
         50..57 => ModelStep::Failed(random.usize(..)),
         57..63 => ModelStep::Ended(random.usize(..)),
@@ -106,10 +110,11 @@ impl World {
                 self.waiters += 1;
                 Event::Wanted
             }
-            (ModelStep::Release { which, proved }, _) if !self.leases.is_empty() => {
+            (ModelStep::Release(which), _) if !self.leases.is_empty() => {
                 let generation = self.leases.swap_remove(which % self.leases.len());
-                Event::Released { generation, proved }
+                Event::Released { generation }
             }
+            (ModelStep::Prove, _) if !self.leases.is_empty() => Event::Proved { generation: self.leases[0] },
             (ModelStep::Connected, Some((generation, Phase::Starting))) => {
                 self.process = Some((generation, Phase::Live));
                 Event::Connected(generation)
@@ -132,12 +137,13 @@ impl World {
             }
             (ModelStep::Late(which, of), _) if self.lifecycle.generation() > 1 => {
                 let generation = 1 + of % (self.lifecycle.generation() - 1);
-                match which % 5 {
+                match which % 6 {
                     0 => Event::Connected(generation),
-                    1 => Event::Failed(generation, failure(which / 5)),
-                    2 => Event::Ended(generation, failure(which / 5)),
+                    1 => Event::Failed(generation, failure(which / 6)),
+                    2 => Event::Ended(generation, failure(which / 6)),
                     3 => Event::Stopped(generation),
-                    _ => Event::Released { generation, proved: true },
+                    4 => Event::Proved { generation },
+                    _ => Event::Released { generation },
                 }
             }
             (ModelStep::Policy(which), _) => {
@@ -241,7 +247,7 @@ impl World {
                 (Some((_, Phase::Starting)), _) if random.bool() => ModelStep::Connected,
                 (Some((_, Phase::Starting)), _) => ModelStep::Failed(random.usize(..)),
                 (Some((_, Phase::Stopping)), _) => ModelStep::Stopped,
-                _ if !self.leases.is_empty() => ModelStep::Release { which: 0, proved: random.bool() },
+                _ if !self.leases.is_empty() => ModelStep::Release(0),
                 (_, State::Off | State::Asleep | State::Broken { .. } | State::NeedsCredential { .. }) => {
                     return Ok(());
                 }

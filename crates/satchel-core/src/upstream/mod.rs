@@ -11,6 +11,7 @@ mod ending;
 pub mod environment;
 mod fill;
 mod handshake;
+mod hold;
 pub mod lease;
 pub mod lifecycle;
 #[cfg(test)]

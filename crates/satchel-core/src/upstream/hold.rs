@@ -1,0 +1,258 @@
+//! Lets callers in while a server runs, without asking its task for each of them. All leases of one generation are kept
+//! in one [`Hold`]; the task looks at it a few times a second while it is used, and takes it back when nobody has used it
+//! since it last looked.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use tokio::{sync::mpsc, time::Instant};
+
+use super::{actor::Mail, lease::Lease, link::Link};
+
+/// Where callers come in. Closed unless the server runs.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    open: Mutex<Option<Arc<Hold>>>,
+}
+
+/// The leases of one generation.
+#[derive(Debug)]
+pub(super) struct Hold {
+    pub(super) link: Link,
+    pub(super) generation: u64,
+    leases: AtomicUsize,
+    /// A lease was given or came back since the task looked.
+    used: AtomicBool,
+    /// The task does not look by itself; it wants to be told when something changes.
+    tell: AtomicBool,
+    /// The task knows that the server answers.
+    proved: AtomicBool,
+    last: Mutex<Instant>,
+}
+
+/// What the task finds when it looks.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum HoldUse {
+    /// Nobody has used it since it looked before. It was used last at this time; the gate is closed.
+    Unused(Instant),
+    /// Leases came or went.
+    Used,
+    /// Leases are held, and none came or went: the task is told when that changes.
+    Held,
+    /// There is none.
+    Closed,
+}
+
+impl Gate {
+    /// A lease, where the server runs and somebody else had one a moment ago.
+    pub(super) fn enter(&self, mail: &mpsc::UnboundedSender<Mail>) -> Option<Lease> {
+        let open = self.lock();
+        let hold = open.as_ref()?.clone();
+        // While the gate is locked, so that it is not closed for being unused meanwhile.
+        hold.leases.fetch_add(1, Ordering::Relaxed);
+        drop(open);
+        hold.changed(mail);
+        Some(Lease::new(hold, mail.clone()))
+    }
+
+    /// Lets callers in, the first of them with these leases. What was open before is left to its holders.
+    pub(super) fn open(&self, link: &Link, generation: u64) {
+        let mut open = self.lock();
+        if open.as_ref().is_none_or(|hold| hold.generation != generation) {
+            *open = Some(Arc::new(Hold {
+                link: link.clone(),
+                generation,
+                leases: AtomicUsize::new(0),
+                used: AtomicBool::new(true),
+                tell: AtomicBool::new(false),
+                proved: AtomicBool::new(false),
+                last: Mutex::new(Instant::now()),
+            }));
+        }
+    }
+
+    /// Lets nobody in any more. Leases that are out stay valid as long as their connection.
+    pub(super) fn close(&self) {
+        *self.lock() = None;
+    }
+
+    /// Closes the gate where no lease is out. It was used last at the time that comes back.
+    pub(super) fn close_unused(&self) -> Option<Instant> {
+        let mut open = self.lock();
+        let hold = open.take_if(|hold| hold.leases.load(Ordering::Acquire) == 0)?;
+        let last = *hold.last.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(last)
+    }
+
+    /// How many leases are out.
+    pub(super) fn leases(&self) -> usize {
+        self.lock().as_ref().map_or(0, |hold| hold.leases.load(Ordering::Relaxed))
+    }
+
+    /// Closes the gate where nobody has come in or left since this was asked before.
+    pub(super) fn look(&self) -> HoldUse {
+        let mut open = self.lock();
+        let Some(hold) = open.as_ref() else { return HoldUse::Closed };
+        // What is proved next is worth telling again.
+        hold.proved.store(false, Ordering::Relaxed);
+        if hold.used.swap(false, Ordering::SeqCst) {
+            return HoldUse::Used;
+        }
+        if hold.leases.load(Ordering::Acquire) > 0 {
+            hold.tell.store(true, Ordering::SeqCst);
+            // Whoever left in between saw no need to tell.
+            return if hold.used.load(Ordering::SeqCst) { HoldUse::Used } else { HoldUse::Held };
+        }
+        let last = *hold.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *open = None;
+        HoldUse::Unused(last)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Hold>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Hold {
+    /// A lease came or went.
+    fn changed(&self, mail: &mpsc::UnboundedSender<Mail>) {
+        self.used.store(true, Ordering::SeqCst);
+        if self.tell.swap(false, Ordering::SeqCst) {
+            // The task may be gone; then nobody counts leases any more.
+            let _ = mail.send(Mail::Used(self.generation));
+        }
+    }
+
+    /// A lease comes back.
+    pub(super) fn leave(&self, mail: &mpsc::UnboundedSender<Mail>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.leases.fetch_sub(1, Ordering::AcqRel);
+        self.changed(mail);
+    }
+
+    /// The server answered. Is that news to the task?
+    pub(super) fn prove(&self) -> bool {
+        !self.proved.swap(true, Ordering::Relaxed)
+    }
+
+    /// The server did not answer in time: that it answers next is news.
+    pub(super) fn doubt(&self) {
+        self.proved.store(false, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::upstream::{lifecycle::Event, link::OnChange, log::ServerLog};
+
+    #[derive(Debug)]
+    struct Nobody;
+    impl OnChange for Nobody {
+        fn list_changed(&self, _list: &str) {}
+    }
+
+    struct World {
+        gate: Gate,
+        mail: mpsc::UnboundedSender<Mail>,
+        mailbox: mpsc::UnboundedReceiver<Mail>,
+    }
+
+    impl World {
+        fn open() -> Self {
+            let (mail, mailbox) = mpsc::unbounded_channel();
+            let world = Self { gate: Gate::default(), mail, mailbox };
+            let (link, _) = Link::new(Box::new(Nobody), ServerLog::nowhere());
+            world.gate.open(&link, 3);
+            world
+        }
+
+        fn enter(&self) -> Option<Lease> {
+            self.gate.enter(&self.mail)
+        }
+
+        /// Was the task told that leases came or went?
+        fn told(&mut self) -> bool {
+            matches!(self.mailbox.try_recv(), Ok(Mail::Used(3)))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_closes_when_nobody_came_or_left_since_it_was_looked_at_before() {
+        let mut world = World::open();
+        let lease = world.enter().unwrap();
+        assert_eq!((lease.generation(), world.gate.leases()), (3, 1));
+        assert_eq!(world.gate.look(), HoldUse::Used);
+        drop(lease);
+        let last = Instant::now();
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(world.gate.look(), HoldUse::Used, "somebody left");
+        assert_eq!(world.gate.look(), HoldUse::Unused(last));
+        assert_eq!(world.gate.look(), HoldUse::Closed);
+        assert!(world.enter().is_none() && !world.told(), "the task knew by itself");
+    }
+
+    #[tokio::test]
+    async fn a_lease_that_is_held_long_wakes_the_task_only_when_another_comes_or_goes() {
+        let mut world = World::open();
+        let long = world.enter().unwrap();
+        assert_eq!(world.gate.look(), HoldUse::Used);
+        assert_eq!(world.gate.look(), HoldUse::Held);
+        let short = world.enter().unwrap();
+        assert!(world.told());
+        drop(short);
+        assert!(!world.told(), "it looks by itself again");
+        assert_eq!([world.gate.look(), world.gate.look()], [HoldUse::Used, HoldUse::Held]);
+        drop(long);
+        assert!(world.told());
+        assert_eq!(world.gate.look(), HoldUse::Used);
+        assert!(matches!(world.gate.look(), HoldUse::Unused(_)));
+    }
+
+    #[tokio::test]
+    async fn it_is_closed_at_once_where_no_lease_is_out() {
+        let world = World::open();
+        let lease = world.enter().unwrap();
+        assert_eq!(world.gate.close_unused(), None);
+        drop(lease);
+        assert!(world.gate.close_unused().is_some());
+        assert!(world.enter().is_none());
+    }
+
+    #[tokio::test]
+    async fn leases_of_a_generation_that_ended_count_for_nothing_in_the_next() {
+        let world = World::open();
+        let old = world.enter().unwrap();
+        let (link, _) = Link::new(Box::new(Nobody), ServerLog::nowhere());
+        world.gate.close();
+        world.gate.open(&link, 4);
+        let new = world.enter().unwrap();
+        drop(old);
+        assert_eq!((new.generation(), world.gate.leases()), (4, 1));
+    }
+
+    #[tokio::test]
+    async fn that_the_server_answers_is_told_once_and_again_after_a_timeout() {
+        let mut world = World::open();
+        let (one, other) = (world.enter().unwrap(), world.enter().unwrap());
+        let told = |world: &mut World| {
+            let mut told = vec![];
+            while let Ok(Mail::Happened(event)) = world.mailbox.try_recv() {
+                told.push(event);
+            }
+            told
+        };
+        let proved = Event::Proved { generation: 3 };
+        one.prove();
+        other.prove();
+        assert_eq!(told(&mut world), [proved.clone()]);
+        other.timed_out();
+        one.prove();
+        let late = Event::TimedOut { generation: 3, alone: true };
+        assert_eq!(told(&mut world), [late, proved]);
+    }
+}
