@@ -94,6 +94,7 @@ async fn of_sixty_real_servers_nothing_is_held_back_by_mistake() {
     for name in entries_of(&home).into_iter().filter(|name| !known.contains_key(name)) {
         println!("no tools: {name}: {}", hub.server(&name).await["note"]);
     }
+    hub.connection("lister").await;
     home.satchel(&["surface", "lister", "direct"]).await.succeeded();
     let asked = Instant::now();
     let list = home.satchel(&["approvals", "--json"]).await.succeeded().json();
