@@ -4,9 +4,11 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 
 import App from "./App.svelte";
-import type { HubState } from "./lib/hub/generated";
+import type { HubState, Remark } from "./lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot, type Telling } from "./lib/hub/fake";
 import { clients as known } from "./lib/hub/pretend";
+import { speak, words } from "./words";
+import { de } from "./words/de";
 
 async function open(place: string, telling: Telling = {}, state: HubState = serve(snapshot([server("github", { state: "asleep" })]))) {
   history.replaceState(null, "", `#${place}`);

@@ -1127,6 +1127,36 @@ export const de: Words = {
 
   add: {
     fromFile: "Aus einer Datei hinzufügen",
+  remark: (one) => {
+    switch (one.code) {
+      case "renamed":
+        return `der Name „${one.given}“ wurde zu „${one.name}“, denn ${one.because?.map(nameFault).join(" und ")}`;
+      case "needs_secret":
+        return `braucht ${one.name}, bevor er starten kann`;
+      case "needs_variable":
+        return `braucht ${one.name}; setze es in der Umgebung, in der Satchel gestartet wird`;
+      case "env_file":
+        return `„envFile“ blieb weg: Satchel liest die Variablen in ${one.file} nicht; schreib die nötigen in „env“ des Eintrags, Geheimnisse als \${secret:NAME}`;
+      case "other_sandbox":
+        return `${fields(one.fields)} ${some(one.fields.length, "blieb", "blieben")} weg, er läuft hier also ohne jene Sandbox; Satchels eigene ist „sandbox“: true im Eintrag`;
+      case "not_taken":
+        return `${fields(one.fields)} ${some(one.fields.length, "blieb", "blieben")} weg; setze es in der Konfiguration, wenn du es hier willst`;
+      case "holds_secret":
+        return `${fields(one.fields)} ${some(one.fields.length, "blieb", "blieben")} weg, weil ein Geheimnis darin steht; speichere es mit \`satchel secrets set NAME\` und schreib ${fields(one.fields)} mit \${secret:NAME} in den Eintrag`;
+      case "no_effect":
+        return `${fields(one.fields)} ${some(one.fields.length, "hat", "haben")} in Satchel keine Wirkung`;
+      case "app_secret":
+        return "das Geheimnis seiner App blieb weg; gib es mit `satchel login NAME --client-id ID --client-secret` ein";
+      case "agent_switches":
+        return "einzelne Agenten haben dort Werkzeuge von ihm an oder aus; hier ist jedes Werkzeug für alle an oder aus";
+      case "off_with_more":
+        return `„${one.tool}“ ist hier aus, weil dort „${one.with}“ aus ist`;
+      case "plain_sign_ins":
+        return `${one.who} bewahrt Anmeldungen im Klartext in ${one.file} auf, was Satchel nicht liest; melde dich dort ab, sobald du hier angemeldet bist`;
+    }
+  },
+  remarks: "Bevor diese Server starten",
+
     fileEmpty: "In dieser Datei ist kein Server beschrieben.",
     fileKnown: (name) => `ist schon hinzugefügt, als ${name}`,
     fileTake: (count) => `${count} ${some(count, "Server", "Server")} hinzufügen`,

@@ -942,6 +942,17 @@ export const en = {
   },
 
   welcome: {
+  /** What is to know of a server from another program; begins in small letters. */
+  remark: (one: Remark): string => {
+    switch (one.code) {
+      case "needs_secret":
+        return `it needs ${one.name} before it can start`;
+      default:
+        return one.reason;
+    }
+  },
+  remarks: "Before these servers start",
+
     step: (step: number) => `Step ${step} of 3`,
     skip: "Set up later",
     back: "Back",

@@ -30,6 +30,7 @@ use crate::{
         clients::{Findings, FoundServer, From, Imported, Left, Need},
         control::{Change, Refusal},
         name::in_path,
+        remark::{Remark, RemarkKind},
     },
     platform::Platform,
     registry::{
@@ -107,7 +108,9 @@ fn offers_from(
     let machine = Machine::here(environment);
     let mut offers = offers_on(hub, &machine, from, answers)?;
     for offer in &mut offers.offers {
-        offer.warnings.extend(import::left_behind(&offer.candidate, &machine));
+        offer
+            .warnings
+            .extend(import::left_behind(&offer.candidate, &machine).iter().map(ToString::to_string));
     }
     Ok(offers)
 }
@@ -184,7 +187,7 @@ fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<Strin
             .iter()
             .map(|what| format!("{what} is known to the other program only; it comes in switched off"))
             .collect();
-        warnings.extend(candidate.renamed.clone());
+        warnings.extend(candidate.renamed.as_ref().map(ToString::to_string));
         warnings.extend(told(&candidate.server));
         let risks = risks(&candidate.server, answers);
         let mut needs = vec![];
@@ -397,7 +400,7 @@ pub(super) async fn import_servers(
                 let lacking = lacking(hub, &name).await;
                 let said =
                     offer.candidate.renamed.iter().cloned().chain(omitted).chain(left_behind).chain(lacking);
-                imported.remarks.extend(said.map(|reason| Left { place: name.clone(), reason }));
+                imported.remarks.extend(said.map(|what| Remark::on(&name, what)));
                 imported.added.push(name);
                 here.push(offer.candidate);
             }
@@ -422,19 +425,19 @@ pub(super) async fn import_servers(
     Ok(imported)
 }
 
-/// What a server that came in still has to be given before it can start, and how.
-async fn lacking(hub: &Hub, name: &str) -> Vec<String> {
+/// What a server that came in still has to be given before it can start.
+async fn lacking(hub: &Hub, name: &str) -> Vec<RemarkKind> {
     let config = hub.config();
     let Some(server) = config.servers().get(name) else { return vec![] };
     // Where the names cannot be read, its first start says what is missing.
     let Ok((_, stored)) = hub.inner.around.secrets.names().await else { return vec![] };
     let secrets = upstream::secrets_of(&server.transport);
     let missing = upstream::unset(&server.transport, &hub.inner.around.environment, &stored);
-    let way = |name: String| match secrets.contains(&name) {
-        true => format!("it needs {name}; store it with `satchel secrets set {name}`"),
-        false => format!("it needs {name}; set it in the environment that Satchel is started in"),
+    let kind = |name: String| match secrets.contains(&name) {
+        true => RemarkKind::NeedsSecret { name },
+        false => RemarkKind::NeedsVariable { name },
     };
-    missing.into_iter().map(way).collect()
+    missing.into_iter().map(kind).collect()
 }
 
 async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Result<(), Refusal> {
@@ -880,7 +883,7 @@ fn shown(offer: &Offer) -> FoundServer {
         needs: offer.needs.clone(),
         remote: server.unwrap.as_ref().map(|remote| remote.url.clone()),
         warnings: offer.warnings.clone(),
-        omitted: import::omitted(server),
+        omitted: import::omitted(server).into_iter().map(|what| Remark::on(name, what)).collect(),
     }
 }
 

@@ -306,7 +306,7 @@ export type FormField = { name: string, title: string, description: string, requ
 /**
  * One server in other programs' files.
  */
-export type FoundServer = { name: string, runs: string, transport: string, enabled: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<string>, omitted: Array<string>, };
+export type FoundServer = { name: string, runs: string, transport: string, enabled: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<string>, omitted: Array<Remark>, };
 
 /**
  * Where servers are looked for.
@@ -566,6 +566,11 @@ export type Measured = { tools: number, tokens: number, version: string, on: str
 export type Minute = { calls: number, failures: number, };
 
 /**
+ * Why a name was not taken as it is.
+ */
+export type NameFault = "path" | "control" | "blank" | "unseen" | "nothing" | { "long": number } | { "look_alikes": string } | { "taken": string };
+
+/**
  * What is known of a tool before it is called.
  */
 export type Nature = { effect: Effect, stated: boolean, safety: Safety, commands: boolean, idempotent: boolean, open_world: boolean, needs_auth: boolean, deprecated: boolean, };
@@ -734,6 +739,11 @@ export type Refusal = { code: Code, message: string, action: string, };
  * What is known of a registry.
  */
 export type RegistryState = { url: string, read_ms: number | null, reading: boolean, trouble: string | null, refused: { [key in string]: string }, };
+
+/**
+ * One remark.
+ */
+export type Remark = { place: string, reason: string, } & ({ "code": "renamed", given: string, name: string, because: Array<NameFault>, } | { "code": "needs_secret", name: string, } | { "code": "needs_variable", name: string, } | { "code": "env_file", file: string, } | { "code": "other_sandbox", fields: Array<string>, } | { "code": "not_taken", fields: Array<string>, } | { "code": "holds_secret", fields: Array<string>, } | { "code": "no_effect", fields: Array<string>, } | { "code": "app_secret" } | { "code": "agent_switches" } | { "code": "off_with_more", tool: string, with: string, } | { "code": "plain_sign_ins", who: string, file: string, });
 
 /**
  * Removes a secret.
