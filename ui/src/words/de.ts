@@ -1025,7 +1025,7 @@ export const de: Words = {
     },
     two: {
       title: "Verbinde die Clients, mit denen du arbeitest",
-      text: "Jeder bekommt einen Eintrag und einen eigenen Schlüssel. Du siehst jede Änderung, bevor sie geschieht.",
+      text: "Jeder bekommt einen Eintrag und einen eigenen Schlüssel. Jede Änderung kannst du ansehen, bevor sie geschieht.",
       none: "Keiner der Clients, die Satchel kennt, wurde gefunden. Jeden anderen kannst du von Hand verbinden.",
       see: "Änderung ansehen",
       hide: "Änderung verbergen",
@@ -1108,6 +1108,7 @@ export const de: Words = {
     send: (server) => `An ${server} senden`,
     decline: "Ablehnen",
     cancelCall: "Aufruf abbrechen",
+    takesOut: "Was aus seinen Einstellungen herausgenommen wird",
     linkText: "Satchel hat sie nicht angesehen.",
     open: (host) => `${host} öffnen`,
     escaped: "Verborgene Zeichen sind ausgeschrieben.",
@@ -1126,7 +1127,6 @@ export const de: Words = {
   },
 
   add: {
-    fromFile: "Aus einer Datei hinzufügen",
   remark: (one) => {
     switch (one.code) {
       case "renamed":
@@ -1157,6 +1157,7 @@ export const de: Words = {
   },
   remarks: "Bevor diese Server starten",
 
+    fromFile: "Aus einer Datei hinzufügen",
     fileEmpty: "In dieser Datei ist kein Server beschrieben.",
     fileKnown: (name) => `ist schon hinzugefügt, als ${name}`,
     fileTake: (count) => `${count} ${some(count, "Server", "Server")} hinzufügen`,

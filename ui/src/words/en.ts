@@ -923,6 +923,7 @@ export const en = {
     showsTool: (tool: string, client: string) => `${client} sees ${tool}`,
     someTools: (shown: number, of: number) => (shown !== of ? `${shown} of ${of} ${some(of, "tool", "tools")}` : of === 1 ? "Its one tool" : `All ${of} tools`),
     choose: "Choose a client to see how it is connected.",
+    takesOut: "What will be taken out of its settings",
     looked: (count: number) => `Looked for ${count} ${some(count, "client", "clients")}.`,
     notListed: "Not in the list?",
     empty: "No client has asked for anything yet",
@@ -941,7 +942,6 @@ export const en = {
     sessions: (count: number) => `${count} ${some(count, "request", "requests")}`,
   },
 
-  welcome: {
   /** What is to know of a server from another program; begins in small letters. */
   remark: (one: Remark): string => {
     switch (one.code) {
@@ -953,6 +953,7 @@ export const en = {
   },
   remarks: "Before these servers start",
 
+  welcome: {
     step: (step: number) => `Step ${step} of 3`,
     skip: "Set up later",
     back: "Back",
@@ -976,7 +977,7 @@ export const en = {
     },
     two: {
       title: "Connect the clients you work in",
-      text: "Each gets one entry and a key of its own. You see every change before it is made.",
+      text: "Each gets one entry and a key of its own. You can look at every change before it is made.",
       none: "None of the clients Satchel knows was found. You can connect any other by hand.",
       see: "See change",
       hide: "Hide change",

@@ -45,6 +45,7 @@ pub(crate) async fn run(places: &Places, import: Import, json: bool) -> anyhow::
         names: (!import.only.is_empty()).then_some(import.only),
         answers,
         take_out: import.take_out,
+        dry_run: false,
         environment: environment(),
     };
     let imported: Imported = once(places, request).await?;

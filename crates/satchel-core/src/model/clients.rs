@@ -274,4 +274,7 @@ pub struct Imported {
     pub remarks: Vec<Remark>,
     /// What was taken out of the client's own file.
     pub taken_out: Vec<String>,
+    /// How that changed its files, without credentials.
+    #[serde(default)]
+    pub changes: Vec<FileChange>,
 }

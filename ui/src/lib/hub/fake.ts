@@ -360,11 +360,17 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       case "find_servers":
         return telling.found ? pretend.foundServers : { servers: [], skipped: [], troubles: [] };
       case "import_servers":
+        if (request.dry_run) {
+          const { client } = request.from as { client: string };
+          const diff = `-    "github": { "command": "docker" },\n`;
+          const changes = [{ path: `~/.${client}/mcp.json`, what: "removed", entry: "github", diff }];
+          return { added: [], known: [], secrets: 0, left: [], remarks: [], taken_out: ["github"], changes } satisfies Imported;
+        }
         if (typeof request.from === "object" && "client" in request.from) {
           moved = known;
           known = reclient(request.from.client, { duplicates: [] });
         }
-        return { added: [], known: [], secrets: 0, left: telling.stays ?? [], remarks: [], taken_out: [] } satisfies Imported;
+        return { added: [], known: [], secrets: 0, left: telling.stays ?? [], remarks: telling.remarks ?? [], taken_out: [], changes: [] } satisfies Imported;
       case "dismiss_failure":
         change(request.server, { last_failure: null });
         return {};

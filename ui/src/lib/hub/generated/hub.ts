@@ -372,12 +372,12 @@ export type Health = "fine" | "note" | "wrong";
 /**
  * Takes servers over, their credentials into the keychain.
  */
-export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, environment?: { [key in string]: string }, };
+export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, dry_run?: boolean, environment?: { [key in string]: string }, };
 
 /**
  * What came in.
  */
-export type Imported = { added: Array<string>, known: Array<string>, secrets: number, left: Array<Left>, remarks: Array<Left>, taken_out: Array<string>, };
+export type Imported = { added: Array<string>, known: Array<string>, secrets: number, left: Array<Left>, remarks: Array<Remark>, taken_out: Array<string>, changes: Array<FileChange>, };
 
 /**
  * Something to be given.
