@@ -1,5 +1,5 @@
 // Every English sentence of the window, in one place. A function where a sentence depends on something.
-import type { Code } from "../lib/hub/generated";
+import type { Code, DoctorFinding, Remark } from "../lib/hub/generated";
 import { capital } from "../lib/refusal";
 
 const plurals = new Intl.PluralRules("en");
@@ -1181,6 +1181,8 @@ export const en = {
           : [wrong === 0 ? "" : `${wrong} ${some(wrong, "thing does", "things do")} not work`, notes === 0 ? "" : `${notes} ${some(notes, "note", "notes")}`].filter(Boolean).join(", ") + ".",
       again: "Check again",
       verdicts: { fine: "fine", note: "note", wrong: "does not work" },
+      found: (finding: DoctorFinding, _doing?: string): string => finding.message,
+      act: (finding: DoctorFinding, _remedy?: string): string => finding.action,
       about: {
         configuration: () => "Configuration file",
         search: () => "Search",

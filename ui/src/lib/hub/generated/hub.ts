@@ -201,7 +201,7 @@ export type DismissFailure = { server: string, };
 /**
  * One thing that was looked at.
  */
-export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, };
+export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, } & ({ "code": "config_read", file: string, servers: number, } | { "code": "config_damaged", file: string, why: string, } | { "code": "config_absent", file: string, } | { "code": "config_unreadable", file: string, why: string, } | { "code": "search_by_words" } | { "code": "search_by_words_here", variable: string, } | { "code": "search_with_service", model: string, url: string, } | { "code": "search_with_model", file: string, } | { "code": "search_without_model" } | { "code": "hub_absent" } | { "code": "hub_unreachable", why: string, } | { "code": "hub_runs", pid: number, url: string | null, } | { "code": "noticed", notice: Code, why: string, } | { "code": "port_closed" } | { "code": "port_usual", port: number, url: string, } | { "code": "port_other", usual: number, url: string, } | { "code": "runtime", program: Whereabouts, } | { "code": "client_waits", file: string, next: string | null, } | { "code": "client_connected", file: string, doubled: Array<string>, } | { "code": "client_troubled", client: string, trouble: string, why: string, } | { "code": "profile_damaged", why: string, } | { "code": "profile_unknown", servers: Array<string>, } | { "code": "secrets_kept", store: StoreKind, count: number, } | { "code": "secrets_silent", seconds: number, } | { "code": "secrets_unusable", trouble: Code | null, why: string, } | { "code": "server_seen", doing: string, lacks: Array<string>, program: Whereabouts, also: ServerAside | null, });
 
 /**
  * The answer to a request that is only done: nothing.
@@ -832,6 +832,11 @@ export type Seen = { kind: DefinitionKind, name: string, fingerprint: string, };
 export type ServerApprovals = { server: string, unseen: Unseen | null, new: number, items: Array<ApprovalItem>, };
 
 /**
+ * What else is worth knowing of a server that works.
+ */
+export type ServerAside = "offers_nothing" | { "floats": string };
+
+/**
  * One server's last 24 hours, as far as the history is kept: the newest [`DAY_CALLS`] calls and readings.
  */
 export type ServerDay = { calls: number, failures: number, median_ms: number | null, p95_ms: number | null, clients: Array<ClientUse>, };
@@ -1087,6 +1092,11 @@ export type UseVault = { passphrase: string, };
  * Waits for the end of the sign-in that is under way.
  */
 export type WaitForSignIn = { server: string, };
+
+/**
+ * Where a program is.
+ */
+export type Whereabouts = { "at": string } | "built_in" | { "not_executable": string } | { "missing": { command: string, instead: Array<string>, looked: Array<string>, } };
 
 /**
  * Why something is held back.
