@@ -32,6 +32,11 @@ test("findings are said in the language of the window, with what to do", () => {
   expect(said).toContainEqual(["Schläft; /usr/bin/docker", ""]);
   expect(said).toContainEqual(["2 gespeichert, im Schlüsselbund", ""]);
   expect(said).toContainEqual(["Satchels Eintrag steht nicht mehr in seiner Datei", "Verbinde ihn neu, unter Clients oder mit `satchel connect windsurf`."]);
+  const lacking = { ...examination.findings.find((one) => one.subject === "server github")!, verdict: "wrong", action: "a", lacks: ["KEY", "HOST"], variables: ["HOST"] } as DoctorFinding;
+  expect([de.settings.doctor.found(lacking, "Schläft"), de.settings.doctor.act(lacking)]).toEqual([
+    "Braucht KEY, HOST; /usr/bin/docker",
+    "Trag es auf der Seite des Servers ein. Setze HOST in der Umgebung, in der Satchel gestartet wird.",
+  ]);
   const english = new Set(examination.findings.map((one) => en.settings.doctor.found(one)));
   const same = said.filter(([text]) => english.has(text!) && !text!.startsWith("/"));
   expect(same, "nothing but a path is the same in both").toEqual([]);

@@ -1,5 +1,5 @@
 // Every German sentence of the window. The type makes sure that none is missing.
-import type { DoctorFinding, NameFault, Whereabouts } from "../lib/hub/generated";
+import type { Code, DoctorFinding, NameFault, Whereabouts } from "../lib/hub/generated";
 import type { Words } from "./en";
 
 const plurals = new Intl.PluralRules("de");
@@ -89,13 +89,35 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
       const also = one.also === "offers_nothing" ? "; er bietet weder Werkzeuge noch Ressourcen" : one.also ? `; es läuft die neueste Version von ${one.also.floats}, geprüft oder nicht` : "";
       return `${lacks ?? doing ?? one.doing}; ${whereabouts(one.program)}${also}`;
     }
+    case "noticed":
+      return noticed({ code: one.notice, message: one.why });
     // In the words of the system or of a parser.
     case "hub_unreachable":
-    case "noticed":
     case "profile_damaged":
     case "secrets_unusable":
       return one.why;
   }
+}
+
+/** What the hub wants a person to know, by its code. */
+const notices: Partial<Record<Code, string>> = {
+  port_taken: "der übliche Port war belegt",
+  keychain_absent: "Zugangsdaten lassen sich nicht sicher aufbewahren",
+  vault_locked: "die verschlüsselte Datei mit den Zugangsdaten ist verschlossen",
+  config_invalid: "die Konfiguration ist fehlerhaft",
+  set_aside: "eine beschädigte Datei wurde beiseitegelegt",
+  ledger_unusable: "Aufrufe werden nicht aufgezeichnet",
+  approvals_lost: "deine Freigaben gingen verloren",
+  settings_held: "Einstellungen in der Konfigurationsdatei sind zurückgehalten",
+  setup_differs: "auf einem anderen Computer ist etwas anders eingerichtet",
+};
+/** Of these the hub's own words say what and where. */
+const details = new Set<Code>(["port_taken", "keychain_absent", "vault_locked", "config_invalid", "set_aside", "ledger_unusable"]);
+
+function noticed({ code, message }: { code: Code; message: string }): string {
+  const said = notices[code];
+  if (said === undefined) return message;
+  return details.has(code) ? `${said}: ${message}` : said;
 }
 
 const install: Record<string, string> = {
@@ -121,7 +143,11 @@ function cure(one: DoctorFinding, remedy?: string): string {
     case "client_troubled":
       return `Verbinde ihn neu, unter Clients oder mit \`satchel connect ${one.client}\`.`;
     case "server_seen":
-      if (one.lacks.length > 0) return "Trag es auf der Seite des Servers ein.";
+      if (one.lacks.length > 0) {
+        const secret = one.lacks.some((name) => !one.variables.includes(name)) ? ["Trag es auf der Seite des Servers ein."] : [];
+        const variable = one.variables.length > 0 ? [`Setze ${one.variables.join(", ")} in der Umgebung, in der Satchel gestartet wird.`] : [];
+        return [...secret, ...variable].join(" ");
+      }
       if (one.also && one.also !== "offers_nothing") return "Lege eine Version fest, auf der Seite des Servers.";
       return remedy ?? (one.verdict === "note" ? "Sieh ihn dir an, und gib ihn frei." : one.action);
     default:
@@ -764,6 +790,7 @@ export const de: Words = {
     addNamed: (title) => `${title} hinzufügen`,
     see: (title) => `${title} ansehen`,
     isAdded: (title) => `${title} ist hinzugefügt`,
+    license: "Lizenz",
     by: (publisher) => `von ${publisher}`,
     local: "Lokal",
     hosted: "Fern",
@@ -1156,6 +1183,7 @@ export const de: Words = {
     }
   },
   remarks: "Bevor diese Server starten",
+  noticed,
 
   welcome: {
     step: (step) => `Schritt ${step} von 3`,

@@ -577,6 +577,7 @@ export const en = {
     addNamed: (title: string) => `Add ${title}`,
     see: (title: string) => `See ${title}`,
     isAdded: (title: string) => `${title} is added`,
+    license: "Licence",
     by: (publisher: string) => `by ${publisher}`,
     local: "Local",
     hosted: "Hosted",
@@ -952,6 +953,8 @@ export const en = {
     }
   },
   remarks: "Before these servers start",
+  /** What the hub wants a person to know; begins in small letters. */
+  noticed: (notice: { code: Code; message: string }): string => notice.message,
 
   welcome: {
     step: (step: number) => `Step ${step} of 3`,

@@ -316,8 +316,14 @@ fn look_at_server(
         (false, _, true) => Health::Fine,
     };
     let of_server = |verdict, also, action: String| {
-        let what =
-            Diagnosis::ServerSeen { doing: server.sentence(now_ms), lacks: server.lacks(), program, also };
+        let needed = if let ServerState::NeedsCredential { variables, .. } = &server.state {
+            variables
+        } else {
+            &vec![]
+        };
+        let variables = needed.clone();
+        let (doing, lacks) = (server.sentence(now_ms), server.lacks());
+        let what = Diagnosis::ServerSeen { doing, lacks, variables, program, also };
         DoctorFinding::new(Examined::Server, format!("server {}", server.name), verdict, what)
             .with_action(action)
     };

@@ -253,6 +253,8 @@ pub enum Diagnosis {
         doing: String,
         /// The credentials and variables that it lacks, without its own name before them.
         lacks: Vec<String>,
+        /// Those of them that are variables of the environment.
+        variables: Vec<String>,
         /// Where its program or address is.
         program: Whereabouts,
         /// What else is worth knowing.

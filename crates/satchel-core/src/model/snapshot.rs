@@ -257,13 +257,9 @@ impl ServerView {
     /// The credentials and variables that it lacks: a secret that is named after this server goes by the rest of its
     /// name, which is the variable or header that it was found in.
     pub fn lacks(&self) -> Vec<String> {
+        let ServerState::NeedsCredential { names, .. } = &self.state else { return vec![] };
         let ours = format!("{}.", self.name);
-        match &self.state {
-            ServerState::NeedsCredential { names, .. } => {
-                names.iter().map(|name| name.strip_prefix(&ours).unwrap_or(name).to_owned()).collect()
-            }
-            _ => vec![],
-        }
+        names.iter().map(|name| name.strip_prefix(&ours).unwrap_or(name).to_owned()).collect()
     }
 
     fn said_state(&self, now_ms: u64) -> String {

@@ -119,8 +119,8 @@ export const examination: Examination = {
     { about: "secrets", subject: "secrets", verdict: "fine", message: "2 stored in the keychain", action: "", code: "secrets_kept", store: "keychain", count: 2 },
     { about: "client", subject: "client Cursor", verdict: "fine", message: "connected in /home/you/.cursor/mcp.json", action: "", code: "client_connected", file: "/home/you/.cursor/mcp.json", doubled: [] },
     { about: "client", subject: "client Windsurf", verdict: "wrong", message: "the entry has gone from /home/you/.codeium/windsurf/mcp_config.json", action: "Connect it again with `satchel connect windsurf`.", code: "client_troubled", client: "windsurf", trouble: "vanished", why: "the entry has gone" },
-    { about: "server", subject: "server github", verdict: "fine", message: "Asleep; /usr/bin/docker", action: "", code: "server_seen", doing: "Asleep", lacks: [], program: { at: "/usr/bin/docker" }, also: null },
-    { about: "server", subject: "server puppeteer", verdict: "wrong", message: "Did not start; npx was not found", action: "Install it.", code: "server_seen", doing: "Did not start", lacks: [], program: { missing: { command: "npx", instead: [], looked: ["/usr/bin"] } }, also: null },
+    { about: "server", subject: "server github", verdict: "fine", message: "Asleep; /usr/bin/docker", action: "", code: "server_seen", doing: "Asleep", lacks: [], variables: [], program: { at: "/usr/bin/docker" }, also: null },
+    { about: "server", subject: "server puppeteer", verdict: "wrong", message: "Did not start; npx was not found", action: "Install it.", code: "server_seen", doing: "Did not start", lacks: [], variables: [], program: { missing: { command: "npx", instead: [], looked: ["/usr/bin"] } }, also: null },
   ],
 };
 
@@ -312,6 +312,7 @@ const filesystem: Listed = {
   needs: [{name: "folder", kind: "path", label: {de: "Ein Ordner, in dem es arbeiten darf", en: "A folder it may work in"}, optional: false, get: null}],
   runtime: "node",
   home: "https://github.com/modelcontextprotocol/servers",
+  license: "MIT",
   measured: {tools: 14, tokens: 2823, version: "2026.8.31", on: "2026-11-21"},
   tools: [
     { name: "read_file", about: "Read the complete contents of a file as text", kind: "reads" },
