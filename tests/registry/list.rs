@@ -55,6 +55,38 @@ async fn it_is_read_once_and_then_only_what_has_changed() {
     assert_eq!(kit.mock.requests().await.len(), 5);
 }
 
+/// A list that has not changed does not come again; one that has, does.
+#[tokio::test]
+async fn an_unchanged_list_is_asked_for_by_its_tag() {
+    let kit = Kit::new().await;
+    let _hub = kit.hub().await;
+    let tag_of = |request: &Value| {
+        let headers = request["headers"].as_object().expect("it has some");
+        headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("if-none-match"))
+            .map(|(_, tag)| tag.clone())
+    };
+    let all = kit.search(&["--limit", "500"]).await;
+    // The first reading of changes brings the tag, and the second one uses it.
+    for _ in 0..2 {
+        let again = kit.search(&["--limit", "500", "--fresh"]).await;
+        assert_eq!((&again["servers"], again["registries"][0]["trouble"].is_null()), (&all["servers"], true));
+    }
+    let requests = kit.mock.requests().await;
+    let [.., changes, unchanged] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!(changes["path"], unchanged["path"]);
+    assert!(tag_of(changes).is_none() && tag_of(unchanged).is_some(), "{unchanged}");
+    kit.mock
+        .does(json!({ "publish": { "server": { "name": "io.github.adalovelace/ledger", "version": "1.3.0",
+            "description": "Bookkeeping", "packages": [{ "registryType": "npm", "identifier": "ada-ledger-mcp",
+            "version": "1.3.0", "transport": { "type": "stdio" } }] } } }))
+        .await;
+    assert_eq!(kit.search(&["ledger", "--fresh"]).await["servers"][0]["version"], "1.3.0");
+    let requests = kit.mock.requests().await;
+    assert_eq!(tag_of(&requests[requests.len() - 1]), tag_of(&requests[requests.len() - 2]));
+}
+
 #[tokio::test]
 async fn what_is_meant_comes_first() {
     let kit = Kit::new().await;

@@ -102,6 +102,61 @@ async fn an_app_is_connected_sees_what_is_chosen_and_is_left_as_it_was() {
 }
 
 #[tokio::test]
+async fn servers_are_brought_a_client_is_connected_and_a_tool_is_tried_by_keyboard_alone() {
+    let home = Home::empty();
+    let fake = Fake::new(&home, "fake").env("API_TOKEN", CANARY);
+    let before = json!({ "mcpServers": { "fake": fake.entry() } }).to_string();
+    let file = installed(&home, &before);
+    let desktop = Desktop::around(home).await;
+    let _keyring = desktop.start_keyring().await;
+    let page = desktop.open_first(&[]).await;
+    page.says("h1", "These servers are already on your computer").await;
+    page.tab_to("Bring 1 server").await;
+    page.press(Key::Enter).await;
+    page.says("h1", "Connect the clients you work in").await;
+
+    // Both changes are shown before they are made, and neither shows a key that stands in the file.
+    page.tab_to("See change: ").await;
+    page.press(Key::Enter).await;
+    page.says("[role=region][aria-label='What Connect will write']", "serverUrl").await;
+    page.tab_to("Take these servers out").await;
+    page.press(Key::Space).await;
+    page.says("[role=region][aria-label='What will be taken out of its settings']", "API_TOKEN").await;
+    let shown = page.run("return document.documentElement.outerHTML").await.to_string();
+    assert!(!shown.contains(CANARY), "the window shows no secret");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before, "what is shown is not yet written");
+    page.tab_to("Connect 1 client").await;
+    page.press(Key::Enter).await;
+    page.says("h1", "Ask one of them to use a tool").await;
+    let written: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let names: Vec<&String> = written["mcpServers"].as_object().expect("they are there").keys().collect();
+    assert_eq!(names, ["satchel"]);
+
+    page.tab_to("Run current_time here").await;
+    page.press(Key::Enter).await;
+    page.says("h1", "It works").await;
+    page.tab_to("Open Satchel").await;
+    page.press(Key::Enter).await;
+    page.find("[data-server=fake]").await;
+    until_offered(&editor(&file).await, "fake", true).await;
+    page.tab_to("fake").await;
+    page.press(Key::Enter).await;
+    page.find("[role=tablist]").await;
+    page.tab_to("Overview").await;
+    page.press(Key::Right).await;
+    page.says("main", "echo").await;
+    page.tab_to("echo").await;
+    page.press(Key::Enter).await;
+    page.says("main h2", "echo").await;
+    page.tab_to("text").await;
+    page.type_here("by keys").await;
+    page.tab_to("Run").await;
+    page.press(Key::Enter).await;
+    page.says("[data-out]", "by keys").await;
+    page.close().await;
+}
+
+#[tokio::test]
 async fn the_first_minute_opens_by_itself_and_needs_no_mouse() {
     let home = Home::empty();
     let file = installed(&home, "{\n    \"mcpServers\": {}\n}");

@@ -157,11 +157,17 @@ impl Page {
         active.send_keys(&char::from(key).to_string()).await.expect("it takes a key");
     }
 
+    /// Types wherever the focus is.
+    pub(crate) async fn type_here(&self, text: &str) {
+        let active = self.driver.active_element().await.expect("something has the focus");
+        active.send_keys(text).await.expect("it takes text");
+    }
+
     /// Goes on with the Tab key until what has the focus says this.
     pub(crate) async fn tab_to(&self, words: &str) {
         let script = "const at = document.activeElement; \
                       if (!at.matches('a, button, input, textarea, summary, [role]')) return ''; \
-                      return (at.getAttribute('aria-label') ?? '') + ' ' + (at.closest('label') ?? at).innerText";
+                      return (at.getAttribute('aria-label') ?? '') + ' ' + (at.labels?.[0] ?? at.closest('label') ?? at).innerText";
         let mut said = Vec::new();
         for _ in 0..60 {
             let here = self.run(script).await.as_str().unwrap_or_default().to_owned();

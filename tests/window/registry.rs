@@ -1,15 +1,17 @@
-//! A server from a registry in the real window: found, shown as text, installed with what it needs, updated.
+//! A server from a registry in the real window: found, shown as text, installed with what it needs, called, updated, taken
+//! back.
 
-use std::process::Stdio;
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Stdio};
 
-use satchel_tests::{eventually, python, repository, target_directory};
+use fantoccini::key::Key;
+use satchel_tests::{Client, eventually, program, python, repository, target_directory};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::Child,
 };
 
-use crate::desktop::Desktop;
+use crate::{app::until_offered, desktop::Desktop};
 
 async fn registry(desktop: &Desktop) -> (Child, String) {
     let mut command = desktop.home.command(python());
@@ -80,5 +82,116 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
     })
     .await;
     page.says("section[aria-label='Update']", "Version 1.2.0 is available. You have 1.1.0.").await;
+    page.close().await;
+}
+
+const WEATHER: &str = "io.github.brook-tools/weather";
+const PACKAGE: &str = "brook-tools-weather-mcp";
+
+/// An `npx` that fetches nothing: it runs a server whose tool says what [`says`] wrote for the package.
+fn launcher(desktop: &Desktop) {
+    let script = format!(
+        "#!/bin/sh\nfor word in \"$@\"; do case \"$word\" in -*) ;; *) break ;; esac; done\n\
+         exec {} --words \"$HOME/words/$word\"\n",
+        program("fake-mcp-server").display()
+    );
+    let file = desktop.home.file("bin/npx");
+    write(&file, &script);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+}
+
+fn says(desktop: &Desktop, version: &str, words: &str) {
+    write(&desktop.home.file("words").join(format!("{PACKAGE}@{version}")), words);
+}
+
+fn write(file: &PathBuf, text: &str) {
+    fs::create_dir_all(file.parent().expect("it has one")).expect("the home can be written to");
+    fs::write(file, text).expect("the home can be written to");
+}
+
+async fn does(url: &str, what: Value) {
+    let client = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
+    let sent = client.post(format!("{url}/_test")).body(what.to_string()).send().await;
+    assert!(sent.expect("it answers").status().is_success());
+}
+
+async fn answers(client: &Client, text: &str) {
+    eventually(&format!("it answers {text:?}"), async || {
+        let answer = client.execute("weather:echo", json!({ "text": text })).await;
+        (answer.outcome.is_ok() && answer.text() == text).then_some(())
+    })
+    .await;
+}
+
+/// From the search to the end, each step looked at as a client sees it, too.
+#[tokio::test]
+async fn a_server_is_found_given_its_key_called_updated_held_back_and_taken_back_in_the_window() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let desktop = Desktop::with_servers(json!({})).await;
+    launcher(&desktop);
+    says(&desktop, "1.0.6", "Tells the weather");
+    says(&desktop, "1.0.7", "Tells the weather, and sends it on");
+    let (_registry, url) = registry(&desktop).await;
+    desktop.home.write_config(&json!({ "mcpServers": {}, "registries": [{ "url": url }] }));
+    desktop.home.trust_config().await;
+    let page = desktop.open_window(&[]).await;
+    desktop.home.satchel_reading(&["secrets", "use-file"], "correct horse battery\n").await.succeeded();
+    let entry = || desktop.home.config()["mcpServers"]["weather"].clone();
+
+    page.run("location.hash = '#/catalog'").await;
+    page.says("section[aria-label='From registries'] h2", "272 known").await;
+    page.write("input[type=search], .search input", "brook weather").await;
+    page.says("section[aria-label='From registries'] li", "brook-tools").await;
+    page.run("location.hash = '#/catalog/io.github.brook-tools%2Fweather'").await;
+    page.says(".pane dl", &format!("npx -y {PACKAGE}@1.0.6")).await;
+    page.write(".pane input[type=password]", "canary-7d10").await;
+    page.click(".pane button[type=submit]").await;
+    eventually("it is installed", async || entry().is_object().then_some(())).await;
+    assert!(!entry().to_string().contains("canary-7d10"), "the key is in no file: {}", entry());
+
+    let client = desktop.client("editor").await;
+    until_offered(&client, "weather", true).await;
+    page.run("location.hash = '#/servers/weather/tools/echo'").await;
+    page.says("main h2", "echo").await;
+    page.write("main form textarea, main form input.box", "sunny").await;
+    page.click("[data-run]").await;
+    page.says("[data-out]", "sunny").await;
+    answers(&client, "rain").await;
+
+    let newer = json!({ "server": { "name": WEATHER, "version": "1.0.7", "description": "Weather",
+        "packages": [{ "registryType": "npm", "identifier": PACKAGE, "version": "1.0.7",
+            "transport": { "type": "stdio" }, "environmentVariables": [
+                { "name": "API_KEY", "isRequired": true, "isSecret": true },
+                { "name": "REGION", "default": "eu" }] }] } });
+    does(&url, json!({ "publish": newer })).await;
+    let outdated = desktop.home.satchel(&["outdated", "--fresh", "--json"]).await.json();
+    assert_eq!((&outdated[0]["version"], &outdated[0]["newer"]), (&json!("1.0.6"), &json!("1.0.7")));
+
+    // Nothing changes before a yes, and what changed is held back after it.
+    page.run("location.hash = '#/activity'").await;
+    page.find("a[href='#/activity'][aria-current=page]").await;
+    page.run("location.hash = '#/servers/weather'").await;
+    page.says("section[aria-label='Update']", "Version 1.0.7 is available. You have 1.0.6.").await;
+    page.click("section[aria-label='Update'] button").await;
+    page.says("section[aria-label='Update']", &format!("now {PACKAGE}@1.0.7")).await;
+    assert_eq!(entry()["args"], json!(["-y", format!("{PACKAGE}@1.0.6")]));
+    page.click("section[aria-label='Update'] button.primary").await;
+    eventually("it is updated", async || {
+        (entry()["args"] == json!(["-y", format!("{PACKAGE}@1.0.7")])).then_some(())
+    })
+    .await;
+    desktop.home.satchel(&["restart", "weather"]).await.succeeded();
+    page.run("location.hash = '#/servers/weather/tools'").await;
+    page.says("main section[aria-label=echo]", "sends it on").await;
+    let complaint = client.execute("weather:echo", json!({ "text": "in" })).await.complaint();
+    assert!(complaint.contains("held back") || complaint.contains("approve"), "{complaint}");
+
+    // The bar that offers the way back goes by itself; its keys stay.
+    page.write("body", &format!("{}z", char::from(Key::Control))).await;
+    eventually("the update is taken back", async || {
+        (entry()["args"] == json!(["-y", format!("{PACKAGE}@1.0.6")])).then_some(())
+    })
+    .await;
+    answers(&client, "again").await;
     page.close().await;
 }

@@ -4,9 +4,11 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 
 import App from "./App.svelte";
-import type { HubState } from "./lib/hub/generated";
+import type { HubState, Remark } from "./lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot, type Telling } from "./lib/hub/fake";
 import { clients as known } from "./lib/hub/pretend";
+import { speak, words } from "./words";
+import { de } from "./words/de";
 
 async function open(place: string, telling: Telling = {}, state: HubState = serve(snapshot([server("github", { state: "asleep" })]))) {
   history.replaceState(null, "", `#${place}`);
@@ -251,9 +253,12 @@ describe("the first minute", () => {
   test("servers that would run twice are taken out of the clients where it is ticked, and come back", async () => {
     const { hub, user } = await open("/welcome/2", { clients: known, found: true });
     await user.click(await screen.findByRole("checkbox", { name: /^Take these servers out of the clients/ }));
+    // What goes is shown before anything is asked to go.
+    expect((await screen.findAllByRole("region", { name: "What will be taken out of its settings" }))[0]?.textContent).toContain("github");
+    expect(made(hub, "import_servers").every((one) => "dry_run" in one && one.dry_run)).toBe(true);
     await user.click(screen.getByRole("button", { name: /^Connect 3 clients$/ }));
     await screen.findByRole("heading", { name: "Ask one of them to use a tool" });
-    const taken = made(hub, "import_servers");
+    const taken = made(hub, "import_servers").filter((one) => !("dry_run" in one));
     expect(taken.length).toBeGreaterThan(0);
     for (const one of taken) expect(one).toMatchObject({ take_out: true, names: expect.any(Array), from: { client: expect.any(String) } });
     expect(screen.getAllByText(/^Now in Satchel only: /).length).toBeGreaterThan(0);
@@ -266,6 +271,29 @@ describe("the first minute", () => {
     await user.click(await screen.findByRole("button", { name: "Bring 4 servers" }));
     expect((await screen.findByRole("alert")).textContent).toContain("sentry was not brought: no keychain is running");
     expect(location.hash).toBe("#/welcome/1");
+  });
+
+  test("what a server still needs is said after it was brought, and can be given there", async () => {
+    const place = "github";
+    const remarks: Remark[] = [
+      { place, reason: "it needs github.TOKEN; store it with `satchel secrets set github.TOKEN`", code: "needs_secret", name: "github.TOKEN" },
+      { place: "files", reason: "it needs ROOT; set it in the environment that Satchel is started in", code: "needs_variable", name: "ROOT" },
+      { place: "fetch", reason: '"dev" has no effect in Satchel', code: "no_effect", fields: ["dev"] },
+    ];
+    const { hub, user } = await open("/welcome/1", { clients: known, found: true, remarks });
+    await user.click(await screen.findByRole("button", { name: "Bring 4 servers" }));
+    const needs = await screen.findByRole("region", { name: "Before these servers start" });
+    expect(needs.textContent).toContain("It needs github.TOKEN before it can start");
+    expect(needs.textContent).toContain("It needs ROOT; set it in the environment");
+    expect(screen.queryByText(/no effect in Satchel/), "it was said before they were brought").toBeNull();
+    await user.type(screen.getByLabelText("Value of github.TOKEN"), "a-value");
+    await user.click(screen.getByRole("button", { name: "Save" }));
+    await waitFor(() => expect(screen.queryByLabelText("Value of github.TOKEN")).toBeNull());
+    expect(made(hub, "set_secret")).toEqual([{ do: "set_secret", name: "github.TOKEN", value: "a-value" }]);
+    speak("de", de);
+    expect(words.remark(remarks[2]!)).toBe("„dev“ hat in Satchel keine Wirkung");
+    expect(words.remark(remarks[0]!)).toBe("braucht github.TOKEN, bevor er starten kann");
+    speak("en");
   });
 
   test("what of an entry has no effect here is said before it is brought", async () => {

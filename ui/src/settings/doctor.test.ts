@@ -6,7 +6,10 @@ import { expect, test } from "vitest";
 import App from "../App.svelte";
 import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
 import type { DoctorFinding } from "../lib/hub/generated";
-import { inOrder, linked, placeOf, summary } from "./doctor";
+import { examination } from "../lib/hub/pretend";
+import { de } from "../words/de";
+import { en } from "../words/en";
+import { codeOf, inOrder, linked, placeOf, summary } from "./doctor";
 
 async function open(place: string) {
   history.replaceState(null, "", `#${place}`);
@@ -14,13 +17,37 @@ async function open(place: string) {
   render(App, { hub });
   return { hub, user: userEvent.setup() };
 }
-const finding = (verdict: DoctorFinding["verdict"], about: DoctorFinding["about"], subject: string): DoctorFinding => ({ about, subject, verdict, message: "m", action: "" });
+const finding = (verdict: DoctorFinding["verdict"], about: DoctorFinding["about"], subject: string): DoctorFinding => ({ about, subject, verdict, message: "m", action: "", code: "hub_absent" });
 
 test("what is wrong comes first, and is counted", () => {
   const found = [finding("fine", "hub", "hub"), finding("note", "search", "search"), finding("wrong", "server", "server a b")];
   expect(inOrder(found).map((one) => one.verdict)).toEqual(["wrong", "note", "fine"]);
   expect(summary(found)).toEqual({ wrong: 1, note: 1 });
   expect(found.map(placeOf)).toEqual([undefined, undefined, "/servers/a%20b"]);
+});
+
+test("findings are said in the language of the window, with what to do", () => {
+  const said = examination.findings.map((one) => [de.settings.doctor.found(one, "Schläft"), de.settings.doctor.act(one)]);
+  expect(said).toContainEqual(["uvx ist nicht im PATH; gesucht in /usr/bin, /usr/local/bin", "Installiere uv von https://docs.astral.sh/uv/."]);
+  expect(said).toContainEqual(["Schläft; /usr/bin/docker", ""]);
+  expect(said).toContainEqual(["2 gespeichert, im Schlüsselbund", ""]);
+  expect(said).toContainEqual(["Satchels Eintrag steht nicht mehr in seiner Datei", "Verbinde ihn neu, unter Clients oder mit `satchel connect windsurf`."]);
+  const lacking = { ...examination.findings.find((one) => one.subject === "server github")!, verdict: "wrong", action: "a", lacks: ["KEY", "HOST"], variables: ["HOST"] } as DoctorFinding;
+  expect([de.settings.doctor.found(lacking, "Schläft"), de.settings.doctor.act(lacking)]).toEqual([
+    "Braucht KEY, HOST; /usr/bin/docker",
+    "Trag es auf der Seite des Servers ein. Setze HOST in der Umgebung, in der Satchel gestartet wird.",
+  ]);
+  const english = new Set(examination.findings.map((one) => en.settings.doctor.found(one)));
+  const same = said.filter(([text]) => english.has(text!) && !text!.startsWith("/"));
+  expect(same, "nothing but a path is the same in both").toEqual([]);
+});
+
+test("what helps is told by the code of the finding or of its server", () => {
+  const [seen] = examination.findings.filter((one) => one.subject === "server puppeteer");
+  const troubled = server("puppeteer", { state: "broken", code: "spawn_not_found", message: "m", retry_at_ms: 0, failures: 3 });
+  expect(codeOf(seen!, troubled)).toBe("spawn_not_found");
+  expect(codeOf(seen!)).toBeUndefined();
+  expect(codeOf({ ...finding("note", "hub", "hub"), code: "noticed", notice: "vault_locked", why: "w" } as DoctorFinding)).toBe("vault_locked");
 });
 
 test("only addresses of pages in a text are links", () => {

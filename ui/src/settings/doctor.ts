@@ -1,5 +1,5 @@
 // What a doctor found, as it is shown. Pure.
-import type { DoctorFinding } from "../lib/hub/generated";
+import type { Code, DoctorFinding, ServerView } from "../lib/hub/generated";
 import { at, path } from "../lib/route.svelte";
 
 const order = { wrong: 0, note: 1, fine: 2 };
@@ -29,6 +29,25 @@ export function placeOf({ about, subject }: DoctorFinding): string | undefined {
     case "hub":
     case "port":
     case "runtime":
+      return undefined;
+  }
+}
+
+/** The code that says what helps, where there is one; `server` is the one that is meant. */
+export function codeOf(finding: DoctorFinding, server?: ServerView): Code | undefined {
+  switch (finding.code) {
+    case "noticed":
+      return finding.notice;
+    case "secrets_unusable":
+      return finding.trouble ?? undefined;
+    case "secrets_silent":
+      return "keychain_locked";
+    case "port_closed":
+      return "port_taken";
+    case "server_seen":
+      if (finding.also === "offers_nothing") return "no_tools";
+      return server && "code" in server ? server.code : server?.last_failure?.code;
+    default:
       return undefined;
   }
 }

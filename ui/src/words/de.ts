@@ -1,8 +1,159 @@
 // Every German sentence of the window. The type makes sure that none is missing.
+import type { Code, DoctorFinding, NameFault, Whereabouts } from "../lib/hub/generated";
 import type { Words } from "./en";
 
 const plurals = new Intl.PluralRules("de");
 const some = (count: number, one: string, other: string) => (plurals.select(count) === "one" ? one : other);
+
+const fields = (names: string[] | undefined) => (names ?? []).map((name) => `„${name}“`).join(", ");
+
+/** Why a name was not taken as it is. */
+function nameFault(fault: NameFault): string {
+  if (typeof fault === "string") {
+    return {
+      path: "er ist ein Pfad",
+      control: "er enthält Steuerzeichen",
+      blank: "er beginnt oder endet mit einem Leerzeichen",
+      unseen: "er enthält unsichtbare Zeichen",
+      nothing: "sonst kann nichts davon ein Name sein",
+    }[fault];
+  }
+  if ("long" in fault) return `er ist länger als ${fault.long} Zeichen`;
+  if ("look_alikes" in fault) return `er enthält Buchstaben, die wie andere aussehen: ${fault.look_alikes}`;
+  return `ein anderer Server heißt „${fault.taken}“, wenn auch vielleicht anders groß geschrieben`;
+}
+
+function whereabouts(program: Whereabouts): string {
+  if (program === "built_in") return "Teil von Satchel";
+  if ("at" in program) return program.at;
+  if ("not_executable" in program) return `${program.not_executable} darf nicht ausgeführt werden`;
+  const { command, instead, looked } = program.missing;
+  const there = instead.length > 0 ? `; stattdessen gefunden: ${instead.join(", ")}` : "";
+  return `${command} ist nicht im PATH${there}; gesucht in ${looked.join(", ")}`;
+}
+
+const troubles: Record<string, string> = {
+  unreadable: "Seine Datei ist nicht zu lesen",
+  vanished: "Satchels Eintrag steht nicht mehr in seiner Datei",
+  edited: "Satchels Eintrag in seiner Datei wurde geändert",
+  moved: "Satchel hat inzwischen eine andere Adresse",
+};
+
+/** What a doctor found; `doing` is what a server does. */
+function diagnosis(one: DoctorFinding, doing?: string): string {
+  switch (one.code) {
+    case "config_read":
+      return `${one.file}; Server: ${one.servers}`;
+    case "config_damaged":
+      return `${one.file}, ${one.why}`;
+    case "config_absent":
+      return `${one.file} gibt es noch nicht; sie entsteht beim ersten Start`;
+    case "config_unreadable":
+      return `${one.file} ist nicht zu lesen: ${one.why}`;
+    case "search_by_words":
+      return "Nur nach Wörtern; die Bedeutung ist in der Konfiguration ausgeschaltet";
+    case "search_by_words_here":
+      return `Nur nach Wörtern; die Bedeutung ist durch ${one.variable} ausgeschaltet`;
+    case "search_with_service":
+      return `Nach Wörtern und Bedeutung, mit ${one.model} unter ${one.url}`;
+    case "search_with_model":
+      return `Nach Wörtern und Bedeutung, mit dem Modell ${one.file}`;
+    case "search_without_model":
+      return "Nur nach Wörtern; das Modell für die Bedeutung fehlt";
+    case "hub_absent":
+      return "Es läuft keiner; `satchel serve` startet einen";
+    case "hub_runs":
+      return `Läuft als Prozess ${one.pid}${one.url ? ` unter ${one.url}` : ""}`;
+    case "port_closed":
+      return "Nichts hört zu: Clients können Satchel nicht erreichen";
+    case "port_usual":
+      return `${one.port}, unter ${one.url}`;
+    case "port_other":
+      return `${one.url}; der übliche Port ist ${one.usual}`;
+    case "runtime":
+      return whereabouts(one.program);
+    case "client_waits":
+      return `Verbunden in ${one.file}, und noch keine Anfrage ist gekommen`;
+    case "client_connected":
+      return `Verbunden in ${one.file}${one.doubled.length > 0 ? `; er startet auch selbst, was Satchel hat: ${one.doubled.join(", ")}` : ""}`;
+    case "client_troubled":
+      return troubles[one.trouble] ?? one.why;
+    case "profile_unknown":
+      return `Nennt Server, die es hier nicht gibt: ${one.servers.join(", ")}`;
+    case "secrets_kept":
+      return `${one.count} gespeichert, ${one.store === "keychain" ? "im Schlüsselbund" : "in der verschlüsselten Datei"}`;
+    case "secrets_silent":
+      return `Der Schlüsselbund hat ${one.seconds} s lang nicht geantwortet`;
+    case "server_seen": {
+      const lacks = one.lacks.length > 0 ? `Braucht ${one.lacks.join(", ")}` : undefined;
+      const also = one.also === "offers_nothing" ? "; er bietet weder Werkzeuge noch Ressourcen" : one.also ? `; es läuft die neueste Version von ${one.also.floats}, geprüft oder nicht` : "";
+      return `${lacks ?? doing ?? one.doing}; ${whereabouts(one.program)}${also}`;
+    }
+    case "noticed":
+      return noticed({ code: one.notice, message: one.why });
+    // In the words of the system or of a parser.
+    case "hub_unreachable":
+    case "profile_damaged":
+    case "secrets_unusable":
+      return one.why;
+  }
+}
+
+/** What the hub wants a person to know, by its code. */
+const notices: Partial<Record<Code, string>> = {
+  port_taken: "der übliche Port war belegt",
+  keychain_absent: "Zugangsdaten lassen sich nicht sicher aufbewahren",
+  vault_locked: "die verschlüsselte Datei mit den Zugangsdaten ist verschlossen",
+  config_invalid: "die Konfiguration ist fehlerhaft",
+  set_aside: "eine beschädigte Datei wurde beiseitegelegt",
+  ledger_unusable: "Aufrufe werden nicht aufgezeichnet",
+  approvals_lost: "deine Freigaben gingen verloren",
+  settings_held: "Einstellungen in der Konfigurationsdatei sind zurückgehalten",
+  setup_differs: "auf einem anderen Computer ist etwas anders eingerichtet",
+};
+/** Of these the hub's own words say what and where. */
+const details = new Set<Code>(["port_taken", "keychain_absent", "vault_locked", "config_invalid", "set_aside", "ledger_unusable"]);
+
+function noticed({ code, message }: { code: Code; message: string }): string {
+  const said = notices[code];
+  if (said === undefined) return message;
+  return details.has(code) ? `${said}: ${message}` : said;
+}
+
+const install: Record<string, string> = {
+  npx: "Installiere Node.js von https://nodejs.org.",
+  uvx: "Installiere uv von https://docs.astral.sh/uv/.",
+  docker: "Installiere Docker oder Podman.",
+};
+
+/** What to do about what a doctor found; `remedy` is what helps against its code. */
+function cure(one: DoctorFinding, remedy?: string): string {
+  if (!one.action) return "";
+  switch (one.code) {
+    case "search_without_model":
+      return "Es kommt mit den Installationsprogrammen; `make model` erzeugt es für einen eigenen Bau.";
+    case "port_other":
+      return "Clients, die an einem anderen Port verbunden wurden, müssen neu verbunden werden.";
+    case "runtime":
+      return install[one.subject.replace("runtime ", "")] ?? one.action;
+    case "client_waits":
+      return after[one.action] ?? one.action;
+    case "client_connected":
+      return "Nimm sie aus seiner Datei, unter Clients.";
+    case "client_troubled":
+      return `Verbinde ihn neu, unter Clients oder mit \`satchel connect ${one.client}\`.`;
+    case "server_seen":
+      if (one.lacks.length > 0) {
+        const secret = one.lacks.some((name) => !one.variables.includes(name)) ? ["Trag es auf der Seite des Servers ein."] : [];
+        const variable = one.variables.length > 0 ? [`Setze ${one.variables.join(", ")} in der Umgebung, in der Satchel gestartet wird.`] : [];
+        return [...secret, ...variable].join(" ");
+      }
+      if (one.also && one.also !== "offers_nothing") return "Lege eine Version fest, auf der Seite des Servers.";
+      return remedy ?? (one.verdict === "note" ? "Sieh ihn dir an, und gib ihn frei." : one.action);
+    default:
+      return remedy ?? one.action;
+  }
+}
 
 /** What to do at a provider, as the table of providers says it, and in German. */
 const hint: Record<string, string> = {
@@ -639,6 +790,7 @@ export const de: Words = {
     addNamed: (title) => `${title} hinzufügen`,
     see: (title) => `${title} ansehen`,
     isAdded: (title) => `${title} ist hinzugefügt`,
+    license: "Lizenz",
     by: (publisher) => `von ${publisher}`,
     local: "Lokal",
     hosted: "Fern",
@@ -983,6 +1135,7 @@ export const de: Words = {
     showsTool: (tool: string, client: string) => `${client} sieht ${tool}`,
     someTools: (shown: number, of: number) => (shown !== of ? `${shown} von ${of} ${some(of, "Werkzeug", "Werkzeugen")}` : of === 1 ? "Sein einziges Werkzeug" : `Alle ${of} Werkzeuge`),
     choose: "Wähle einen Client, um zu sehen, wie er verbunden ist.",
+    takesOut: "Was aus seinen Einstellungen herausgenommen wird",
     looked: (count) => `Nach ${count} ${some(count, "Client", "Clients")} gesucht.`,
     notListed: "Nicht in der Liste?",
     empty: "Noch hat kein Client etwas gefragt",
@@ -1000,6 +1153,37 @@ export const de: Words = {
     },
     sessions: (count) => `${count} ${some(count, "Anfrage", "Anfragen")}`,
   },
+
+  remark: (one) => {
+    switch (one.code) {
+      case "renamed":
+        return `der Name „${one.given}“ wurde zu „${one.name}“, denn ${one.because?.map(nameFault).join(" und ")}`;
+      case "needs_secret":
+        return `braucht ${one.name}, bevor er starten kann`;
+      case "needs_variable":
+        return `braucht ${one.name}; setze es in der Umgebung, in der Satchel gestartet wird`;
+      case "env_file":
+        return `„envFile“ blieb weg: Satchel liest die Variablen in ${one.file} nicht; schreib die nötigen in „env“ des Eintrags, Geheimnisse als \${secret:NAME}`;
+      case "other_sandbox":
+        return `${fields(one.fields)} ${some(one.fields.length, "blieb", "blieben")} weg, er läuft hier also ohne jene Sandbox; Satchels eigene ist „sandbox“: true im Eintrag`;
+      case "not_taken":
+        return `${fields(one.fields)} ${some(one.fields.length, "blieb", "blieben")} weg; setze es in der Konfiguration, wenn du es hier willst`;
+      case "holds_secret":
+        return `${fields(one.fields)} ${some(one.fields.length, "blieb", "blieben")} weg, weil ein Geheimnis darin steht; speichere es mit \`satchel secrets set NAME\` und schreib ${fields(one.fields)} mit \${secret:NAME} in den Eintrag`;
+      case "no_effect":
+        return `${fields(one.fields)} ${some(one.fields.length, "hat", "haben")} in Satchel keine Wirkung`;
+      case "app_secret":
+        return "das Geheimnis seiner App blieb weg; gib es mit `satchel login NAME --client-id ID --client-secret` ein";
+      case "agent_switches":
+        return "einzelne Agenten haben dort Werkzeuge von ihm an oder aus; hier ist jedes Werkzeug für alle an oder aus";
+      case "off_with_more":
+        return `„${one.tool}“ ist hier aus, weil dort „${one.with}“ aus ist`;
+      case "plain_sign_ins":
+        return `${one.who} bewahrt Anmeldungen im Klartext in ${one.file} auf, was Satchel nicht liest; melde dich dort ab, sobald du hier angemeldet bist`;
+    }
+  },
+  remarks: "Bevor diese Server starten",
+  noticed,
 
   welcome: {
     step: (step) => `Schritt ${step} von 3`,
@@ -1025,7 +1209,7 @@ export const de: Words = {
     },
     two: {
       title: "Verbinde die Clients, mit denen du arbeitest",
-      text: "Jeder bekommt einen Eintrag und einen eigenen Schlüssel. Du siehst jede Änderung, bevor sie geschieht.",
+      text: "Jeder bekommt einen Eintrag und einen eigenen Schlüssel. Jede Änderung kannst du ansehen, bevor sie geschieht.",
       none: "Keiner der Clients, die Satchel kennt, wurde gefunden. Jeden anderen kannst du von Hand verbinden.",
       see: "Änderung ansehen",
       hide: "Änderung verbergen",
@@ -1229,6 +1413,8 @@ export const de: Words = {
           : [wrong === 0 ? "" : `${wrong} ${some(wrong, "Sache geht", "Sachen gehen")} nicht`, notes === 0 ? "" : `${notes} ${some(notes, "Hinweis", "Hinweise")}`].filter(Boolean).join(", ") + ".",
       again: "Erneut prüfen",
       verdicts: { fine: "in Ordnung", note: "Hinweis", wrong: "geht nicht" },
+      found: diagnosis,
+      act: cure,
       about: {
         configuration: () => "Konfigurationsdatei",
         search: () => "Suche",

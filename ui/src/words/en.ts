@@ -1,5 +1,5 @@
 // Every English sentence of the window, in one place. A function where a sentence depends on something.
-import type { Code } from "../lib/hub/generated";
+import type { Code, DoctorFinding, Remark } from "../lib/hub/generated";
 import { capital } from "../lib/refusal";
 
 const plurals = new Intl.PluralRules("en");
@@ -577,6 +577,7 @@ export const en = {
     addNamed: (title: string) => `Add ${title}`,
     see: (title: string) => `See ${title}`,
     isAdded: (title: string) => `${title} is added`,
+    license: "Licence",
     by: (publisher: string) => `by ${publisher}`,
     local: "Local",
     hosted: "Hosted",
@@ -923,6 +924,7 @@ export const en = {
     showsTool: (tool: string, client: string) => `${client} sees ${tool}`,
     someTools: (shown: number, of: number) => (shown !== of ? `${shown} of ${of} ${some(of, "tool", "tools")}` : of === 1 ? "Its one tool" : `All ${of} tools`),
     choose: "Choose a client to see how it is connected.",
+    takesOut: "What will be taken out of its settings",
     looked: (count: number) => `Looked for ${count} ${some(count, "client", "clients")}.`,
     notListed: "Not in the list?",
     empty: "No client has asked for anything yet",
@@ -940,6 +942,19 @@ export const en = {
     },
     sessions: (count: number) => `${count} ${some(count, "request", "requests")}`,
   },
+
+  /** What is to know of a server from another program; begins in small letters. */
+  remark: (one: Remark): string => {
+    switch (one.code) {
+      case "needs_secret":
+        return `it needs ${one.name} before it can start`;
+      default:
+        return one.reason;
+    }
+  },
+  remarks: "Before these servers start",
+  /** What the hub wants a person to know; begins in small letters. */
+  noticed: (notice: { code: Code; message: string }): string => notice.message,
 
   welcome: {
     step: (step: number) => `Step ${step} of 3`,
@@ -965,7 +980,7 @@ export const en = {
     },
     two: {
       title: "Connect the clients you work in",
-      text: "Each gets one entry and a key of its own. You see every change before it is made.",
+      text: "Each gets one entry and a key of its own. You can look at every change before it is made.",
       none: "None of the clients Satchel knows was found. You can connect any other by hand.",
       see: "See change",
       hide: "Hide change",
@@ -1169,6 +1184,8 @@ export const en = {
           : [wrong === 0 ? "" : `${wrong} ${some(wrong, "thing does", "things do")} not work`, notes === 0 ? "" : `${notes} ${some(notes, "note", "notes")}`].filter(Boolean).join(", ") + ".",
       again: "Check again",
       verdicts: { fine: "fine", note: "note", wrong: "does not work" },
+      found: (finding: DoctorFinding, _doing?: string): string => finding.message,
+      act: (finding: DoctorFinding, _remedy?: string): string => finding.action,
       about: {
         configuration: () => "Configuration file",
         search: () => "Search",

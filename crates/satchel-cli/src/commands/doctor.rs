@@ -6,7 +6,7 @@ use satchel_core::{
     files::Places,
     hub::doctor::without_hub,
     model::{
-        doctor::{DoctorFinding, Examination, Examined, Health},
+        doctor::{Diagnosis, DoctorFinding, Examination, Examined, Health},
         request::RunDoctor,
     },
 };
@@ -27,13 +27,8 @@ pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode>
         }
         Err(error) => {
             let mut findings = without_hub(places);
-            findings.push(DoctorFinding {
-                about: Examined::Hub,
-                subject: "hub".into(),
-                verdict: Health::Wrong,
-                message: format!("{error:#}"),
-                action: String::new(),
-            });
+            let what = Diagnosis::HubUnreachable { why: format!("{error:#}") };
+            findings.push(DoctorFinding::new(Examined::Hub, "hub", Health::Wrong, what));
             findings
         }
     };
@@ -63,12 +58,9 @@ mod tests {
 
     #[test]
     fn findings_are_one_line_each() {
-        let finding = |subject: &str, verdict, message: &str, action: &str| DoctorFinding {
-            about: Examined::Hub,
-            subject: subject.into(),
-            verdict,
-            message: message.into(),
-            action: action.into(),
+        let finding = |subject: &str, verdict, message: &str, action: &str| {
+            let what = Diagnosis::HubUnreachable { why: message.into() };
+            DoctorFinding::new(Examined::Hub, subject, verdict, what).with_action(action)
         };
         let findings = [
             finding("configuration", Health::Fine, "a", ""),

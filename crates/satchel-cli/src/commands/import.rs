@@ -45,6 +45,7 @@ pub(crate) async fn run(places: &Places, import: Import, json: bool) -> anyhow::
         names: (!import.only.is_empty()).then_some(import.only),
         answers,
         take_out: import.take_out,
+        dry_run: false,
         environment: environment(),
     };
     let imported: Imported = once(places, request).await?;
@@ -145,7 +146,7 @@ fn show(findings: &Findings) {
         for need in &server.needs {
             say(format!("\"{}\" needs --set {}=… {}", server.name, need.id, need.description));
         }
-        let told = server.warnings.iter().chain(&server.omitted);
+        let told = server.warnings.iter().chain(server.omitted.iter().map(|remark| &remark.reason));
         told.for_each(|text| say(format!("\"{}\": {text}", server.name)));
     }
     left(&findings.troubles);

@@ -97,15 +97,13 @@ impl Plan {
     pub fn changes_nothing(&self) -> bool {
         self.before.as_ref() == Some(&self.after)
     }
+}
 
-    /// The change, line by line.
-    pub fn diff(&self) -> String {
-        let before = self.before.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-        let after = String::from_utf8_lossy(&self.after);
-        let old = if self.before.is_some() { self.path.display().to_string() } else { "/dev/null".into() };
-        let diff = TextDiff::from_lines(before.as_ref(), after.as_ref());
-        diff.unified_diff().context_radius(3).header(&old, &self.path.display().to_string()).to_string()
-    }
+/// The change of a file, line by line, with everything that stands in it; `None` where there is no file yet.
+pub fn patch(path: &Path, before: Option<&String>, after: &str) -> String {
+    let old = before.map_or("/dev/null".into(), |_| path.display().to_string());
+    let diff = TextDiff::from_lines(before.map_or("", String::as_str), after);
+    diff.unified_diff().context_radius(3).header(&old, &path.display().to_string()).to_string()
 }
 
 /// The files of a client that would be written: those that exist, else the one that would be made.

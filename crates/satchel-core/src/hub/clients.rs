@@ -11,7 +11,13 @@ use std::{
 use serde_json::Value;
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use super::{Hub, failure::unwritable, import, ourselves, route};
+use super::{
+    Hub,
+    failure::unwritable,
+    import, ourselves,
+    preview::{Changed, TOKEN_TO_COME},
+    route,
+};
 use crate::{
     clients::{
         connect::{self, ConnectError, Plan, Without, Written},
@@ -38,8 +44,6 @@ use crate::{
 
 /// How long a client's own program may take to add or remove an entry.
 const OWN_COMMAND_TIME: Duration = Duration::from_secs(30);
-/// What stands in a preview where the token will be.
-const TOKEN_TO_COME: &str = "sat_(made when you connect)";
 
 type Environment = BTreeMap<String, String>;
 
@@ -320,7 +324,7 @@ pub(super) async fn add_to_client(
         let plan = connect::plan(client, &ourselves, over, &token, path, before);
         plans.push(plan.map_err(|error| with_snippet(client, &ourselves, over, error))?);
     }
-    change.files = plans.iter().map(file_change).collect();
+    change.files = plans.iter().map(|plan| file_change(client, plan)).collect();
     if dry_run {
         return Ok(change);
     }
@@ -532,13 +536,10 @@ fn warnings(client: &Client) -> Vec<String> {
         .collect()
 }
 
-fn file_change(plan: &Plan) -> FileChange {
-    FileChange {
-        path: plan.path.display().to_string(),
-        what: if plan.changes_nothing() { "unchanged" } else { "added" }.into(),
-        entry: plan.name.clone(),
-        diff: plan.diff(),
-    }
+fn file_change(client: &Client, plan: &Plan) -> FileChange {
+    let what = if plan.changes_nothing() { "unchanged" } else { "added" };
+    let (before, after) = (plan.before.as_deref(), plan.after.as_slice());
+    Changed { client, path: &plan.path, before, after }.shown(what, &plan.name)
 }
 
 pub(super) fn remarks(files: &[FileChange]) -> Vec<String> {
@@ -564,27 +565,23 @@ fn take_out(client: &Client, written: &Written, dry_run: bool) -> Result<FileCha
         Without::Deleted => ("deleted", Some(vec![])),
         Without::Gone => ("gone", None),
     };
-    let mut diff = String::new();
-    if let Some(after) = after {
-        let plan = Plan {
-            path: path.clone(),
-            before: now.clone(),
-            after,
-            name: written.name.clone(),
-            entry: Value::Null,
-            created: 0,
-            replaces: true,
+    let before = now.as_deref();
+    let Some(after) = after else {
+        return Ok(FileChange {
+            path: path.display().to_string(),
+            what: what.into(),
+            entry: written.name.clone(),
+            diff: String::new(),
+        });
+    };
+    if !dry_run {
+        let done = match without {
+            Without::Deleted => connect::remove(path, before.unwrap_or_default()),
+            _ => connect::write(path, before, &after),
         };
-        diff = plan.diff();
-        if !dry_run {
-            let done = match without {
-                Without::Deleted => connect::remove(path, now.as_deref().unwrap_or_default()),
-                _ => connect::write(path, now.as_deref(), &plan.after),
-            };
-            done.map_err(|error| refused(client, error))?;
-        }
+        done.map_err(|error| refused(client, error))?;
     }
-    Ok(FileChange { path: path.display().to_string(), what: what.into(), entry: written.name.clone(), diff })
+    Ok(Changed { client, path, before, after: &after }.shown(what, &written.name))
 }
 
 /// Writes what was planned, and completes what is known of it.

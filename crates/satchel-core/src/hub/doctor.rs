@@ -19,7 +19,7 @@ use crate::{
         Code, ServerConfig, ServerState, ServerView, Snapshot, TransportConfig,
         clients::{ClientState, KnownClient},
         control::Refusal,
-        doctor::{DoctorFinding, Examination, Examined, Health},
+        doctor::{Diagnosis, DoctorFinding, Examination, Examined, Health, ServerAside, Whereabouts},
         profiles::{ProfileView, ProfilesView},
         request::StoreKind,
     },
@@ -54,17 +54,6 @@ const RUNTIMES: [(&str, &str); 3] = [
     ("docker", "Install Docker or Podman."),
 ];
 
-fn finding(
-    about: Examined,
-    subject: impl Into<String>,
-    verdict: Health,
-    message: impl Into<String>,
-    action: impl Into<String>,
-) -> DoctorFinding {
-    let (subject, message, action) = (subject.into(), message.into(), action.into());
-    DoctorFinding { about, subject, verdict, message, action }
-}
-
 /// What can be said without a hub: the configuration file, and what searches go by.
 pub fn without_hub(places: &Places) -> Vec<DoctorFinding> {
     let (configuration, config) = look_at_config(&places.config_file);
@@ -98,7 +87,9 @@ fn look(
     findings.push(look_at_hub(&snapshot, hub.inner.options.passive));
     // What is wrong with the configuration was found in the file itself.
     for notice in snapshot.notices.iter().filter(|notice| notice.code != Code::ConfigInvalid) {
-        findings.push(finding(Examined::Hub, "hub", Health::Note, &notice.message, &notice.action));
+        let what = Diagnosis::Noticed { notice: notice.code, why: notice.message.clone() };
+        let finding = DoctorFinding::new(Examined::Hub, "hub", Health::Note, what);
+        findings.push(finding.with_action(&notice.action));
     }
     if !hub.inner.options.passive {
         findings.push(look_at_port(snapshot.endpoint.as_deref()));
@@ -142,141 +133,131 @@ fn known_to_lack(
 }
 
 fn look_at_hub(snapshot: &Snapshot, passive: bool) -> DoctorFinding {
-    let of_hub = |verdict, message: String| finding(Examined::Hub, "hub", verdict, message, "");
-    match (passive, &snapshot.endpoint) {
-        (true, _) => of_hub(Health::Note, "none runs; start one with `satchel serve`".to_owned()),
-        (false, Some(url)) => {
-            of_hub(Health::Fine, format!("runs as process {} at {url}", std::process::id()))
+    let (verdict, what) = match passive {
+        true => (Health::Note, Diagnosis::HubAbsent),
+        false => {
+            let pid = std::process::id();
+            (Health::Fine, Diagnosis::HubRuns { pid, url: snapshot.endpoint.clone() })
         }
-        (false, None) => of_hub(Health::Fine, format!("runs as process {}", std::process::id())),
-    }
+    };
+    DoctorFinding::new(Examined::Hub, "hub", verdict, what)
 }
 
 /// Where clients connect. Entries in their files name the usual port, unless it was taken when they were written.
 fn look_at_port(endpoint: Option<&str>) -> DoctorFinding {
-    let of_port =
-        |verdict, message: String, action| finding(Examined::Port, "port", verdict, message, action);
+    let of_port = |verdict, what| DoctorFinding::new(Examined::Port, "port", verdict, what);
     let Some(url) = endpoint else {
-        let message = "nothing listens: clients cannot reach Satchel".to_owned();
-        return of_port(Health::Wrong, message, Code::PortTaken.action());
+        return of_port(Health::Wrong, Diagnosis::PortClosed).with_action(Code::PortTaken.action());
     };
-    let usual = format!(":{USUAL_PORT}/");
-    match url.contains(&usual) {
-        true => of_port(Health::Fine, format!("{USUAL_PORT}, at {url}"), ""),
-        false => {
-            let message = format!("{url}; the usual port is {USUAL_PORT}");
-            of_port(
-                Health::Note,
-                message,
-                "Clients that were connected at another port have to be connected again.",
-            )
-        }
+    let (usual, url) = (USUAL_PORT, url.to_owned());
+    match url.contains(&format!(":{usual}/")) {
+        true => of_port(Health::Fine, Diagnosis::PortUsual { port: usual, url }),
+        false => of_port(Health::Note, Diagnosis::PortOther { usual, url })
+            .with_action("Clients that were connected at another port have to be connected again."),
     }
 }
 
 fn look_at_runtime(program: &str, way: &str, looking: SearchContext) -> DoctorFinding {
-    let (found, place) = look_for(program, None, looking);
-    let (verdict, way) = if found { (Health::Fine, "") } else { (Health::Note, way) };
-    finding(Examined::Runtime, format!("runtime {program}"), verdict, place, way)
+    let found = look_for(program, None, looking);
+    let (verdict, way) = if found.is_there() { (Health::Fine, "") } else { (Health::Note, way) };
+    let what = Diagnosis::Runtime { program: found };
+    DoctorFinding::new(Examined::Runtime, format!("runtime {program}"), verdict, what).with_action(way)
 }
 
 /// Clients that have an entry of ours, or had one.
 fn look_at_client(client: &KnownClient) -> Option<DoctorFinding> {
-    let file = client.file.as_deref().unwrap_or_default();
-    let (verdict, message, action) = match &client.state {
+    let file = client.file.clone().unwrap_or_default();
+    let doubled: Vec<String> = client.duplicates.iter().map(|one| one.there.clone()).collect();
+    let (verdict, what, action) = match &client.state {
         ClientState::NotConnected | ClientState::Paste => return None,
-        ClientState::Added => (
-            Health::Note,
-            format!("connected in {file}, and no request has come from it yet"),
-            client.after_connect.clone().unwrap_or_default(),
-        ),
-        ClientState::Connected { .. } => (Health::Fine, format!("connected in {file}"), String::new()),
-        ClientState::NeedsYou { message, .. } => {
-            let action = format!("Connect it again with `satchel connect {}`.", client.id);
-            (Health::Wrong, message.clone(), action)
+        ClientState::Added => {
+            let next = client.after_connect.clone();
+            let action = next.clone().unwrap_or_default();
+            (Health::Note, Diagnosis::ClientWaits { file, next }, action)
+        }
+        ClientState::Connected { .. } if doubled.is_empty() => {
+            (Health::Fine, Diagnosis::ClientConnected { file, doubled }, String::new())
+        }
+        ClientState::Connected { .. } => {
+            let action = "Take them out of its file, under Clients.".to_owned();
+            (Health::Note, Diagnosis::ClientConnected { file, doubled }, action)
+        }
+        ClientState::NeedsYou { what, message } => {
+            let (client, trouble, why) = (client.id.clone(), what.clone(), message.clone());
+            let action = format!("Connect it again with `satchel connect {client}`.");
+            (Health::Wrong, Diagnosis::ClientTroubled { client, trouble, why }, action)
         }
     };
-    let doubled = client.duplicates.len();
-    let (verdict, message, action) = match (verdict, doubled) {
-        (Health::Fine, 1..) => {
-            let names: Vec<&str> = client.duplicates.iter().map(|one| one.there.as_str()).collect();
-            let message =
-                format!("{message}; it also starts by itself what Satchel has: {}", names.join(", "));
-            (Health::Note, message, "Take them out of its file, under Clients.".to_owned())
-        }
-        (verdict, _) => (verdict, message, action),
-    };
-    Some(finding(Examined::Client, format!("client {}", client.name), verdict, message, action))
+    let subject = format!("client {}", client.name);
+    Some(DoctorFinding::new(Examined::Client, subject, verdict, what).with_action(action))
 }
 
-fn look_at_config(file: &Path) -> (DoctorFinding, Config) {
-    let shown = file.display();
-    let (verdict, message, config) = match text_of(file) {
+fn look_at_config(path: &Path) -> (DoctorFinding, Config) {
+    let file = path.display().to_string();
+    let (verdict, what, config) = match text_of(path) {
         Ok(text) => match Config::parse(&text) {
-            Ok(config) => (Health::Fine, format!("{shown}; servers: {}", config.servers().len()), config),
-            Err(wrong) => (Health::Wrong, format!("{shown}, {wrong}"), Config::default()),
+            Ok(config) => {
+                let servers = config.servers().len();
+                (Health::Fine, Diagnosis::ConfigRead { file, servers }, config)
+            }
+            Err(wrong) => {
+                let why = wrong.to_string();
+                (Health::Wrong, Diagnosis::ConfigDamaged { file, why }, Config::default())
+            }
         },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => (
-            Health::Note,
-            format!("{shown} does not exist yet; it is made at the first start"),
-            Config::default(),
-        ),
-        Err(error) => (Health::Wrong, format!("cannot read {shown}: {error}"), Config::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            (Health::Note, Diagnosis::ConfigAbsent { file }, Config::default())
+        }
+        Err(error) => {
+            let why = error.to_string();
+            (Health::Wrong, Diagnosis::ConfigUnreadable { file, why }, Config::default())
+        }
     };
-    (finding(Examined::Configuration, "configuration", verdict, message, ""), config)
+    (DoctorFinding::new(Examined::Configuration, "configuration", verdict, what), config)
 }
 
 /// Does a model help searches by what they mean?
 fn look_at_search(config: &Config, model: &ModelFile) -> DoctorFinding {
-    let (verdict, message) = match (config.searches_by_meaning(), config.embedding(), model) {
-        (false, _, _) => {
-            (Health::Fine, "by words alone; meaning is switched off in the configuration".to_owned())
-        }
+    let what = match (config.searches_by_meaning(), config.embedding(), model) {
+        (false, _, _) => Diagnosis::SearchByWords,
         (true, Some(named), _) => {
-            (Health::Fine, format!("by words and by meaning, with {} at {}", named.model, named.url))
+            Diagnosis::SearchWithService { model: named.model.clone(), url: named.url.to_string() }
         }
-        (true, None, ModelFile::At(file)) => {
-            (Health::Fine, format!("by words and by meaning, with the model {}", file.display()))
-        }
-        (true, None, ModelFile::Off) => {
-            (Health::Fine, format!("by words alone; meaning is switched off by {MODEL_VARIABLE}"))
-        }
+        (true, None, ModelFile::At(file)) => Diagnosis::SearchWithModel { file: file.display().to_string() },
+        (true, None, ModelFile::Off) => Diagnosis::SearchByWordsHere { variable: MODEL_VARIABLE.to_owned() },
         (true, None, ModelFile::Missing) => {
-            (Health::Note, "by words alone; the model that helps by meaning is missing".to_owned())
+            let way = "It comes with the installers; `make model` makes it for a build of your own.";
+            let what = Diagnosis::SearchWithoutModel;
+            return DoctorFinding::new(Examined::Search, "search", Health::Note, what).with_action(way);
         }
     };
-    let way = "It comes with the installers; `make model` makes it for a build of your own.";
-    let action = if verdict == Health::Note { way } else { "" };
-    finding(Examined::Search, "search", verdict, message, action)
+    DoctorFinding::new(Examined::Search, "search", Health::Fine, what)
 }
 
 /// Profiles that cannot be used, or name what is not there. Good ones are not worth a line.
 fn look_at_profiles(profiles: &ProfilesView) -> Vec<DoctorFinding> {
     let of_profile = |one: &ProfileView| {
-        let subject = format!("profile {}", one.name);
-        match (&one.fault, one.unknown.as_slice()) {
-            (Some(fault), _) => Some(finding(Examined::Profile, subject, Health::Wrong, fault.clone(), "")),
-            (None, []) => None,
-            (None, names) => {
-                let message = format!("names servers that are not here: {}", names.join(", "));
-                Some(finding(Examined::Profile, subject, Health::Note, message, ""))
-            }
-        }
+        let (verdict, what) = match (&one.fault, one.unknown.as_slice()) {
+            (Some(fault), _) => (Health::Wrong, Diagnosis::ProfileDamaged { why: fault.clone() }),
+            (None, []) => return None,
+            (None, names) => (Health::Note, Diagnosis::ProfileUnknown { servers: names.to_vec() }),
+        };
+        Some(DoctorFinding::new(Examined::Profile, format!("profile {}", one.name), verdict, what))
     };
     let folders = profiles.folders.iter().filter_map(|folder| {
+        let what = Diagnosis::ProfileDamaged { why: folder.fault.clone()? };
         let subject = format!("folder {}", folder.folder);
-        Some(finding(Examined::Folder, subject, Health::Wrong, folder.fault.clone()?, ""))
+        Some(DoctorFinding::new(Examined::Folder, subject, Health::Wrong, what))
     });
     profiles.all.iter().filter_map(of_profile).chain(folders).collect()
 }
 
 /// Without a server that wants a secret nothing is broken by a missing keychain; one that does is wrong itself.
 async fn look_at_secrets(secrets: &Secrets) -> DoctorFinding {
-    let of_secrets = |verdict, message: String, action: &str| {
-        finding(Examined::Secrets, "secrets", verdict, message, action)
-    };
+    let of_secrets = |verdict, what| DoctorFinding::new(Examined::Secrets, "secrets", verdict, what);
     let unusable = |error: &SecretError| {
-        of_secrets(Health::Note, error.to_string(), error.code().map_or("", |code| code.action()))
+        let what = Diagnosis::SecretsUnusable { trouble: error.code(), why: error.to_string() };
+        of_secrets(Health::Note, what).with_action(error.code().map_or("", |code| code.action()))
     };
     let (store, names) = match secrets.names().await {
         Ok(known) => known,
@@ -287,8 +268,8 @@ async fn look_at_secrets(secrets: &Secrets) -> DoctorFinding {
         StoreKind::Keychain => match tokio::time::timeout(PATIENCE, secrets.get(PROBE)).await {
             Ok(asked) => asked.err(),
             Err(_) => {
-                let message = format!("the keychain did not answer within {} s", PATIENCE.as_secs());
-                return of_secrets(Health::Note, message, Code::KeychainLocked.action());
+                let what = Diagnosis::SecretsSilent { seconds: PATIENCE.as_secs() };
+                return of_secrets(Health::Note, what).with_action(Code::KeychainLocked.action());
             }
         },
         StoreKind::File => match secrets.is_locked().await {
@@ -297,7 +278,7 @@ async fn look_at_secrets(secrets: &Secrets) -> DoctorFinding {
         },
     };
     match asked {
-        None => of_secrets(Health::Fine, format!("{} stored in the {}", names.len(), store.as_str()), ""),
+        None => of_secrets(Health::Fine, Diagnosis::SecretsKept { store, count: names.len() }),
         Some(error) => unusable(&error),
     }
 }
@@ -315,42 +296,47 @@ fn look_at_server(
     looking: SearchContext,
     now_ms: u64,
 ) -> DoctorFinding {
-    let state = server.sentence(now_ms);
-    let (found, place) = match wanted.map(|wanted| &wanted.transport) {
-        Some(TransportConfig::Stdio { command, .. }) if command == OWN_COMMAND => {
-            (true, "part of Satchel".into())
-        }
+    let program = match wanted.map(|wanted| &wanted.transport) {
+        Some(TransportConfig::Stdio { command, .. }) if command == OWN_COMMAND => Whereabouts::BuiltIn,
         // References are filled in at the start, and a server with its own PATH is looked up there.
         Some(TransportConfig::Stdio { command, env, .. })
             if command.contains("${") || looking.environment.platform().variable(env, "PATH").is_some() =>
         {
-            (true, command.clone())
+            Whereabouts::At(command.clone())
         }
         Some(TransportConfig::Stdio { command, cwd, .. }) => look_for(command, cwd.as_deref(), looking),
-        Some(TransportConfig::Http { url, .. }) => (true, url.clone()),
-        None => (true, server.runs.clone()),
+        Some(TransportConfig::Http { url, .. }) => Whereabouts::At(url.clone()),
+        None => Whereabouts::At(server.runs.clone()),
     };
-    let verdict = match (server.is_troubled(), server.enabled, found) {
+    let verdict = match (server.is_troubled(), server.enabled, program.is_there()) {
         (true, _, _) | (false, true, false) => Health::Wrong,
         (false, false, false) => Health::Note,
         // Nothing is wrong, and nothing of it works before a person has said yes.
         (false, true, true) if server.not_started.is_some() => Health::Note,
         (false, _, true) => Health::Fine,
     };
-    let of_server = |verdict, message: String, action: String| {
-        finding(Examined::Server, format!("server {}", server.name), verdict, message, action)
+    let of_server = |verdict, also, action: String| {
+        let needed = if let ServerState::NeedsCredential { variables, .. } = &server.state {
+            variables
+        } else {
+            &vec![]
+        };
+        let variables = needed.clone();
+        let (doing, lacks) = (server.sentence(now_ms), server.lacks());
+        let what = Diagnosis::ServerSeen { doing, lacks, variables, program, also };
+        DoctorFinding::new(Examined::Server, format!("server {}", server.name), verdict, what)
+            .with_action(action)
     };
     let offers = [server.tools, server.resources];
     if verdict == Health::Fine && offers.iter().all(|count| *count == Some(0)) {
-        let message =
-            format!("{state}; {place}; it offers neither tools nor resources ({})", Code::NoTools.as_str());
-        return of_server(Health::Note, message, Code::NoTools.action().to_owned());
+        let also = Some(ServerAside::OffersNothing);
+        return of_server(Health::Note, also, Code::NoTools.action().to_owned());
     }
     if verdict == Health::Fine
         && let Some(package) = wanted.and_then(|wanted| pinning::floating(&wanted.transport))
     {
-        let message = format!("{state}; {place}; the newest version of {package} runs, reviewed or not");
-        return of_server(Health::Note, message, format!("Pin one, with `satchel pin {}`.", server.name));
+        let also = Some(ServerAside::Floats(package));
+        return of_server(Health::Note, also, format!("Pin one, with `satchel pin {}`.", server.name));
     }
     let action = match &server.state {
         _ if verdict == Health::Note && server.not_started.is_some() => {
@@ -370,23 +356,23 @@ fn look_at_server(
             false => String::new(),
         },
     };
-    of_server(verdict, format!("{state}; {place}"), action)
+    of_server(verdict, None, action)
 }
 
 /// Is the program there, and where?
-fn look_for(command: &str, cwd: Option<&str>, looking: SearchContext) -> (bool, String) {
+fn look_for(command: &str, cwd: Option<&str>, looking: SearchContext) -> Whereabouts {
     match environment::find_program(command, looking.dirs, cwd.map(Path::new), looking.environment) {
-        Located::At(program) => (true, program.display().to_string()),
-        Located::NotExecutable(file) => (false, format!("{} may not be executed", file.display())),
-        Located::Nowhere => (false, nowhere(command, looking)),
+        Located::At(program) => Whereabouts::At(program.display().to_string()),
+        Located::NotExecutable(file) => Whereabouts::NotExecutable(file.display().to_string()),
+        Located::Nowhere => nowhere(command, looking),
     }
 }
 
 /// Where was looked, and what is there instead: another program of the same family.
-fn nowhere(command: &str, looking: SearchContext) -> String {
-    let looked: Vec<String> = looking.dirs.iter().map(|dir| dir.display().to_string()).collect();
+fn nowhere(command: &str, looking: SearchContext) -> Whereabouts {
+    let looked = looking.dirs.iter().map(|dir| dir.display().to_string()).collect();
     let family = FAMILIES.iter().find(|family| family.contains(&command)).copied().unwrap_or_default();
-    let instead: Vec<String> = family
+    let instead = family
         .iter()
         .filter(|other| **other != command)
         .filter_map(|other| match environment::find_program(other, looking.dirs, None, looking.environment) {
@@ -394,11 +380,7 @@ fn nowhere(command: &str, looking: SearchContext) -> String {
             Located::NotExecutable(_) | Located::Nowhere => None,
         })
         .collect();
-    let instead = match instead.is_empty() {
-        true => String::new(),
-        false => format!("; found instead: {}", instead.join(", ")),
-    };
-    format!("{command} was not found in PATH{instead}; looked in {}", looked.join(", "))
+    Whereabouts::Missing { command: command.to_owned(), instead, looked }
 }
 
 #[cfg(test)]
@@ -452,17 +434,15 @@ mod tests {
         let broken = ProfileView { fault: Some("line 3, column 5: no".into()), ..view("broken") };
         let vague = ProfileView { unknown: vec!["a".into(), "b".into()], ..view("vague") };
         let profiles = ProfilesView { all: vec![broken, view("fine"), vague], ..ProfilesView::default() };
+        let found: Vec<(String, Health, String)> = look_at_profiles(&profiles)
+            .into_iter()
+            .map(|found| (found.subject.clone(), found.verdict, found.sentence()))
+            .collect();
         let expected = [
-            finding(Examined::Profile, "profile broken", Health::Wrong, "line 3, column 5: no", ""),
-            finding(
-                Examined::Profile,
-                "profile vague",
-                Health::Note,
-                "names servers that are not here: a, b",
-                "",
-            ),
+            ("profile broken".to_owned(), Health::Wrong, "line 3, column 5: no".to_owned()),
+            ("profile vague".to_owned(), Health::Note, "names servers that are not here: a, b".to_owned()),
         ];
-        assert_eq!(look_at_profiles(&profiles), expected);
+        assert_eq!(found, expected);
     }
 
     fn configured(entry: &str) -> ServerConfig {
@@ -639,7 +619,7 @@ mod tests {
         fs::set_permissions(&node, fs::Permissions::from_mode(0o755)).unwrap();
         let dirs = [directory.path().to_owned()];
         let looking = SearchContext { dirs: &dirs, environment: &Environment::of_this_process() };
-        let said = nowhere("npx", looking);
+        let said = nowhere("npx", looking).to_string();
         assert_eq!(
             said,
             format!(
@@ -648,7 +628,7 @@ mod tests {
                 directory.path().display()
             )
         );
-        assert!(!nowhere("uvx", looking).contains("instead"));
+        assert!(!nowhere("uvx", looking).to_string().contains("instead"));
     }
 
     #[test]

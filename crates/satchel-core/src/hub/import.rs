@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{Hub, approved, failure::unwritable, ourselves};
+use super::{Hub, approved, failure::unwritable, ourselves, preview::Changed};
 use crate::{
     clients::{
         connect::{format_of, write},
@@ -27,9 +27,10 @@ use crate::{
     model::{
         Code, TransportConfig,
         audit::AuditKind,
-        clients::{Findings, FoundServer, From, Imported, Left, Need},
+        clients::{FileChange, Findings, FoundServer, From, Imported, Left, Need},
         control::{Change, Refusal},
         name::in_path,
+        remark::{Remark, RemarkKind},
     },
     platform::Platform,
     registry::{
@@ -49,6 +50,8 @@ pub(super) struct Wanted {
     pub(super) names: Option<Vec<String>>,
     pub(super) answers: BTreeMap<String, Value>,
     pub(super) take_out: bool,
+    /// Only show what would be taken out of the client's file.
+    pub(super) dry_run: bool,
 }
 
 /// Something that can become one of our servers.
@@ -63,9 +66,11 @@ struct Offer {
 
 /// A file of another program as it is, and without what is taken out of it.
 struct Cut {
-    file: TakenOut,
+    path: PathBuf,
     before: Vec<u8>,
     after: Vec<u8>,
+    /// The entries that go.
+    names: Vec<String>,
 }
 
 #[derive(Debug, Default)]
@@ -107,7 +112,9 @@ fn offers_from(
     let machine = Machine::here(environment);
     let mut offers = offers_on(hub, &machine, from, answers)?;
     for offer in &mut offers.offers {
-        offer.warnings.extend(import::left_behind(&offer.candidate, &machine));
+        offer
+            .warnings
+            .extend(import::left_behind(&offer.candidate, &machine).iter().map(ToString::to_string));
     }
     Ok(offers)
 }
@@ -184,7 +191,7 @@ fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<Strin
             .iter()
             .map(|what| format!("{what} is known to the other program only; it comes in switched off"))
             .collect();
-        warnings.extend(candidate.renamed.clone());
+        warnings.extend(candidate.renamed.as_ref().map(ToString::to_string));
         warnings.extend(told(&candidate.server));
         let risks = risks(&candidate.server, answers);
         let mut needs = vec![];
@@ -359,7 +366,7 @@ pub(super) async fn import_servers(
 ) -> Result<Imported, Refusal> {
     let client = match (&wanted.from, wanted.take_out) {
         (From::Client(id), true) => {
-            if hub.inner.clients.edits.record(id).is_none() {
+            if !wanted.dry_run && hub.inner.clients.edits.record(id).is_none() {
                 let message = format!("\"{id}\" is not connected, so it would lose these servers");
                 return Err(Refusal::new(
                     Code::NotConnected,
@@ -385,8 +392,8 @@ pub(super) async fn import_servers(
     let selected = |name: &str| wanted.names.as_ref().is_none_or(|names| names.iter().any(|one| one == name));
     for offer in offers.offers.into_iter().filter(|offer| selected(&offer.candidate.name)) {
         let name = offer.candidate.name.clone();
-        if offer.candidate.known.is_some() {
-            imported.known.push(name);
+        if offer.candidate.known.is_some() || wanted.dry_run {
+            imported.known.extend(offer.candidate.known.clone());
             here.push(offer.candidate);
             continue;
         }
@@ -397,7 +404,7 @@ pub(super) async fn import_servers(
                 let lacking = lacking(hub, &name).await;
                 let said =
                     offer.candidate.renamed.iter().cloned().chain(omitted).chain(left_behind).chain(lacking);
-                imported.remarks.extend(said.map(|reason| Left { place: name.clone(), reason }));
+                imported.remarks.extend(said.map(|what| Remark::on(&name, what)));
                 imported.added.push(name);
                 here.push(offer.candidate);
             }
@@ -407,34 +414,39 @@ pub(super) async fn import_servers(
     imported.secrets = stored.len();
     let mut cuts = Vec::new();
     if let Some(client) = client {
-        let machine = Machine::here(environment);
-        (cuts, imported.taken_out) = to_take_out(hub, client, &machine, &here)?;
+        cuts = to_take_out(client, &Machine::here(environment), &here)?;
+        imported.taken_out = cuts.iter().flat_map(|cut| cut.names.clone()).collect();
+        imported.changes = cuts.iter().map(|cut| cut.shown(client)).collect();
+    }
+    if wanted.dry_run {
+        return Ok(imported);
     }
     if !imported.added.is_empty() || !cuts.is_empty() {
         // Written down before it is done: whatever happens in between, it can be taken back.
-        let taken_out = cuts.iter().map(|cut| cut.file.clone()).collect();
+        let kept = cuts.iter().map(|cut| cut.keep(hub, client)).collect::<Result<_, _>>();
+        let taken_out = kept.map_err(unwritable)?;
         let remembered = hub.inner.clients.edits.imported(imported.added.clone(), stored, taken_out);
         remembered.map_err(unwritable)?;
     }
     for cut in cuts {
-        write(&cut.file.path, Some(&cut.before), &cut.after).map_err(unwritable)?;
+        write(&cut.path, Some(&cut.before), &cut.after).map_err(unwritable)?;
     }
     Ok(imported)
 }
 
-/// What a server that came in still has to be given before it can start, and how.
-async fn lacking(hub: &Hub, name: &str) -> Vec<String> {
+/// What a server that came in still has to be given before it can start.
+async fn lacking(hub: &Hub, name: &str) -> Vec<RemarkKind> {
     let config = hub.config();
     let Some(server) = config.servers().get(name) else { return vec![] };
     // Where the names cannot be read, its first start says what is missing.
     let Ok((_, stored)) = hub.inner.around.secrets.names().await else { return vec![] };
     let secrets = upstream::secrets_of(&server.transport);
     let missing = upstream::unset(&server.transport, &hub.inner.around.environment, &stored);
-    let way = |name: String| match secrets.contains(&name) {
-        true => format!("it needs {name}; store it with `satchel secrets set {name}`"),
-        false => format!("it needs {name}; set it in the environment that Satchel is started in"),
+    let kind = |name: String| match secrets.contains(&name) {
+        true => RemarkKind::NeedsSecret { name },
+        false => RemarkKind::NeedsVariable { name },
     };
-    missing.into_iter().map(way).collect()
+    missing.into_iter().map(kind).collect()
 }
 
 async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Result<(), Refusal> {
@@ -529,14 +541,23 @@ pub(super) async fn store(hub: &Hub, preferred: &str, value: &str) -> Result<Str
     Ok(name)
 }
 
+impl Cut {
+    fn shown(&self, client: &Client) -> FileChange {
+        let (before, after) = (Some(self.before.as_slice()), self.after.as_slice());
+        Changed { client, path: &self.path, before, after }.shown("removed", &self.names.join(", "))
+    }
+
+    /// Keeps a copy of the file as it was.
+    fn keep(&self, hub: &Hub, client: Option<&Client>) -> std::io::Result<TakenOut> {
+        let client = client.map_or("", |client| &client.id);
+        let backup = hub.inner.clients.edits.keep(client, &self.path, &self.before)?;
+        Ok(TakenOut { path: self.path.clone(), backup, after: fingerprint(&self.after) })
+    }
+}
+
 /// The client's own files without servers that we have now.
-fn to_take_out(
-    hub: &Hub,
-    client: &'static Client,
-    machine: &Machine,
-    here: &[Candidate],
-) -> Result<(Vec<Cut>, Vec<String>), Refusal> {
-    let (mut files, mut names) = (Vec::new(), Vec::new());
+fn to_take_out(client: &'static Client, machine: &Machine, here: &[Candidate]) -> Result<Vec<Cut>, Refusal> {
+    let mut cuts = Vec::new();
     for source in Source::of_user(client, machine).into_iter().filter(|source| source.scope == "user") {
         let from_here = here.iter().flat_map(|candidate| &candidate.origins);
         let there: Vec<&str> = from_here
@@ -549,7 +570,7 @@ fn to_take_out(
         let Ok(Some(before)) = read_bytes(&source.path) else { continue };
         let document = Document::decode(&before).map_err(unwritable)?;
         let format = format_of(client, &source.path);
-        let mut text = document.text.clone();
+        let (mut text, mut names) = (document.text.clone(), Vec::new());
         for name in there {
             let spot = Spot { container: &client.key, list: client.list(), name };
             if let Ok(Some(without)) = format.take(&text, &spot, 0) {
@@ -558,11 +579,9 @@ fn to_take_out(
             }
         }
         let after = document.encode(&text);
-        let backup = hub.inner.clients.edits.keep(&client.id, &source.path, &before).map_err(unwritable)?;
-        let file = TakenOut { path: source.path.clone(), backup, after: fingerprint(&after) };
-        files.push(Cut { file, before, after });
+        cuts.push(Cut { path: source.path.clone(), before, after, names });
     }
-    Ok((files, names))
+    Ok(cuts)
 }
 
 fn known_client(id: &str) -> Result<&'static Client, Refusal> {
@@ -880,7 +899,7 @@ fn shown(offer: &Offer) -> FoundServer {
         needs: offer.needs.clone(),
         remote: server.unwrap.as_ref().map(|remote| remote.url.clone()),
         warnings: offer.warnings.clone(),
-        omitted: import::omitted(server),
+        omitted: import::omitted(server).into_iter().map(|what| Remark::on(name, what)).collect(),
     }
 }
 

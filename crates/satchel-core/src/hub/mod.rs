@@ -40,6 +40,7 @@ mod ourselves;
 mod packages;
 mod pause;
 mod permission;
+mod preview;
 mod profiles;
 mod publish;
 mod question;

@@ -249,8 +249,8 @@ methods! {
         left.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
     };
     Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| undo::undo(hub, &environment).await;
-    ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, take_out, environment }| {
-        let wanted = super::import::Wanted { from, names, answers, take_out };
+    ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, take_out, dry_run, environment }| {
+        let wanted = super::import::Wanted { from, names, answers, take_out, dry_run };
         import::import_servers(hub, wanted, &environment).await
     };
     SetSurface, WINDOWS, nothing, |hub, SetSurface { client, surface }| {

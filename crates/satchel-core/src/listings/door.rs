@@ -30,8 +30,11 @@ pub async fn read(url: &Url, token: Option<&Secret>, reading: &mut Reading) -> R
         let path = format!("{}/v0.1/servers", url.path().trim_end_matches('/'));
         page.set_path(&path);
         page.query_pairs_mut().clear().extend_pairs(reading.query());
-        let body = timeout_at(end, fetch(&client, &page, token, reading.room()));
-        if reading.take(&body.await.map_err(|_| Fault::TooSlow)??)? {
+        let fetched = timeout_at(end, fetch(&client, &page, token, reading.tag(), reading.room()));
+        let Fetched::Page { body, tag } = fetched.await.map_err(|_| Fault::TooSlow)?? else { return Ok(()) };
+        let is_last = reading.take(&body)?;
+        reading.tagged(tag);
+        if is_last {
             return Ok(());
         }
     }
@@ -48,7 +51,18 @@ pub async fn bundle(url: &Url, largest: usize) -> Result<Vec<u8>, Fault> {
     });
     let client = client(url, https)?;
     let end = Instant::now() + BUNDLE_TIME;
-    timeout_at(end, fetch(&client, url, None, largest)).await.map_err(|_| Fault::TooSlow)?
+    match timeout_at(end, fetch(&client, url, None, None, largest)).await.map_err(|_| Fault::TooSlow)?? {
+        Fetched::Page { body, .. } => Ok(body),
+        Fetched::Unchanged => Err(Fault::Status(StatusCode::NOT_MODIFIED.as_u16())),
+    }
+}
+
+/// What came.
+enum Fetched {
+    /// A body, and what its state is called.
+    Page { body: Vec<u8>, tag: Option<String> },
+    /// It is as it was.
+    Unchanged,
 }
 
 fn client(url: &Url, redirects: redirect::Policy) -> Result<Client, Fault> {
@@ -72,7 +86,13 @@ pub fn is_this_computer(url: &Url) -> bool {
         || host.parse().is_ok_and(|ip: std::net::Ipv4Addr| ip.is_loopback())
 }
 
-async fn fetch(client: &Client, url: &Url, token: Option<&Secret>, room: usize) -> Result<Vec<u8>, Fault> {
+async fn fetch(
+    client: &Client,
+    url: &Url,
+    token: Option<&Secret>,
+    known: Option<&str>,
+    room: usize,
+) -> Result<Fetched, Fault> {
     let mut tries = 0;
     let mut response = loop {
         let mut request = client.get(url.clone()).header(header::ACCEPT, "application/json");
@@ -82,10 +102,15 @@ async fn fetch(client: &Client, url: &Url, token: Option<&Secret>, room: usize) 
             value.set_sensitive(true);
             request = request.header(header::AUTHORIZATION, value);
         }
+        if let Some(tag) = known {
+            request = request.header(header::IF_NONE_MATCH, tag);
+        }
         let response = request.send().await.map_err(|error| unreached(&error))?;
         tries += 1;
         match response.status() {
             StatusCode::OK => break response,
+            // Only where it was asked for by its tag.
+            StatusCode::NOT_MODIFIED if known.is_some() => return Ok(Fetched::Unchanged),
             StatusCode::TOO_MANY_REQUESTS => {
                 let seconds = seconds_to_wait(&response);
                 if tries >= TRIES || seconds > PATIENCE {
@@ -97,6 +122,7 @@ async fn fetch(client: &Client, url: &Url, token: Option<&Secret>, room: usize) 
             status => return Err(Fault::Status(status.as_u16())),
         }
     };
+    let tag = response.headers().get(header::ETAG).and_then(|tag| tag.to_str().ok()).map(ToOwned::to_owned);
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| unreached(&error))? {
         if body.len() + chunk.len() > room {
@@ -104,7 +130,7 @@ async fn fetch(client: &Client, url: &Url, token: Option<&Secret>, room: usize) 
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(body)
+    Ok(Fetched::Page { body, tag })
 }
 
 fn seconds_to_wait(response: &Response) -> u64 {

@@ -33,9 +33,19 @@ pub struct Known {
     /// What could not be read, and why.
     #[serde(default)]
     pub refused: BTreeMap<String, String>,
+    /// The mark of the last answer, where all of it was one page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tag: Option<PageTag>,
     /// A list that was too long for one reading, so far as it is here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Box<Partial>>,
+}
+
+/// What a registry calls the state of one page (`ETag`), and what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PageTag {
+    pub(super) query: String,
+    pub(super) tag: String,
 }
 
 /// The beginning of a list.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    known::{Known, Partial},
+    known::{Known, PageTag, Partial},
     page::{Page, Release},
 };
 
@@ -14,6 +14,8 @@ pub const BYTES: usize = 32 * 1024 * 1024;
 const PAGES: usize = 1_000;
 /// How often a registry is asked for one page that has no time for us.
 pub const TRIES: u32 = 3;
+/// A longer `ETag` is none.
+const TAG: usize = 256;
 /// It may have us wait for so many seconds.
 pub const PATIENCE: u64 = 10;
 
@@ -62,6 +64,7 @@ pub struct Reading {
     cursor: Option<String>,
     cursors: BTreeSet<String>,
     bytes: usize,
+    tag: Option<PageTag>,
 }
 
 impl Reading {
@@ -70,7 +73,27 @@ impl Reading {
         let since = known.since(now_ms);
         let Partial { releases, refused, cursor } = known.partial.as_deref().cloned().unwrap_or_default();
         let cursor = Some(cursor).filter(|cursor| !cursor.is_empty());
-        Self { since, releases, refused, cursors: cursor.iter().cloned().collect(), cursor, bytes: 0 }
+        let cursors = cursor.iter().cloned().collect();
+        let mut reading = Self { since, releases, refused, cursors, cursor, bytes: 0, tag: None };
+        let asked = reading.asked();
+        reading.tag = known.tag.clone().filter(|tag| tag.query == asked);
+        reading
+    }
+
+    fn asked(&self) -> String {
+        self.query().iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join("&")
+    }
+
+    /// The `ETag` of the page that is asked for next, where it is known: unchanged, it need not come again.
+    pub fn tag(&self) -> Option<&str> {
+        self.tag.as_ref().filter(|tag| tag.query == self.asked()).map(|tag| tag.tag.as_str())
+    }
+
+    /// Remembers what the registry calls the page that was taken last, where it is the whole list.
+    pub fn tagged(&mut self, tag: Option<String>) {
+        let is_whole = self.cursor.is_none();
+        let tag = tag.filter(|tag| is_whole && tag.len() <= TAG);
+        self.tag = tag.map(|tag| PageTag { query: self.asked(), tag });
     }
 
     /// What is asked for next, as the query's fields.
@@ -110,7 +133,7 @@ impl Reading {
 
     /// What is known after it was read to its end.
     pub fn complete(self, known: &Known, now_ms: u64) -> Known {
-        known.with(self.releases, self.refused, now_ms)
+        Known { tag: self.tag, ..known.with(self.releases, self.refused, now_ms) }
     }
 
     /// What is known where it was not: as before, but for a list that is only long.
@@ -140,21 +163,44 @@ mod tests {
         json!({ "servers": servers, "metadata": { "nextCursor": next } }).to_string().into_bytes()
     }
 
-    fn asked(reading: &Reading) -> String {
-        reading.query().iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join("&")
-    }
-
     #[test]
     fn pages_follow_each_other_and_the_next_time_only_changes_are_asked_for() {
         let mut reading = Reading::of(&Known::default(), 0);
-        assert_eq!(asked(&reading), "limit=100&include_deleted=true");
+        assert_eq!(reading.asked(), "limit=100&include_deleted=true");
         assert_eq!(reading.take(&body(&["a/b"], Some("c1"))), Ok(false));
-        assert_eq!(asked(&reading), "limit=100&include_deleted=true&cursor=c1");
+        assert_eq!(reading.asked(), "limit=100&include_deleted=true&cursor=c1");
         assert_eq!(reading.take(&body(&["a/c"], None)), Ok(true));
         let known = reading.complete(&Known::default(), 1_800_000_000_000);
         assert_eq!(known.servers().count(), 2);
         let next = Reading::of(&known, 1_800_000_000_000);
-        assert_eq!(asked(&next), "limit=100&updated_since=2027-01-15T07:00:00Z");
+        assert_eq!(next.asked(), "limit=100&updated_since=2027-01-15T07:00:00Z");
+    }
+
+    #[test]
+    fn a_page_that_is_the_whole_list_is_asked_for_by_its_tag_the_next_time() {
+        let tag = || Some("\"t1\"".to_owned());
+        let (nothing, now_ms) = (Known::default(), 1_800_000_000_000);
+        let mut reading = Reading::of(&nothing, now_ms);
+        assert_eq!(reading.take(&body(&["a/b"], Some("c1"))), Ok(false));
+        reading.tagged(tag());
+        assert_eq!(reading.tag(), None, "the rest of the list has a tag of its own");
+        assert_eq!(reading.take(&body(&["a/c"], None)), Ok(true));
+        reading.tagged(tag());
+        let known = reading.complete(&nothing, now_ms);
+        let mut reading = Reading::of(&known, now_ms);
+        assert_eq!(reading.tag(), None, "the last page of several says nothing of the first");
+        assert_eq!(reading.take(&body(&["a/c"], None)), Ok(true));
+        reading.tagged(tag());
+        let known = reading.complete(&known, now_ms);
+        let same = Reading::of(&known, now_ms);
+        assert_eq!(same.tag(), Some("\"t1\""));
+        // It was unchanged: nothing came, and everything stays.
+        let known = same.complete(&known, now_ms);
+        assert_eq!((known.servers().count(), Reading::of(&known, now_ms).tag()), (2, Some("\"t1\"")));
+        assert_eq!(Reading::of(&known, now_ms - 7_200_000).tag(), None, "something else is asked for");
+        let mut reading = Reading::of(&known, now_ms);
+        reading.tagged(Some("x".repeat(300)));
+        assert_eq!(reading.tag(), None);
     }
 
     #[test]
@@ -179,7 +225,7 @@ mod tests {
         let known = reading.broken(&nothing, &Fault::TooSlow).unwrap();
         assert_eq!((known.servers().count(), known.complete_ms), (0, None), "half of a list is none");
         let mut reading = Reading::of(&known, 7);
-        assert_eq!(asked(&reading), "limit=100&include_deleted=true&cursor=c1");
+        assert_eq!(reading.asked(), "limit=100&include_deleted=true&cursor=c1");
         assert_eq!(reading.take(&body(&["a/c"], None)), Ok(true));
         assert_eq!(reading.complete(&known, 7).servers().count(), 2);
         let stuck = Reading::of(&known, 7).broken(&known, &Fault::TooSlow).unwrap();

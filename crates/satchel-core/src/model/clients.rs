@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::remark::Remark;
+
 /// Where servers are looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -230,7 +232,7 @@ pub struct FoundServer {
     pub warnings: Vec<String>,
     /// What of its entry has no effect here, and what to do about it.
     #[serde(default)]
-    pub omitted: Vec<String>,
+    pub omitted: Vec<Remark>,
 }
 
 /// Something that has to be said before a server can run.
@@ -269,7 +271,10 @@ pub struct Imported {
     pub left: Vec<Left>,
     /// What of the entries that came has no effect here and what to do about it, and which have another name and why.
     #[serde(default)]
-    pub remarks: Vec<Left>,
+    pub remarks: Vec<Remark>,
     /// What was taken out of the client's own file.
     pub taken_out: Vec<String>,
+    /// How that changed its files, without credentials.
+    #[serde(default)]
+    pub changes: Vec<FileChange>,
 }

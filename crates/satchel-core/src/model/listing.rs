@@ -45,6 +45,9 @@ pub struct Listed {
     pub runtime: Option<String>,
     /// Its own page.
     pub home: Option<String>,
+    /// Its licence, as its package's registry names it; `None` where that names none.
+    #[serde(default)]
+    pub license: Option<String>,
     /// What was measured; `None` where nobody could without an account.
     pub measured: Option<Measured>,
     /// Its tools as it told them when it was measured.

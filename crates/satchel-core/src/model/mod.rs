@@ -21,6 +21,7 @@ pub mod offered;
 pub mod origin;
 pub mod package;
 pub mod profiles;
+pub mod remark;
 pub mod request;
 pub mod secret;
 pub mod server;

@@ -556,6 +556,10 @@ requests! {
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         take_out: bool,
+        /// Only show what would be taken out of the client's own file: nothing comes in and nothing is written.
+        #[serde(default)]
+        #[cfg_attr(test, ts(as = "Option<_>", optional))]
+        dry_run: bool,
         /// Variables of the asker.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]

@@ -254,13 +254,18 @@ impl ServerView {
         }
     }
 
-    /// The state as a person reads it: a secret that is named after this server goes by the rest of its name, which is
-    /// the variable or header that it was found in.
+    /// The credentials and variables that it lacks: a secret that is named after this server goes by the rest of its
+    /// name, which is the variable or header that it was found in.
+    pub fn lacks(&self) -> Vec<String> {
+        let ServerState::NeedsCredential { names, .. } = &self.state else { return vec![] };
+        let ours = format!("{}.", self.name);
+        names.iter().map(|name| name.strip_prefix(&ours).unwrap_or(name).to_owned()).collect()
+    }
+
     fn said_state(&self, now_ms: u64) -> String {
-        let mut state = self.state.clone();
+        let (mut state, lacks) = (self.state.clone(), self.lacks());
         if let ServerState::NeedsCredential { names, .. } = &mut state {
-            let ours = format!("{}.", self.name);
-            names.iter_mut().for_each(|name| *name = name.strip_prefix(&ours).unwrap_or(name).to_owned());
+            *names = lacks;
         }
         state.sentence(self.place, now_ms)
     }

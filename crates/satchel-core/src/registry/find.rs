@@ -1,5 +1,7 @@
 //! Finds bundled servers for a query: every word must match an entry approximately. Pure.
 
+use std::collections::HashMap;
+
 use fuse_rust::Fuse;
 
 use crate::model::listing::Listed;
@@ -18,17 +20,23 @@ pub(super) fn rank(entries: &mut Vec<Listed>, query: &str) {
         return;
     }
     let fuse = Fuse { threshold: ALIKE, tokenize: false, ..Fuse::default() };
+    // Most words stand in many descriptions.
+    let mut seen: Vec<Likeness> = words.iter().map(|_| Likeness::new()).collect();
     let mut found: Vec<(f64, Listed)> = entries
         .drain(..)
         .filter_map(|entry| {
             let fields = fields(&entry);
-            let worths: Option<Vec<f64>> = words.iter().map(|word| worth(&fuse, word, &fields)).collect();
+            let worths: Option<Vec<f64>> =
+                words.iter().zip(&mut seen).map(|(word, seen)| worth(&fuse, word, &fields, seen)).collect();
             Some((worths?.iter().sum(), entry))
         })
         .collect();
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
     entries.extend(found.into_iter().map(|(_, entry)| entry));
 }
+
+/// How alike one word is to each that it was compared with.
+type Likeness = HashMap<String, Option<f64>>;
 
 /// The words of an entry, each with what a match is worth.
 fn fields(entry: &Listed) -> Vec<(f64, String)> {
@@ -41,22 +49,30 @@ fn fields(entry: &Listed) -> Vec<(f64, String)> {
 }
 
 /// What the best match of the word is worth, where there is one.
-fn worth(fuse: &Fuse, word: &str, fields: &[(f64, String)]) -> Option<f64> {
-    let worth = |(worth, known): &(f64, String)| {
-        let alike = if known == word {
-            1.0
-        } else if known.starts_with(word) {
-            0.9
-        } else if word.len() >= MISSPELT && known.contains(word) {
-            0.7
-        } else if word.len() >= MISSPELT && known.len() + 2 >= word.len() && known.len() <= word.len() + 2 {
-            0.6 * (1.0 - fuse.search_text_in_string(word, known)?.score)
-        } else {
-            return None;
+fn worth(fuse: &Fuse, word: &str, fields: &[(f64, String)], seen: &mut Likeness) -> Option<f64> {
+    let mut worth = |(worth, known): &(f64, String)| {
+        let alike = match seen.get(known) {
+            Some(alike) => *alike,
+            None => *seen.entry(known.clone()).or_insert_with(|| alike(fuse, word, known)),
         };
-        Some(worth * alike)
+        Some(worth * alike?)
     };
-    fields.iter().filter_map(worth).max_by(f64::total_cmp)
+    fields.iter().filter_map(&mut worth).max_by(f64::total_cmp)
+}
+
+/// 1 for the same word, less for one that only begins like it or has it within, or is misspelt.
+fn alike(fuse: &Fuse, word: &str, known: &str) -> Option<f64> {
+    if known == word {
+        Some(1.0)
+    } else if known.starts_with(word) {
+        Some(0.9)
+    } else if word.len() >= MISSPELT && known.contains(word) {
+        Some(0.7)
+    } else if word.len() >= MISSPELT && known.len() + 2 >= word.len() && known.len() <= word.len() + 2 {
+        Some(0.6 * (1.0 - fuse.search_text_in_string(word, known)?.score))
+    } else {
+        None
+    }
 }
 
 /// The words of a text, in small letters.
@@ -81,7 +97,8 @@ mod tests {
         first("github", "github");
         first("file", "filesystem");
         first("git commit", "git");
-        first("browser click", "playwright");
+        first("browser click", "browsermcp");
+        first("playwright click", "playwright");
         first("jira", "atlassian");
         first("Zeitzonen", "time");
         first("search issues errors", "sentry");

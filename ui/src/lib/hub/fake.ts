@@ -1,6 +1,6 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import { parse as parseToml } from "smol-toml";
-import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, FollowedSetup, HubState, Imported, InstalledServer, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, FollowedSetup, HubState, Imported, InstalledServer, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
 import * as tools from "./pretendTools";
@@ -83,6 +83,8 @@ export interface Telling {
   clients?: ClientList;
   /** What cannot be brought, and why. */
   stays?: Left[];
+  /** What an import has to say of what came. */
+  remarks?: Remark[];
   /** The encrypted file of secrets is locked. */
   locked?: boolean;
   /** What launchers fetch, by server. */
@@ -358,11 +360,17 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       case "find_servers":
         return telling.found ? pretend.foundServers : { servers: [], skipped: [], troubles: [] };
       case "import_servers":
+        if (request.dry_run) {
+          const { client } = request.from as { client: string };
+          const diff = `-    "github": { "command": "docker" },\n`;
+          const changes = [{ path: `~/.${client}/mcp.json`, what: "removed", entry: "github", diff }];
+          return { added: [], known: [], secrets: 0, left: [], remarks: [], taken_out: ["github"], changes } satisfies Imported;
+        }
         if (typeof request.from === "object" && "client" in request.from) {
           moved = known;
           known = reclient(request.from.client, { duplicates: [] });
         }
-        return { added: [], known: [], secrets: 0, left: telling.stays ?? [], remarks: [], taken_out: [] } satisfies Imported;
+        return { added: [], known: [], secrets: 0, left: telling.stays ?? [], remarks: telling.remarks ?? [], taken_out: [], changes: [] } satisfies Imported;
       case "dismiss_failure":
         change(request.server, { last_failure: null });
         return {};

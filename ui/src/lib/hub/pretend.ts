@@ -110,17 +110,17 @@ export function serverDay(all: CallLine[], server: string, now: number): ServerD
 /** What a doctor finds on an ordinary computer. */
 export const examination: Examination = {
   findings: [
-    { about: "configuration", subject: "configuration", verdict: "fine", message: "/home/you/.config/satchel/config.json; servers: 12", action: "" },
-    { about: "search", subject: "search", verdict: "fine", message: "by words and by meaning, with the model /usr/lib/satchel/model", action: "" },
-    { about: "hub", subject: "hub", verdict: "fine", message: "runs as process 4100 at http://127.0.0.1:7411/mcp", action: "" },
-    { about: "port", subject: "port", verdict: "fine", message: "7411, at http://127.0.0.1:7411/mcp", action: "" },
-    { about: "runtime", subject: "runtime npx", verdict: "fine", message: "/usr/bin/npx", action: "" },
-    { about: "runtime", subject: "runtime uvx", verdict: "note", message: "uvx was not found in PATH; looked in /usr/bin, /usr/local/bin", action: "Install uv from https://docs.astral.sh/uv/." },
-    { about: "secrets", subject: "secrets", verdict: "fine", message: "2 stored in the keychain", action: "" },
-    { about: "client", subject: "client Cursor", verdict: "fine", message: "connected in /home/you/.cursor/mcp.json", action: "" },
-    { about: "client", subject: "client Windsurf", verdict: "wrong", message: "the entry has gone from /home/you/.codeium/windsurf/mcp_config.json", action: "Connect it again with `satchel connect windsurf`." },
-    { about: "server", subject: "server github", verdict: "fine", message: "Asleep; /usr/bin/docker", action: "" },
-    { about: "server", subject: "server puppeteer", verdict: "wrong", message: "Did not start; npx was not found", action: "Install it." },
+    { about: "configuration", subject: "configuration", verdict: "fine", message: "/home/you/.config/satchel/config.json; servers: 12", action: "", code: "config_read", file: "/home/you/.config/satchel/config.json", servers: 12 },
+    { about: "search", subject: "search", verdict: "fine", message: "by words and by meaning, with the model /usr/lib/satchel/model", action: "", code: "search_with_model", file: "/usr/lib/satchel/model" },
+    { about: "hub", subject: "hub", verdict: "fine", message: "runs as process 4100 at http://127.0.0.1:7411/mcp", action: "", code: "hub_runs", pid: 4100, url: "http://127.0.0.1:7411/mcp" },
+    { about: "port", subject: "port", verdict: "fine", message: "7411, at http://127.0.0.1:7411/mcp", action: "", code: "port_usual", port: 7411, url: "http://127.0.0.1:7411/mcp" },
+    { about: "runtime", subject: "runtime npx", verdict: "fine", message: "/usr/bin/npx", action: "", code: "runtime", program: { at: "/usr/bin/npx" } },
+    { about: "runtime", subject: "runtime uvx", verdict: "note", message: "uvx was not found in PATH; looked in /usr/bin, /usr/local/bin", action: "Install uv from https://docs.astral.sh/uv/.", code: "runtime", program: { missing: { command: "uvx", instead: [], looked: ["/usr/bin", "/usr/local/bin"] } } },
+    { about: "secrets", subject: "secrets", verdict: "fine", message: "2 stored in the keychain", action: "", code: "secrets_kept", store: "keychain", count: 2 },
+    { about: "client", subject: "client Cursor", verdict: "fine", message: "connected in /home/you/.cursor/mcp.json", action: "", code: "client_connected", file: "/home/you/.cursor/mcp.json", doubled: [] },
+    { about: "client", subject: "client Windsurf", verdict: "wrong", message: "the entry has gone from /home/you/.codeium/windsurf/mcp_config.json", action: "Connect it again with `satchel connect windsurf`.", code: "client_troubled", client: "windsurf", trouble: "vanished", why: "the entry has gone" },
+    { about: "server", subject: "server github", verdict: "fine", message: "Asleep; /usr/bin/docker", action: "", code: "server_seen", doing: "Asleep", lacks: [], variables: [], program: { at: "/usr/bin/docker" }, also: null },
+    { about: "server", subject: "server puppeteer", verdict: "wrong", message: "Did not start; npx was not found", action: "Install it.", code: "server_seen", doing: "Did not start", lacks: [], variables: [], program: { missing: { command: "npx", instead: [], looked: ["/usr/bin"] } }, also: null },
   ],
 };
 
@@ -295,7 +295,7 @@ export const foundServers: Findings = {
     found("filesystem", "cursor", "npx -y @modelcontextprotocol/server-filesystem ~/work"),
     found("linear", "cursor", "https://mcp.linear.app/mcp"),
     found("github-2", "vscode", docker, { known: "github", secrets: ["GITHUB_TOKEN"] }),
-    found("fetch", "vscode", "uvx mcp-server-fetch", { omitted: ['"dev" has no effect in Satchel'], enabled: false }),
+    found("fetch", "vscode", "uvx mcp-server-fetch", { omitted: [{ place: "fetch", reason: '"dev" has no effect in Satchel', code: "no_effect", fields: ["dev"] }], enabled: false }),
   ],
   skipped: [],
   troubles: [],
@@ -312,6 +312,7 @@ const filesystem: Listed = {
   needs: [{name: "folder", kind: "path", label: {de: "Ein Ordner, in dem es arbeiten darf", en: "A folder it may work in"}, optional: false, get: null}],
   runtime: "node",
   home: "https://github.com/modelcontextprotocol/servers",
+  license: "MIT",
   measured: {tools: 14, tokens: 2823, version: "2026.8.31", on: "2026-11-21"},
   tools: [
     { name: "read_file", about: "Read the complete contents of a file as text", kind: "reads" },

@@ -3,9 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{FoundEntry, Target, TransportKind, Unwrap, Words, secrets};
-use crate::clients::{
-    references::References,
-    table::{Shape, Untyped},
+use crate::{
+    clients::{
+        references::References,
+        table::{Shape, Untyped},
+    },
+    model::remark::RemarkKind,
 };
 
 type EntryFields = Map<String, Value>;
@@ -56,8 +59,8 @@ pub(super) fn read(
 }
 
 /// Puts an app that the user registered with the provider, as other programs name it, into a block of our own words. A
-/// sentence where its secret stays behind.
-fn take_app(unknown: &mut Map<String, Value>) -> Option<String> {
+/// remark where its secret stays behind.
+fn take_app(unknown: &mut Map<String, Value>) -> Option<RemarkKind> {
     let text = |fields: &Map<String, Value>, name: &str| {
         fields.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
     };
@@ -80,9 +83,7 @@ fn take_app(unknown: &mut Map<String, Value>) -> Option<String> {
     if let Some(scopes) = auth.get("scopes").filter(|scopes| scopes.is_array()) {
         oauth.entry("scopes").or_insert(scopes.clone());
     }
-    text(&auth, "CLIENT_SECRET").map(|_| {
-        "the secret of its app was left out; enter it with `satchel login NAME --client-id ID --client-secret`".to_owned()
-    })
+    text(&auth, "CLIENT_SECRET").map(|_| RemarkKind::AppSecret)
 }
 
 struct EntryReader<'a> {

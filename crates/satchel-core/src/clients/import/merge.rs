@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde_json::Value;
 
 use super::{FoundEntry, Target, TransportKind, naming};
+use crate::model::remark::{NameFault, RemarkKind};
 
 /// Where a server was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct Candidate {
     /// The name of the same server with us, where we have it.
     pub known: Option<String>,
     /// Why it would not be called what it is called there, in a sentence.
-    pub renamed: Option<String>,
+    pub renamed: Option<RemarkKind>,
 }
 
 /// What tells whether two servers are the same: the same program with the same arguments, or the same address.
@@ -130,14 +131,14 @@ pub fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// A name that can be one of ours and that nothing else has, and why it is not the server's own.
-fn free_name(server: &FoundEntry, taken: impl Fn(&str) -> bool) -> (String, Option<String>) {
+fn free_name(server: &FoundEntry, taken: impl Fn(&str) -> bool) -> (String, Option<RemarkKind>) {
     let (mut name, mut why) = naming::plain(&server.name, server.words);
     if taken(&name) {
-        why.push(format!("another server is called \"{name}\", or so in other capitals"));
+        why.push(NameFault::Taken(name.clone()));
         let mut numbered = (2..).map(|number| format!("{name}-{number}"));
         name = numbered.find(|name| !taken(name)).expect("numbers do not end");
     }
-    let renamed = naming::sentence(&server.name, &name, &why);
+    let renamed = naming::renamed(&server.name, &name, why);
     (name, renamed)
 }
 
@@ -183,10 +184,10 @@ mod tests {
         let names: Vec<(&str, usize, Option<&str>)> =
             merged.iter().map(|one| (one.name.as_str(), one.origins.len(), one.known.as_deref())).collect();
         assert_eq!(names, [("gh", 2, None), ("fs", 2, None), ("mine", 1, Some("mine")), ("a/b-2", 1, None)]);
-        let told = |index: usize| merged[index].renamed.as_deref();
+        let told = |index: usize| merged[index].renamed.as_ref().map(ToString::to_string);
         assert_eq!((told(0), told(2)), (None, None));
         let why = "the name \"a/b\" was written as \"a/b-2\" because another server is called \"a/b\", or so in other capitals";
-        assert_eq!(told(3), Some(why));
+        assert_eq!(told(3).as_deref(), Some(why));
         assert!(merged[0].server.enabled, "it is on in one of the places");
         match &merged[1].server.target {
             Target::Program { env, .. } => assert_eq!(env["A"], "1"),

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 pub use merge::{Candidate, Origin, candidates, identity, identity_of_address, identity_of_program, is_same};
 pub use omitted::omitted;
 pub use paste::{PasteError, read_pasted, read_text};
-pub use secrets::{Moved, into_config, take_credentials};
+pub use secrets::{Moved, credentials_in, into_config, take_credentials};
 pub use sign_ins::left_behind;
 use switches::Switches;
 
@@ -31,6 +31,7 @@ use super::{
 };
 use crate::{
     edit::{Format, SyntaxError, container},
+    model::remark::RemarkKind,
     platform::{Environment, Platform},
 };
 
@@ -121,9 +122,9 @@ pub struct FoundEntry {
     /// What we do not understand, as it is.
     #[serde(skip)]
     pub unknown: Map<String, Value>,
-    /// What its file says of it beside its entry and has no effect here, in sentences.
+    /// What its file says of it beside its entry and has no effect here.
     #[serde(skip)]
-    pub remarks: Vec<String>,
+    pub remarks: Vec<RemarkKind>,
     /// Whose words these are.
     #[serde(skip)]
     pub words: Words,

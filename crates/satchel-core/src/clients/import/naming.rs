@@ -1,15 +1,18 @@
 //! Derives our name for a server that another program named, and says why it differs.
 
 use super::Words;
-use crate::model::characters::{is_format, is_selector, look_alike, styled};
+use crate::model::{
+    characters::{is_format, is_selector, look_alike, styled},
+    remark::{NameFault, RemarkKind},
+};
 
 /// In characters; leaves room for a number.
 const LONGEST: usize = 240;
 /// More of a given name is not said.
 const SAID: usize = 60;
 
-/// A name that can be one of ours, and why it is not the given one, in parts of a sentence.
-pub(super) fn plain(given: &str, words: Words) -> (String, Vec<String>) {
+/// A name that can be one of ours, and why it is not the given one.
+pub(super) fn plain(given: &str, words: Words) -> (String, Vec<NameFault>) {
     let mut why = Vec::new();
     let mut name = given.to_owned();
     if words == Words::Described {
@@ -19,20 +22,20 @@ pub(super) fn plain(given: &str, words: Words) -> (String, Vec<String>) {
         name = readable(&name, &mut why);
     }
     if name.contains(char::is_control) {
-        why.push("it has control characters".into());
+        why.push(NameFault::Control);
         name = name.replace(char::is_control, "-");
     }
     if name.trim() != name {
-        why.push("it begins or ends with a blank".into());
+        why.push(NameFault::Blank);
     }
     let name = name.trim();
     if name.chars().count() > LONGEST {
-        why.push(format!("it is longer than {LONGEST} characters"));
+        why.push(NameFault::Long(LONGEST));
     }
     let name: String = name.chars().take(LONGEST).collect();
     match name.trim_end() {
         "" => {
-            why.push("nothing else of it can be a name".into());
+            why.push(NameFault::Nothing);
             ("server".into(), why)
         }
         name => (name.to_owned(), why),
@@ -40,35 +43,30 @@ pub(super) fn plain(given: &str, words: Words) -> (String, Vec<String>) {
 }
 
 /// What is said of a name that was not taken as it is.
-pub(super) fn sentence(given: &str, name: &str, why: &[String]) -> Option<String> {
+pub(super) fn renamed(given: &str, name: &str, why: Vec<NameFault>) -> Option<RemarkKind> {
     let said: String = given.chars().take(SAID).collect();
     let more = if said.len() < given.len() { "…" } else { "" };
-    (!why.is_empty()).then(|| {
-        format!(
-            "the name \"{}{more}\" was written as \"{name}\" because {}",
-            said.escape_debug(),
-            why.join(" and ")
-        )
-    })
+    let given = format!("{}{more}", said.escape_debug());
+    (!why.is_empty()).then(|| RemarkKind::Renamed { given, name: name.to_owned(), because: why })
 }
 
 /// Descriptions are called `namespace/name`, and their servers `name`. Anything longer is a path.
-fn last_part(given: &str, why: &mut Vec<String>) -> String {
+fn last_part(given: &str, why: &mut Vec<NameFault>) -> String {
     let parts: Vec<&str> = given.split(['/', '\\']).collect();
     let is_part = |part: &&&str| !matches!(part.trim(), "" | "." | "..");
     let usual = parts.len() <= 2 && !given.contains('\\') && parts.iter().all(|part| is_part(&part));
     if !usual {
-        why.push("it is a path".into());
+        why.push(NameFault::Path);
     }
     parts.iter().rfind(is_part).map_or_else(String::new, |part| (*part).to_owned())
 }
 
 /// Without characters that nobody sees, and without letters that only look like Latin ones beside Latin ones: such a name
 /// cannot be told from another.
-fn readable(name: &str, why: &mut Vec<String>) -> String {
+fn readable(name: &str, why: &mut Vec<NameFault>) -> String {
     let seen: String = name.chars().filter(|c| !is_format(*c) && !is_selector(*c)).collect();
     if seen != name {
-        why.push("it has characters that nobody sees".into());
+        why.push(NameFault::Unseen);
     }
     let poses = |c: &char| look_alike(*c).is_some() || styled(*c).is_some();
     let posing: Vec<char> = seen.chars().filter(poses).collect();
@@ -79,7 +77,7 @@ fn readable(name: &str, why: &mut Vec<String>) -> String {
     }
     let shown = |c: &char| format!("{c} (U+{:04X})", u32::from(*c));
     let shown: Vec<String> = posing.iter().take(3).map(shown).collect();
-    why.push(format!("it has letters that look like others: {}", shown.join(", ")));
+    why.push(NameFault::LookAlikes(shown.join(", ")));
     seen.chars().map(|c| if poses(&c) { '-' } else { c }).collect()
 }
 
@@ -92,7 +90,7 @@ mod tests {
         let (plain, why) = plain(given, words);
         assert_eq!(plain, name, "{given}");
         let said = said.map(|why| format!("the name {given:?} was written as {name:?} because {why}"));
-        assert_eq!(sentence(given, &plain, &why), said);
+        assert_eq!(renamed(given, &plain, why).map(|remark| remark.to_string()), said);
     }
 
     #[test]
@@ -120,7 +118,7 @@ mod tests {
         let long = "x".repeat(300);
         let (name, why) = plain(&long, Words::Described);
         assert_eq!(name.len(), LONGEST);
-        let said = sentence(&long, &name, &why).unwrap();
+        let said = renamed(&long, &name, why).unwrap().to_string();
         assert!(said.contains(&format!("\"{}…\" was", "x".repeat(SAID))), "{said}");
         assert!(said.ends_with("because it is longer than 240 characters"), "{said}");
     }

@@ -1,4 +1,4 @@
-//! Lists the fields of a client's entry that have no effect in Satchel, as sentences. Reports names of fields, never
+//! Lists the fields of a client's entry that have no effect in Satchel. Reports names of fields, never
 //! their values, and reads no file that an entry names.
 
 use serde_json::Value;
@@ -7,6 +7,7 @@ use super::{
     FoundEntry, Target, Words,
     secrets::{holds_credential, is_secret},
 };
+use crate::model::remark::RemarkKind;
 
 /// Fields that say something about a server and change nothing about it.
 const ABOUT: &[&str] = &[
@@ -86,61 +87,39 @@ pub(super) fn is_kept(server: &FoundEntry, key: &str, value: &Value) -> bool {
     (!is_ours || pasted) && !is_secret(key, value) && !holds_credential(value)
 }
 
-/// What has no effect here, each in a sentence that begins in small letters; nothing where everything came along.
-pub fn omitted(server: &FoundEntry) -> Vec<String> {
+/// What has no effect here; nothing where everything came along.
+pub fn omitted(server: &FoundEntry) -> Vec<RemarkKind> {
     let mut said = Vec::new();
     if let Target::Program { env_file: Some(file), .. } = &server.target
         && !file.trim().is_empty()
     {
-        let file = file.replace("${host:", "${");
-        said.push(format!(
-            "\"envFile\" was left out: Satchel does not read the variables in {file}; write those it needs into \"env\" of \
-             its entry, secrets as ${{secret:NAME}}"
-        ));
+        said.push(RemarkKind::EnvFile { file: file.replace("${host:", "${") });
     }
-    let (mut sandbox, mut ours, mut theirs, mut secret) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut sandbox, mut ours, mut theirs, mut secret) = (vec![], vec![], vec![], vec![]);
     for (key, value) in server.unknown.iter().filter(|(key, value)| says_something(value) && !is_about(key)) {
         let is_ours = OURS.contains(&key.as_str());
-        match is_ours {
-            true if is_kept(server, key, value) => {}
-            _ if key.to_lowercase().starts_with("sandbox") => sandbox.push(key),
-            true => ours.push(key),
-            false if key == SIGN_IN && !is_kept(server, key, value) => secret.push(key),
-            false if key == SIGN_IN => {}
-            false => theirs.push(key),
-        }
+        let fields = match is_ours {
+            true if is_kept(server, key, value) => continue,
+            _ if key.to_lowercase().starts_with("sandbox") => &mut sandbox,
+            true => &mut ours,
+            false if key == SIGN_IN && !is_kept(server, key, value) => &mut secret,
+            false if key == SIGN_IN => continue,
+            false => &mut theirs,
+        };
+        fields.push(key.clone());
     }
-    if !sandbox.is_empty() {
-        said.push(format!(
-            "{} left out, so it runs here without that sandbox; Satchel's own is \"sandbox\": true in its entry",
-            were(&sandbox)
-        ));
-    }
-    if !ours.is_empty() {
-        said.push(format!("{} left out; set it in the configuration if you want it here", were(&ours)));
-    }
-    if !secret.is_empty() {
-        said.push(format!(
-            "{} left out, because a secret stands in it; store that with `satchel secrets set NAME`, and write {} with \
-             ${{secret:NAME}} into its entry",
-            were(&secret),
-            quoted(&secret)
-        ));
-    }
-    if !theirs.is_empty() {
-        let have = if theirs.len() == 1 { "has" } else { "have" };
-        said.push(format!("{} {have} no effect in Satchel", quoted(&theirs)));
-    }
+    type Kind = fn(Vec<String>) -> RemarkKind;
+    let groups: [(Vec<String>, Kind); 4] = [
+        (sandbox, |fields| RemarkKind::OtherSandbox { fields }),
+        (ours, |fields| RemarkKind::NotTaken { fields }),
+        (secret, |fields| RemarkKind::HoldsSecret { fields }),
+        (theirs, |fields| RemarkKind::NoEffect { fields }),
+    ];
+    said.extend(
+        groups.into_iter().filter(|(fields, _)| !fields.is_empty()).map(|(fields, kind)| kind(fields)),
+    );
     said.extend(server.remarks.iter().cloned());
     said
-}
-
-fn were(keys: &[&String]) -> String {
-    format!("{} {}", quoted(keys), if keys.len() == 1 { "was" } else { "were" })
-}
-
-fn quoted(keys: &[&String]) -> String {
-    keys.iter().map(|key| format!("{key:?}")).collect::<Vec<_>>().join(", ")
 }
 
 /// A switch that is off and a list with nothing in it change nothing.
@@ -182,7 +161,8 @@ mod tests {
 
     #[track_caller]
     fn check(server: &FoundEntry, expected: &[&str]) -> Map<String, Value> {
-        assert_eq!(omitted(server), expected);
+        let said: Vec<String> = omitted(server).iter().map(ToString::to_string).collect();
+        assert_eq!(said, expected);
         into_config(server, &server.name, ToOwned::to_owned).0
     }
 

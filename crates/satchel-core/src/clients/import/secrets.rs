@@ -75,6 +75,56 @@ pub(super) fn holds_credential(value: &Value) -> bool {
     }
 }
 
+/// Every credential that stands in plain text anywhere in a document, by the names of fields, flags and parts of
+/// addresses.
+pub fn credentials_in(value: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    gather(value, &mut found);
+    found
+}
+
+fn gather(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                found.extend(value.as_str().filter(|_| is_secret(name, value)).map(without_scheme));
+                gather(value, found);
+            }
+        }
+        Value::Array(items) => {
+            let args: Vec<String> =
+                items.iter().map(|item| item.as_str().unwrap_or_default().to_owned()).collect();
+            found.extend(arguments(&args).into_iter().filter_map(|spot| match spot.at {
+                FieldPath::Arg(at) => args.get(at).map(|arg| after_flag(arg).to_owned()),
+                _ => None,
+            }));
+            items.iter().for_each(|item| gather(item, found));
+        }
+        Value::String(text) => {
+            found.extend(
+                user_info(text).map(|(_, inside)| inside.to_owned()).filter(|inside| is_plain(inside)),
+            );
+            let named = query(text).filter(|(name, value)| sounds_secret(name) && is_plain(value));
+            found.extend(named.map(|(_, value)| value.to_owned()));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Of `Bearer abc` the credential is `abc`.
+fn without_scheme(value: &str) -> String {
+    let rest =
+        ["Bearer ", "bearer ", "Basic ", "basic "].iter().find_map(|scheme| value.strip_prefix(scheme));
+    rest.unwrap_or(value).trim().to_owned()
+}
+
+fn after_flag(arg: &str) -> &str {
+    match arg.strip_prefix('-').and_then(|flag| flag.split_once('=')) {
+        Some((_, value)) => value,
+        None => arg,
+    }
+}
+
 /// A value of its own, not a reference to one.
 fn is_plain(value: &str) -> bool {
     !value.trim().is_empty() && !holds_reference(value) && !is_variable(value)

@@ -1,17 +1,20 @@
 //! Names the files in which other programs keep sign-ins in plain text, so that a person can sign out there. Reads none.
 
 use super::{Candidate, FoundEntry, Origin, Target};
-use crate::clients::{
-    machine::Machine,
-    table::{self, Client},
+use crate::{
+    clients::{
+        machine::Machine,
+        table::{self, Client},
+    },
+    model::remark::RemarkKind,
 };
 
 /// Where `mcp-remote` keeps the sign-ins of all servers, whichever client starts it.
 const MCP_REMOTE: [&str; 2] =
     ["${MCP_REMOTE_CONFIG_DIR:-${HOME}/.mcp-auth}", "${MCP_REMOTE_CONFIG_DIR:-${USERPROFILE}\\.mcp-auth}"];
 
-/// A sentence for each file that is there and may hold a sign-in to this server.
-pub fn left_behind(candidate: &Candidate, machine: &Machine) -> Vec<String> {
+/// A remark for each file that is there and may hold a sign-in to this server.
+pub fn left_behind(candidate: &Candidate, machine: &Machine) -> Vec<RemarkKind> {
     let server = &candidate.server;
     let mut kept = vec![];
     if let Some(relay) = &server.unwrap {
@@ -26,14 +29,11 @@ pub fn left_behind(candidate: &Candidate, machine: &Machine) -> Vec<String> {
     }
     kept.retain(|(_, path)| path.exists());
     kept.dedup();
-    let sentence = |(who, path): (String, std::path::PathBuf)| {
-        format!(
-            "{who} keeps sign-ins in plain text in {}, which Satchel does not read; once you have signed in here, sign \
-             out there",
-            path.display()
-        )
+    let remark = |(who, path): (String, std::path::PathBuf)| RemarkKind::PlainSignIns {
+        who,
+        file: path.display().to_string(),
     };
-    kept.into_iter().map(sentence).collect()
+    kept.into_iter().map(remark).collect()
 }
 
 /// An address without a header that signs in.
@@ -68,7 +68,7 @@ mod tests {
                 (Origin { client, path: "x".into(), scope: "user".into(), name }, server)
             });
             let all = candidates(found.collect(), &Default::default(), |_| false);
-            left_behind(&all[0], &machine)
+            left_behind(&all[0], &machine).iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let relay = json!({ "command": "npx", "args": ["-y", "mcp-remote", "https://mcp.example.com/mcp"] });
         let address = json!({ "url": "https://mcp.example.com/mcp" });

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::FoundEntry;
-use crate::clients::table::Shape;
+use crate::{clients::table::Shape, model::remark::RemarkKind};
 
 /// The switches of one file.
 #[derive(Debug, Default)]
@@ -40,8 +40,7 @@ impl Switches {
         let of_agents: Vec<_> = self.of_agents.iter().flat_map(|switch| tools_of(switch, &begin)).collect();
         let switches: Vec<_> = self.all.iter().flat_map(|switch| tools_of(switch, &begin)).collect();
         if !of_agents.is_empty() {
-            let text = "single agents there have tools of it switched on or off; here each tool is on or off for all of them";
-            server.remarks.push(text.into());
+            server.remarks.push(RemarkKind::AgentSwitches);
         }
         for (switch, tools) in switches.iter().filter(|(switch, _)| !switch.on) {
             let meets = |(other, also): &&(&Switch, String)| other.on && may_meet(tools, also);
@@ -55,10 +54,8 @@ impl Switches {
             match (tools.as_str(), &server.tools_allow) {
                 ("*", None) => server.tools_allow = Some(except),
                 _ => {
-                    let text = |on: &String| {
-                        format!("{on:?} is off here, because \"{tools}\" is switched off there")
-                    };
-                    server.remarks.extend(except.iter().map(text));
+                    let off = |tool: String| RemarkKind::OffWithMore { tool, with: tools.clone() };
+                    server.remarks.extend(except.into_iter().map(off));
                     server.tools_deny.push(tools.clone());
                 }
             }

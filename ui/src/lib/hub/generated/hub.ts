@@ -201,7 +201,7 @@ export type DismissFailure = { server: string, };
 /**
  * One thing that was looked at.
  */
-export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, };
+export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, } & ({ "code": "config_read", file: string, servers: number, } | { "code": "config_damaged", file: string, why: string, } | { "code": "config_absent", file: string, } | { "code": "config_unreadable", file: string, why: string, } | { "code": "search_by_words" } | { "code": "search_by_words_here", variable: string, } | { "code": "search_with_service", model: string, url: string, } | { "code": "search_with_model", file: string, } | { "code": "search_without_model" } | { "code": "hub_absent" } | { "code": "hub_unreachable", why: string, } | { "code": "hub_runs", pid: number, url: string | null, } | { "code": "noticed", notice: Code, why: string, } | { "code": "port_closed" } | { "code": "port_usual", port: number, url: string, } | { "code": "port_other", usual: number, url: string, } | { "code": "runtime", program: Whereabouts, } | { "code": "client_waits", file: string, next: string | null, } | { "code": "client_connected", file: string, doubled: Array<string>, } | { "code": "client_troubled", client: string, trouble: string, why: string, } | { "code": "profile_damaged", why: string, } | { "code": "profile_unknown", servers: Array<string>, } | { "code": "secrets_kept", store: StoreKind, count: number, } | { "code": "secrets_silent", seconds: number, } | { "code": "secrets_unusable", trouble: Code | null, why: string, } | { "code": "server_seen", doing: string, lacks: Array<string>, variables: Array<string>, program: Whereabouts, also: ServerAside | null, });
 
 /**
  * The answer to a request that is only done: nothing.
@@ -306,7 +306,7 @@ export type FormField = { name: string, title: string, description: string, requ
 /**
  * One server in other programs' files.
  */
-export type FoundServer = { name: string, runs: string, transport: string, enabled: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<string>, omitted: Array<string>, };
+export type FoundServer = { name: string, runs: string, transport: string, enabled: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<string>, omitted: Array<Remark>, };
 
 /**
  * Where servers are looked for.
@@ -372,12 +372,12 @@ export type Health = "fine" | "note" | "wrong";
 /**
  * Takes servers over, their credentials into the keychain.
  */
-export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, environment?: { [key in string]: string }, };
+export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, dry_run?: boolean, environment?: { [key in string]: string }, };
 
 /**
  * What came in.
  */
-export type Imported = { added: Array<string>, known: Array<string>, secrets: number, left: Array<Left>, remarks: Array<Left>, taken_out: Array<string>, };
+export type Imported = { added: Array<string>, known: Array<string>, secrets: number, left: Array<Left>, remarks: Array<Remark>, taken_out: Array<string>, changes: Array<FileChange>, };
 
 /**
  * Something to be given.
@@ -498,7 +498,7 @@ export type ListTools = { query: string, server: string | null, limit: number, }
 /**
  * One server that can be added.
  */
-export type Listed = { id: string, title: string, publisher: string, about: { [key in string]: string }, topics: Array<string>, target: Target, needs: Array<Need>, runtime: string | null, home: string | null, measured: Measured | null, tools: Array<ListedTool>, };
+export type Listed = { id: string, title: string, publisher: string, about: { [key in string]: string }, topics: Array<string>, target: Target, needs: Array<Need>, runtime: string | null, home: string | null, license: string | null, measured: Measured | null, tools: Array<ListedTool>, };
 
 /**
  * What a package needs to run.
@@ -564,6 +564,11 @@ export type Measured = { tools: number, tokens: number, version: string, on: str
  * One minute of the live chart.
  */
 export type Minute = { calls: number, failures: number, };
+
+/**
+ * Why a name was not taken as it is.
+ */
+export type NameFault = "path" | "control" | "blank" | "unseen" | "nothing" | { "long": number } | { "look_alikes": string } | { "taken": string };
 
 /**
  * What is known of a tool before it is called.
@@ -736,6 +741,11 @@ export type Refusal = { code: Code, message: string, action: string, };
 export type RegistryState = { url: string, read_ms: number | null, reading: boolean, trouble: string | null, refused: { [key in string]: string }, };
 
 /**
+ * One remark.
+ */
+export type Remark = { place: string, reason: string, } & ({ "code": "renamed", given: string, name: string, because: Array<NameFault>, } | { "code": "needs_secret", name: string, } | { "code": "needs_variable", name: string, } | { "code": "env_file", file: string, } | { "code": "other_sandbox", fields: Array<string>, } | { "code": "not_taken", fields: Array<string>, } | { "code": "holds_secret", fields: Array<string>, } | { "code": "no_effect", fields: Array<string>, } | { "code": "app_secret" } | { "code": "agent_switches" } | { "code": "off_with_more", tool: string, with: string, } | { "code": "plain_sign_ins", who: string, file: string, });
+
+/**
  * Removes a secret.
  */
 export type RemoveSecret = { name: string, };
@@ -820,6 +830,11 @@ export type Seen = { kind: DefinitionKind, name: string, fingerprint: string, };
  * What there is to look at of one server.
  */
 export type ServerApprovals = { server: string, unseen: Unseen | null, new: number, items: Array<ApprovalItem>, };
+
+/**
+ * What else is worth knowing of a server that works.
+ */
+export type ServerAside = "offers_nothing" | { "floats": string };
 
 /**
  * One server's last 24 hours, as far as the history is kept: the newest [`DAY_CALLS`] calls and readings.
@@ -1077,6 +1092,11 @@ export type UseVault = { passphrase: string, };
  * Waits for the end of the sign-in that is under way.
  */
 export type WaitForSignIn = { server: string, };
+
+/**
+ * Where a program is.
+ */
+export type Whereabouts = { "at": string } | "built_in" | { "not_executable": string } | { "missing": { command: string, instead: Array<string>, looked: Array<string>, } };
 
 /**
  * Why something is held back.
