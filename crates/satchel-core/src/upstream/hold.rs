@@ -249,7 +249,7 @@ mod tests {
         let proved = Event::Proved { generation: 3 };
         one.prove();
         other.prove();
-        assert_eq!(told(&mut world), [proved.clone()]);
+        assert_eq!(told(&mut world), std::slice::from_ref(&proved));
         other.timed_out();
         one.prove();
         let late = Event::TimedOut { generation: 3, alone: true };
