@@ -37,7 +37,7 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
     let page = desktop.open_window(&[]).await;
     desktop.home.satchel_reading(&["secrets", "use-file"], "correct horse battery\n").await.succeeded();
     page.run("location.hash = '#/catalog'").await;
-    page.says("section[aria-label='From registries'] h2", " known").await;
+    page.says("section[aria-label='From registries'] h2", "303 known").await;
     page.write("input[type=search], .search input", "h-script").await;
     page.says("section[aria-label='From registries'] li", "<script>alert(2)</script>").await;
     let elements =
@@ -139,7 +139,7 @@ async fn a_server_is_found_given_its_key_called_updated_held_back_and_taken_back
     let entry = || desktop.home.config()["mcpServers"]["weather"].clone();
 
     page.run("location.hash = '#/catalog'").await;
-    page.says("section[aria-label='From registries'] h2", " known").await;
+    page.says("section[aria-label='From registries'] h2", "303 known").await;
     page.write("input[type=search], .search input", "brook weather").await;
     page.says("section[aria-label='From registries'] li", "brook-tools").await;
     page.run("location.hash = '#/catalog/io.github.brook-tools%2Fweather'").await;
