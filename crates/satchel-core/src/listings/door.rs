@@ -31,7 +31,9 @@ pub async fn read(url: &Url, token: Option<&Secret>, reading: &mut Reading) -> R
         page.set_path(&path);
         page.query_pairs_mut().clear().extend_pairs(reading.query());
         let fetched = timeout_at(end, fetch(&client, &page, token, reading.tag(), reading.room()));
-        let Fetched::Page { body, tag } = fetched.await.map_err(|_| Fault::TooSlow)?? else { return Ok(()) };
+        let PageFetch::Page { body, tag } = fetched.await.map_err(|_| Fault::TooSlow)?? else {
+            return Ok(());
+        };
         let is_last = reading.take(&body)?;
         reading.tagged(tag);
         if is_last {
@@ -52,13 +54,13 @@ pub async fn bundle(url: &Url, largest: usize) -> Result<Vec<u8>, Fault> {
     let client = client(url, https)?;
     let end = Instant::now() + BUNDLE_TIME;
     match timeout_at(end, fetch(&client, url, None, None, largest)).await.map_err(|_| Fault::TooSlow)?? {
-        Fetched::Page { body, .. } => Ok(body),
-        Fetched::Unchanged => Err(Fault::Status(StatusCode::NOT_MODIFIED.as_u16())),
+        PageFetch::Page { body, .. } => Ok(body),
+        PageFetch::Unchanged => Err(Fault::Status(StatusCode::NOT_MODIFIED.as_u16())),
     }
 }
 
 /// What came.
-enum Fetched {
+enum PageFetch {
     /// A body, and what its state is called.
     Page { body: Vec<u8>, tag: Option<String> },
     /// It is as it was.
@@ -92,7 +94,7 @@ async fn fetch(
     token: Option<&Secret>,
     known: Option<&str>,
     room: usize,
-) -> Result<Fetched, Fault> {
+) -> Result<PageFetch, Fault> {
     let mut tries = 0;
     let mut response = loop {
         let mut request = client.get(url.clone()).header(header::ACCEPT, "application/json");
@@ -110,7 +112,7 @@ async fn fetch(
         match response.status() {
             StatusCode::OK => break response,
             // Only where it was asked for by its tag.
-            StatusCode::NOT_MODIFIED if known.is_some() => return Ok(Fetched::Unchanged),
+            StatusCode::NOT_MODIFIED if known.is_some() => return Ok(PageFetch::Unchanged),
             StatusCode::TOO_MANY_REQUESTS => {
                 let seconds = seconds_to_wait(&response);
                 if tries >= TRIES || seconds > PATIENCE {
@@ -130,7 +132,7 @@ async fn fetch(
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Fetched::Page { body, tag })
+    Ok(PageFetch::Page { body, tag })
 }
 
 fn seconds_to_wait(response: &Response) -> u64 {
