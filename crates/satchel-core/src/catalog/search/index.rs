@@ -366,6 +366,17 @@ impl Index {
         all.get(stand.first as usize..(stand.first + stand.count) as usize).unwrap_or_default()
     }
 
+    /// The tools that have the term, server by server, and how much it tells among the tools of that server.
+    pub(super) fn having_by_server(&self, term: Term) -> impl Iterator<Item = (f32, &[Posting])> {
+        let server = |posting: &Posting| self.server_of(posting.at as usize);
+        let of_one_server =
+            self.having(Among::Tools, term).chunk_by(move |one, other| server(one) == server(other));
+        of_one_server.map(move |having| {
+            let tools = having.first().map_or(0, |first| self.segments[server(first)].tools.len());
+            (rarity(having.len(), tools), having)
+        })
+    }
+
     /// What a term is worth for the tool at this position.
     pub(super) fn worth(&self, term: Term, at: usize) -> Option<f32> {
         let postings = self.having(Among::Tools, term);
@@ -377,8 +388,7 @@ impl Index {
 impl Stand {
     /// Takes its part of all postings, which begins where the one before ends.
     fn begin(&mut self, end: &mut u32, documents: usize) {
-        let with = self.count as f32;
-        self.rarity = (1.0 + (documents as f32 - with + 0.5) / (with + 0.5)).ln();
+        self.rarity = rarity(self.count as usize, documents);
         self.first = *end;
         *end += self.count;
         // Counted again while they are put in.
@@ -389,6 +399,12 @@ impl Stand {
         all[(self.first + self.count) as usize] = posting;
         self.count += 1;
     }
+}
+
+/// How much a term tells that so many of all have.
+fn rarity(having: usize, all: usize) -> f32 {
+    let (having, all) = (having as f32, all as f32);
+    (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
 }
 
 fn server_words(text: &ToolText) -> Vec<Word> {

@@ -124,6 +124,9 @@ impl Index {
                 }
             })
             .collect();
+        if beside.meant.is_some() {
+            self.tell_siblings_apart(&mut close, &query.clauses);
+        }
         self.lift_kin(&mut close, query.clauses.len());
         // Last, so that what was learned of one tool says nothing of its server's others.
         for tool in &mut close {
@@ -178,6 +181,48 @@ impl Index {
             }
             tool.shares = Some(Shares { words, meaning: tool.score() - words });
         }
+    }
+
+    /// A word that most of all tools have may be what tells the tools of one server apart, and the other way round. The
+    /// best of a server by such words keeps what it has; its others fall behind by what they lack.
+    fn tell_siblings_apart(&self, close: &mut [Close], clauses: &[Clause]) {
+        let mut numbers: Vec<Option<usize>> = vec![None; self.count(Among::Tools)];
+        for (number, tool) in close.iter().enumerate() {
+            numbers[tool.at] = Some(number);
+        }
+        for (clause_number, clause) in clauses.iter().enumerate() {
+            let tells = self.tells_among_siblings(clause, &numbers, close.len());
+            let mut most = vec![0.0f32; self.count(Among::Servers)];
+            for (tool, tells) in close.iter().zip(&tells) {
+                let most = &mut most[self.server_of(tool.at)];
+                *most = most.max(*tells);
+            }
+            for (tool, tells) in close.iter_mut().zip(&tells) {
+                let lacks = most[self.server_of(tool.at)] - tells;
+                let fit = &mut tool.fits[clause_number];
+                *fit = (*fit - self.weights.sibling * lacks).max(0.0);
+            }
+        }
+    }
+
+    /// What each of the tools that have a number has of a clause, where a word counts by how few siblings have it.
+    fn tells_among_siblings(&self, clause: &Clause, numbers: &[Option<usize>], count: usize) -> Vec<f32> {
+        let mut tells = vec![0.0f32; count];
+        let mut best = vec![0.0f32; count];
+        for token in &clause.tokens {
+            for Variant { term, likeness, .. } in &token.variants {
+                for (rarity, having) in self.having_by_server(*term) {
+                    for posting in having {
+                        let Some(number) = numbers[posting.at as usize] else { continue };
+                        best[number] = best[number].max(likeness * rarity * posting.weight);
+                    }
+                }
+            }
+            for (tells, best) in tells.iter_mut().zip(&mut best) {
+                *tells += token.weight * std::mem::take(best);
+            }
+        }
+        tells
     }
 
     /// Where one tool of a server fits well, its others are more likely wanted too; and so they are where its tools
@@ -396,6 +441,25 @@ mod tests {
         assert!(found([0.0, 1.0, 0.0]).contains(&1), "words find nothing for the second part");
         assert!(!found([0.0; 3]).contains(&1), "nor does the whole");
         assert_eq!(found([0.0, 1.0, 0.0])[0], 0);
+    }
+
+    #[test]
+    fn what_tells_siblings_apart_counts_where_everybody_says_it() {
+        // Nearly all tools list something, so that the word says little; on this server, only one of them does.
+        let text = |server, name| ToolText { server, name, ..ToolText::default() };
+        let others = ["list_keys", "list_roads", "list_songs", "list_trees", "list_walls", "list_zones"];
+        let tools = others.map(|name| text("all", name)).into_iter();
+        let own = ["album_cover", "list_album_songs", "album_title"].map(|name| text("music", name));
+        let index = Index::read(Weights::default(), tools.chain(own));
+        let (listing, cover) = (7, 6);
+        let query = Query::read("list album", &index);
+        let mut close: Vec<Close> = [cover, listing]
+            .map(|at| Close { at, share: 0.0, fits: vec![3.0], shares: None })
+            .into_iter()
+            .collect();
+        index.tell_siblings_apart(&mut close, &query.clauses);
+        assert_eq!(close[1].fits, [3.0], "the best keeps what it has");
+        assert!(close[0].fits[0] < 3.0, "{:?}", close[0].fits);
     }
 
     #[test]

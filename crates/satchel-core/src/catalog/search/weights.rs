@@ -69,6 +69,10 @@ weights! {
     /// What it adds to a server's tools that some of them serve parts of the request.
     serves: 0.08,
 
+    /// Where meaning is known: how much a tool falls behind the sibling that has more of the words that tell the tools of
+    /// one server apart.
+    sibling: 0.2,
+
     // A word of the query.
     quoted: 0.26,
     address: 0.25,
