@@ -22,7 +22,14 @@ export async function open() {
     await page.drawn();
     // What is read later is waited for.
     if (/\/tools\/./.test(place)) await page.later("const done = arguments[0]; const look = () => (document.querySelector('[data-run]') ? done() : setTimeout(look, 20)); look()");
-    if (act) await page.run(act);
+    // What it presses may be drawn a moment later than the rest.
+    if (act) {
+      await page.later(`
+        const done = arguments[0], until = Date.now() + 5000;
+        const act = () => { ${act} };
+        const attempt = () => { try { act(); done(); } catch (error) { if (Date.now() > until) throw error; setTimeout(attempt, 50); } };
+        attempt()`);
+    }
     await page.later("const done = arguments[0]; setTimeout(done, 180)");
     await page.drawn();
   };
