@@ -129,6 +129,28 @@ mod tests {
         assert_eq!(slack.complete(&mine).port, Some(9000));
     }
 
+    /// The documentation has one entry for each, which the configuration reads and this table knows.
+    #[test]
+    fn each_provider_is_documented_with_an_example_that_works() {
+        let docs = include_str!("../../../../../docs/configuration.md");
+        let (_, section) = docs.split_once("### Providers that need more").unwrap();
+        let (_, example) = section.split_once("```json\n").unwrap();
+        let (example, _) = example.split_once("```").unwrap();
+        let config = crate::config::Config::parse(&format!(r#"{{"mcpServers":{example}}}"#)).unwrap();
+        assert!(config.faults().is_empty(), "{:?}", config.faults());
+        assert_eq!(config.servers().len(), KNOWN.len());
+        let mut known_by_host = 0;
+        for server in config.servers().values() {
+            let crate::model::TransportConfig::Http { url, oauth, .. } = &server.transport else { panic!() };
+            assert!(oauth.client_id.is_some());
+            known_by_host += usize::from(of_server(&Url::parse(url).unwrap()).is_some());
+        }
+        assert_eq!(known_by_host, KNOWN.iter().filter(|known| !known.hosts.is_empty()).count());
+        for known in KNOWN.iter() {
+            assert!(section.contains(&format!("| {} | <{}> |", known.name, known.page)), "{}", known.name);
+        }
+    }
+
     #[test]
     fn every_page_is_one_to_visit() {
         for known in KNOWN.iter() {
