@@ -499,6 +499,13 @@ impl Link {
             self.inner.changed.list_changed(list);
             return;
         }
+        if method == ACKNOWLEDGED {
+            let of = call.or_else(|| subscription(params.as_deref()?));
+            if let Some(call) = of.and_then(|id| self.pending().get(&id).map(Pending::handle)) {
+                call.note(method, params);
+            }
+            return;
+        }
         if method == "notifications/message" {
             self.inner.log.message(params.as_deref().map_or("", Raw::get));
             if let Some(call) = self.meant(call) {
@@ -724,6 +731,15 @@ impl Drop for Call {
             self.give_up("the client went away");
         }
     }
+}
+
+/// A server has taken in a subscription (`2026-07-28/basic/patterns/subscriptions.mdx`).
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+
+/// Which of our subscriptions a notification belongs to, where it says so.
+fn subscription(params: &Raw) -> Option<u64> {
+    let meta = RawObject::parse(RawObject::parse(params).ok()?.get("_meta")?).ok()?;
+    meta.read::<Id>(meta::SUBSCRIPTION)?.as_ours()
 }
 
 /// Puts our progress token in the place of the caller's, where the caller wants progress.

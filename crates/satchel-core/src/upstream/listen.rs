@@ -20,6 +20,9 @@ const QUIET: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a server may take to take in that a resource is watched.
 const ANSWER: Duration = Duration::from_secs(30);
 
+/// Streams that are kept beside the newest at most.
+const OLDER: usize = 4;
+
 /// How a stream of notifications came to its end.
 enum StreamEnd {
     /// The server will not have it.
@@ -74,6 +77,8 @@ async fn ask(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSet<S
 
 async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSet<String>>) {
     let mut looked = false;
+    // Streams with another filter, kept until the server has taken in the newest: what it says in between is heard of.
+    let mut older = vec![];
     loop {
         let mut resources = wanted.borrow_and_update().clone();
         looked |= resources.is_empty();
@@ -91,27 +96,41 @@ async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSe
         let params = to_raw_value(&json!({ "notifications": filter })).ok();
         let end = match link.start("subscriptions/listen", params, ANSWER).await {
             Err(_) => return,
-            Ok(mut call) => loop {
-                tokio::select! {
-                    event = call.next(QUIET) => match event {
-                        Event::Final(Err(CallError::Answered(_) | CallError::SignIn(_))) => break StreamEnd::Refused,
-                        Event::Final(_) => break StreamEnd::Lost,
-                        Event::Question { .. } | Event::Note { .. } => {}
-                    },
-                    () = looked_at(dirty), if !looked => {
-                        looked = true;
-                        break StreamEnd::Changed;
-                    }
-                    // Another filter needs another request; dropping this one takes it back.
-                    changed = wanted.changed() => match changed {
-                        Ok(()) => {
-                            looked = false;
+            Ok(mut call) => {
+                let taken_in = tokio::time::sleep(ANSWER);
+                tokio::pin!(taken_in);
+                let end = loop {
+                    tokio::select! {
+                        event = call.next(QUIET) => match event {
+                            Event::Final(Err(CallError::Answered(_) | CallError::SignIn(_))) => break StreamEnd::Refused,
+                            Event::Final(_) => break StreamEnd::Lost,
+                            Event::Question { .. } | Event::Note { .. } => older.clear(),
+                        },
+                        // It does not say that it has taken it in.
+                        () = &mut taken_in, if !older.is_empty() => older.clear(),
+                        () = looked_at(dirty), if !looked => {
+                            looked = true;
                             break StreamEnd::Changed;
                         }
-                        Err(_) => return,
-                    },
+                        // Another filter needs another request; dropping this one takes it back.
+                        changed = wanted.changed() => match changed {
+                            Ok(()) => {
+                                looked = false;
+                                break StreamEnd::Changed;
+                            }
+                            Err(_) => return,
+                        },
+                    }
+                };
+                match end {
+                    StreamEnd::Changed => {
+                        older.truncate(OLDER - 1);
+                        older.insert(0, call);
+                    }
+                    StreamEnd::Lost | StreamEnd::Refused => older.clear(),
                 }
-            },
+                end
+            }
         };
         let pause = match end {
             StreamEnd::Changed => continue,
@@ -123,5 +142,57 @@ async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSe
             () = tokio::time::sleep(pause.unwrap_or(QUIET)) => {}
             changed = wanted.changed() => if changed.is_err() { return },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use satchel_mcp::{Message, Raw};
+
+    use super::*;
+    use crate::upstream::{
+        link::{Dialect, OnChange, Outbox},
+        log::ServerLog,
+    };
+
+    #[derive(Debug)]
+    struct Nobody;
+    impl OnChange for Nobody {
+        fn list_changed(&self, _list: &str) {}
+    }
+
+    /// What is sent until nothing more is.
+    async fn sent(outbox: &mut Outbox) -> Vec<String> {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let each = std::iter::from_fn(|| outbox.try_recv().ok());
+        // What never left needs no cancelling.
+        each.filter(|message| message.sent.leaves()).map(|message| message.json.to_string()).collect()
+    }
+
+    /// What a server says while the filter changes is said on one of two streams, never on none.
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_is_given_up_when_the_next_one_is_taken_in() {
+        let (link, mut outbox) = Link::new(Box::new(Nobody), ServerLog::nowhere());
+        let nothing = || Raw::from_string("{}".to_owned()).unwrap();
+        link.speak(Dialect::Modern { client: nothing(), capabilities: nothing() });
+        let (wanted, watched) = watch::channel(BTreeSet::new());
+        let tracker = tokio_util::task::TaskTracker::new();
+        tracker.spawn(run(link.clone(), Arc::new(Dirty::default()), watched));
+        let first = sent(&mut outbox).await;
+        assert!(first.len() == 1 && first[0].contains("subscriptions/listen"), "{first:?}");
+        wanted.send_replace(["note://1".to_owned()].into());
+        let next = sent(&mut outbox).await;
+        assert!(!next.is_empty() && next.iter().all(|one| one.contains("subscriptions/listen")), "{next:?}");
+        let Ok(Message::Request { id, .. }) = Message::parse(&next[next.len() - 1]) else {
+            panic!("{next:?}")
+        };
+        let taken_in = format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}}}}}"#,
+            id.as_ours().unwrap()
+        );
+        link.incoming(Message::parse(&taken_in).unwrap());
+        let given_up = sent(&mut outbox).await;
+        assert_eq!(given_up.len(), next.len(), "all but the newest: {given_up:?}");
+        assert!(given_up.iter().all(|one| one.contains("notifications/cancelled")), "{given_up:?}");
     }
 }
