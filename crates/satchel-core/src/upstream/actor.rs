@@ -416,8 +416,7 @@ impl Actor {
         if let Some(live) = self.connection.take() {
             live.connection.stop().await;
         }
-        self.gate.close();
-        (self.granted, self.look_at) = (0, None);
+        self.shut();
         self.lifecycle = self.lifecycle.afresh();
     }
 
@@ -507,6 +506,12 @@ impl Actor {
         }
     }
 
+    /// Lets nobody in any more; leases that are out count for nothing.
+    fn shut(&mut self) {
+        self.gate.close();
+        (self.granted, self.look_at) = (0, None);
+    }
+
     /// Looks whether the server is still used, and when to look again.
     fn look(&mut self) {
         self.look_at = match self.gate.look() {
@@ -587,8 +592,7 @@ impl Actor {
         self.note(&event);
         let effects = self.lifecycle.on(event, Instant::now());
         if !matches!(self.lifecycle.state(), State::Ready { .. }) {
-            self.gate.close();
-            (self.granted, self.look_at) = (0, None);
+            self.shut();
         }
         for effect in effects {
             if answers_nobody && matches!(effect, Effect::Stop(_)) {

@@ -57,7 +57,7 @@ impl Gate {
         Some(Lease::new(hold, mail.clone()))
     }
 
-    /// Lets callers in, the first of them with these leases. What was open before is left to its holders.
+    /// Lets callers in. What was open for another generation is left to its holders.
     pub(super) fn open(&self, link: &Link, generation: u64) {
         let mut open = self.lock();
         if open.as_ref().is_none_or(|hold| hold.generation != generation) {
@@ -80,10 +80,7 @@ impl Gate {
 
     /// Closes the gate where no lease is out. It was used last at the time that comes back.
     pub(super) fn close_unused(&self) -> Option<Instant> {
-        let mut open = self.lock();
-        let hold = open.take_if(|hold| hold.leases.load(Ordering::Acquire) == 0)?;
-        let last = *hold.last.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(last)
+        close_unused(&mut self.lock())
     }
 
     /// How many leases are out.
@@ -100,19 +97,24 @@ impl Gate {
         if hold.used.swap(false, Ordering::SeqCst) {
             return HoldUse::Used;
         }
-        if hold.leases.load(Ordering::Acquire) > 0 {
-            hold.tell.store(true, Ordering::SeqCst);
-            // Whoever left in between saw no need to tell.
-            return if hold.used.load(Ordering::SeqCst) { HoldUse::Used } else { HoldUse::Held };
+        let hold = hold.clone();
+        if let Some(last) = close_unused(&mut open) {
+            return HoldUse::Unused(last);
         }
-        let last = *hold.last.lock().unwrap_or_else(PoisonError::into_inner);
-        *open = None;
-        HoldUse::Unused(last)
+        hold.tell.store(true, Ordering::SeqCst);
+        // A lease that came back in between was not told.
+        if hold.used.load(Ordering::SeqCst) { HoldUse::Used } else { HoldUse::Held }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Hold>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn close_unused(open: &mut Option<Arc<Hold>>) -> Option<Instant> {
+    let hold = open.take_if(|hold| hold.leases.load(Ordering::Acquire) == 0)?;
+    let last = *hold.last.lock().unwrap_or_else(PoisonError::into_inner);
+    Some(last)
 }
 
 impl Hold {
@@ -148,13 +150,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::upstream::{lifecycle::Event, link::OnChange, log::ServerLog};
-
-    #[derive(Debug)]
-    struct Nobody;
-    impl OnChange for Nobody {
-        fn list_changed(&self, _list: &str) {}
-    }
+    use crate::upstream::lifecycle::Event;
 
     struct World {
         gate: Gate,
@@ -166,7 +162,7 @@ mod tests {
         fn open() -> Self {
             let (mail, mailbox) = mpsc::unbounded_channel();
             let world = Self { gate: Gate::default(), mail, mailbox };
-            let (link, _) = Link::new(Box::new(Nobody), ServerLog::nowhere());
+            let (link, _) = Link::unheard();
             world.gate.open(&link, 3);
             world
         }
@@ -227,7 +223,7 @@ mod tests {
     async fn leases_of_a_generation_that_ended_count_for_nothing_in_the_next() {
         let world = World::open();
         let old = world.enter().unwrap();
-        let (link, _) = Link::new(Box::new(Nobody), ServerLog::nowhere());
+        let (link, _) = Link::unheard();
         world.gate.close();
         world.gate.open(&link, 4);
         let new = world.enter().unwrap();

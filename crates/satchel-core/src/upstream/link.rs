@@ -769,6 +769,13 @@ mod tests {
         fn list_changed(&self, _list: &str) {}
     }
 
+    impl Link {
+        /// A connection whose changes nobody hears of.
+        pub(crate) fn unheard() -> (Self, Outbox) {
+            Self::new(Box::new(Nobody), ServerLog::nowhere())
+        }
+    }
+
     fn link() -> (Link, Outbox) {
         Link::counting_from(1, Box::new(Nobody), ServerLog::nowhere())
     }

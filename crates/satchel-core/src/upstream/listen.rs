@@ -150,16 +150,7 @@ mod tests {
     use satchel_mcp::{Message, Raw};
 
     use super::*;
-    use crate::upstream::{
-        link::{Dialect, OnChange, Outbox},
-        log::ServerLog,
-    };
-
-    #[derive(Debug)]
-    struct Nobody;
-    impl OnChange for Nobody {
-        fn list_changed(&self, _list: &str) {}
-    }
+    use crate::upstream::link::{Dialect, Outbox};
 
     /// What is sent until nothing more is.
     async fn sent(outbox: &mut Outbox) -> Vec<String> {
@@ -172,7 +163,7 @@ mod tests {
     /// What a server says while the filter changes is said on one of two streams, never on none.
     #[tokio::test(start_paused = true)]
     async fn a_stream_is_given_up_when_the_next_one_is_taken_in() {
-        let (link, mut outbox) = Link::new(Box::new(Nobody), ServerLog::nowhere());
+        let (link, mut outbox) = Link::unheard();
         let nothing = || Raw::from_string("{}".to_owned()).unwrap();
         link.speak(Dialect::Modern { client: nothing(), capabilities: nothing() });
         let (wanted, watched) = watch::channel(BTreeSet::new());
