@@ -80,7 +80,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("httpdate", &["crates/satchel-core/src/upstream/connect/http.rs"]),
     ("hyper*", &["crates/satchel-endpoint/"]),
     ("image", &["crates/satchel-core/src/icons/"]),
-    ("icu_normalizer", &["crates/satchel-embed/src/tokens.rs"]),
+    ("icu_normalizer", &["crates/satchel-embed/src/wordpiece.rs"]),
     ("jsonc_parser", &["crates/satchel-core/src/edit/json.rs"]),
     ("jaq_*", &["crates/satchel-toolbox/src/tools/query/"]),
     ("jiff", &["crates/satchel-toolbox/src/tools/time.rs", "src-tauri/src/tray/mod.rs"]),
@@ -178,10 +178,10 @@ const CORE_KEYCHAIN: &str = "crates/satchel-core/src/secrets/keychain.rs";
 const CORE_VAULT: &str = "crates/satchel-core/src/secrets/sealed.rs";
 const HTTP_CLIENTS: &[&str] = &[
     "crates/satchel-core/src/catalog/embedding.rs",
-    "crates/satchel-core/src/listings/door.rs",
+    "crates/satchel-core/src/listings/registry_http.rs",
     "crates/satchel-core/src/upstream/connect/http.rs",
     "crates/satchel-core/src/upstream/connect/sse.rs",
-    "crates/satchel-core/src/upstream/oauth/door.rs",
+    "crates/satchel-core/src/upstream/oauth/guarded_http.rs",
     "crates/satchel-cli/src/control.rs",
     "crates/satchel-endpoint/src/otlp.rs",
 ];
@@ -205,7 +205,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "crates/satchel-core/src/upstream/oauth/documents.rs",
     "crates/satchel-core/src/upstream/oauth/providers.rs",
     "crates/satchel-core/src/upstream/oauth/request.rs",
-    "crates/satchel-core/src/upstream/oauth/tokens.rs",
+    "crates/satchel-core/src/upstream/oauth/token_response.rs",
     "crates/satchel-core/src/catalog/search/",
     "crates/satchel-core/src/config/change.rs",
     "crates/satchel-core/src/listings/facets.rs",

@@ -2,9 +2,9 @@
 
 use super::{
     MOST_TOKENS,
-    file::{File, Layer, ModelError},
     kernel::{self, Attention, Mixing, Narrow},
-    tokens::Tokenizer,
+    weights_file::{File, Layer, ModelError},
+    wordpiece::Tokenizer,
 };
 
 /// A model that was read and is ready.

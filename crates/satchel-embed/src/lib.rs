@@ -7,13 +7,13 @@
 
 #![warn(missing_docs)]
 
-mod file;
 mod forward;
 mod kernel;
-mod tokens;
+mod weights_file;
+mod wordpiece;
 
-pub use file::{HEAD, ModelError, Tensors, id, quantise, toy};
 pub use forward::Model;
+pub use weights_file::{HEAD, ModelError, Tensors, id, quantise, toy};
 
 /// Tokens of a text that are read at most, the first and the last included.
 pub const MOST_TOKENS: usize = 256;

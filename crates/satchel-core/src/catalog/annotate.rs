@@ -4,7 +4,7 @@
 use satchel_mcp::{Raw, RawObject};
 use serde_json::Value;
 
-use super::{ToolEntry, entry::shorten, rules, search};
+use super::{ToolEntry, entry::shorten, overrides, search};
 use crate::model::control::Complexity;
 
 /// Parameters that make a tool more than simple, and more than moderate.
@@ -24,7 +24,7 @@ impl ToolEntry {
         let fields = RawObject::parse(&self.raw).unwrap_or_default();
         let within =
             |object: &RawObject, key: &str| object.get(key).and_then(|raw| RawObject::parse(raw).ok());
-        let ruled = within(&fields, "_meta").and_then(|meta| meta.text(rules::CATEGORY));
+        let ruled = within(&fields, "_meta").and_then(|meta| meta.text(overrides::CATEGORY));
         let ruled = ruled.map(|text| shorten(&text, LONGEST));
         let by_verb = || search::kind(&self.name, &self.description);
         let annotated = within(&fields, "annotations").and_then(|annotations| {

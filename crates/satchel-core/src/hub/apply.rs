@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Hub, approved, audit, entry, registry, settings};
+use super::{Hub, approved, audit, registry, server_entry, settings};
 use crate::{
     config::{
         Config, ConfigError,
@@ -173,7 +173,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     let mut waits = false;
     if let Change::Remove { name } = change {
         waits = approved::holds_any(hub, name);
-        entry::remember_removed(hub, name, current.entry(name));
+        server_entry::remember_removed(hub, name, current.entry(name));
     }
     files::replace(path, config.to_text().as_bytes())
         .map_err(|error| ApplyError::Files(error.to_string()))?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
 
-use super::{apply::Asked, entry::Entries, settings::AcceptedSettings};
+use super::{apply::Asked, server_entry::Entries, settings::AcceptedSettings};
 use crate::{config::Config, files::Places, icons::Icons, setup::Following};
 
 /// What the hub is configured to do.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, pin::Pin, sync::Arc};
 
-use super::{Hub, lists, profiles, publish, servers::Registered};
+use super::{Hub, fresh_lists, profiles, publish, servers::Registered};
 use crate::{
     config::expand::{Template, Values},
     model::{ServerConfig, ServerName, Startup, TransportConfig, audit::AuditKind},
@@ -107,7 +107,7 @@ async fn read_first(hub: &Hub, name: &ServerName) {
         let _turn = hub.inner.servers.learning.acquire().await;
         if let Ok(lease) = server.upstream.lease().await {
             // What is wrong with it is told by its state.
-            let _ = lists::first_lists(hub, name, &server.upstream, lease).await;
+            let _ = fresh_lists::first_lists(hub, name, &server.upstream, lease).await;
         }
     };
     tokio::select! {

@@ -21,24 +21,24 @@ mod credential;
 mod data_dir;
 mod debug;
 pub mod doctor;
-mod entry;
 mod execute;
 mod faces;
 mod failure;
 mod failures;
+mod fresh_lists;
 mod hygiene;
 mod icons;
 mod import;
 mod launch;
 mod lifetime;
 mod listings;
-mod lists;
 mod loosening;
 mod measured;
 mod offered;
 mod ourselves;
 mod packages;
 mod pause;
+mod per_server;
 mod permission;
 mod preview;
 mod profiles;
@@ -55,12 +55,12 @@ mod ruled;
 mod scope;
 mod script;
 mod search;
+mod server_entry;
 mod servers;
 mod settings;
 mod setup;
 mod sign_in;
 mod state;
-mod surface;
 mod trying;
 #[cfg(test)]
 mod typescript;
@@ -540,18 +540,18 @@ impl Hub {
     /// # Errors
     /// A [`CallFailure`] where there is no such server, or it cannot be read.
     pub async fn offer(&self, server: &ServerName) -> Result<Arc<Offer>, CallFailure> {
-        surface::offer(self, server).await
+        per_server::offer(self, server).await
     }
 
     /// Tells a server that runs that a client's roots changed; one that sleeps has nothing to do with it, and a stateless
     /// one asks for them anew in each call.
     pub fn roots_changed(&self, server: &ServerName) {
-        surface::roots_changed(self, server);
+        per_server::roots_changed(self, server);
     }
 
     /// Somebody wants log messages of a server from this severity on. One that sleeps is told with its next call.
     pub async fn want_logs(&self, server: &ServerName, from: u8) {
-        surface::want_logs(self, server, from).await;
+        per_server::want_logs(self, server, from).await;
     }
 
     /// Hears of changes of a resource until the answer is dropped. Keeps its server awake for so long.
@@ -559,7 +559,7 @@ impl Hub {
     /// # Errors
     /// A [`CallFailure`] where the server cannot be had.
     pub async fn watch_resource(&self, server: &ServerName, uri: &str) -> Result<Watched, CallFailure> {
-        surface::watch_resource(self, server, uri).await
+        per_server::watch_resource(self, server, uri).await
     }
 
     /// A request was turned away at the door, before it was anybody's.

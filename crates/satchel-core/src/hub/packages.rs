@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Hub, approved, entry, launch};
+use super::{Hub, approved, launch, server_entry};
 use crate::{
     model::{
         Code, ServerName, TransportConfig,
@@ -59,7 +59,7 @@ pub(super) async fn pin(hub: &Hub, server: &str, version: Option<String>) -> Res
         let message = format!("\"{version}\" is no exact version of {package}");
         Refusal::new(Code::NoVersion, message, "Name one like 1.2.3, or a whole digest of an image.")
     })?;
-    let mut entry = entry::entry_to_edit(hub, server)?;
+    let mut entry = server_entry::entry_to_edit(hub, server)?;
     entry["args"] = json!(args);
     super::apply::ask(hub, Change::Edit { name: server.to_owned(), entry: entry.into() }, accepts).await?;
     Ok(Pinned { package, version })

@@ -12,9 +12,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Hub, failures, launch,
-    lists::{self, DEBOUNCE},
-    publish,
+    Hub, failures,
+    fresh_lists::{self, DEBOUNCE},
+    launch, publish,
     servers::Registered,
     watching,
 };
@@ -254,7 +254,7 @@ impl ListReader {
         let hosted = self.hub.servers().get(&self.name).is_some_and(|known| {
             matches!(known.config.transport, crate::model::TransportConfig::Http { .. })
         });
-        let reached = (lists::discovery_timeout(&self.hub, &self.name), hosted);
+        let reached = (fresh_lists::discovery_timeout(&self.hub, &self.name), hosted);
         let (mut failed, mut error, mut done) = (0, None, 0);
         for list in fetch::LISTS.into_iter().filter(|list| lists & Dirty::bit(list) != 0) {
             let before = offer.clone();
@@ -410,7 +410,7 @@ impl Keeping {
         if !self.is_newest() {
             return;
         }
-        let (path, offer) = (lists::catalog_file(&self.hub, &self.name), self.offer.clone());
+        let (path, offer) = (fresh_lists::catalog_file(&self.hub, &self.name), self.offer.clone());
         let written = tokio::task::spawn_blocking(move || disk::write(&path, &offer, true)).await;
         if let Ok(Err(error)) = written {
             tracing::warn!(server = %self.name, %error, "cannot keep the tool list");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Hub, approved, failures, launch, lists, profiles, publish, refresh,
+    Hub, approved, failures, fresh_lists, launch, profiles, publish, refresh,
     servers::{Declined, Registered},
 };
 use crate::{
@@ -30,7 +30,7 @@ pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>)
             hub.offers().remove(name);
             // One whose entry became wrong is expected back.
             if !config.faults().contains_key(name.as_str()) {
-                let _ = std::fs::remove_file(lists::catalog_file(hub, name));
+                let _ = std::fs::remove_file(fresh_lists::catalog_file(hub, name));
                 failures::forget_failure(hub, name);
             }
         }
@@ -92,7 +92,7 @@ fn coming(
     config: &ServerConfig,
     accepted: bool,
 ) -> (Opening, Result<Option<disk::Kept>, String>) {
-    let lists = disk::read(&lists::catalog_file(hub, name));
+    let lists = disk::read(&fresh_lists::catalog_file(hub, name));
     let kept = lists.as_ref().ok().and_then(|lists| lists.as_ref().map(|lists| lists.pinned));
     (Opening { name: name.clone(), config: config.clone(), kept, accepted }, lists)
 }

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{
     Hub, USUAL_PORT, approved,
     authorize::{self, nothing},
-    binding, by_hand, change, clients, credential, doctor, entry, failures, icons, import, launch, listings,
-    offered, packages, pause, permission, review, search, settings, setup, sign_in, trying, undo, usage,
-    view,
+    binding, by_hand, change, clients, credential, doctor, failures, icons, import, launch, listings,
+    offered, packages, pause, permission, review, search, server_entry, settings, setup, sign_in, trying,
+    undo, usage, view,
 };
 use crate::{
     model::{
@@ -128,8 +128,8 @@ methods! {
         }
         search::tool_list(hub, &query, server.as_deref(), limit).await
     };
-    GetEntry, WINDOWS, nothing, |hub, GetEntry { server }| entry::entry_to_edit(hub, &server).map(Entry);
-    ListOwnSecrets, WINDOWS, nothing, |hub, ListOwnSecrets { server }| entry::own_secrets(hub, &server);
+    GetEntry, WINDOWS, nothing, |hub, GetEntry { server }| server_entry::entry_to_edit(hub, &server).map(Entry);
+    ListOwnSecrets, WINDOWS, nothing, |hub, ListOwnSecrets { server }| server_entry::own_secrets(hub, &server);
     GetPackage, WINDOWS, nothing, |hub, GetPackage { server }| packages::package(hub, &server).await;
     SearchListing, WINDOWS, nothing, |_hub, SearchListing { query }| Ok(crate::registry::find(&query));
     ListSecrets, WINDOWS, nothing, |hub, _| hub.stored_secrets().await;
@@ -421,12 +421,12 @@ impl Hub {
 
     /// Adds a server again that was removed since the hub started, as it was.
     async fn put_back(&self, name: &str) -> Result<(), Refusal> {
-        let entry = entry::removed(self).get(name).cloned().ok_or_else(|| {
+        let entry = server_entry::removed(self).get(name).cloned().ok_or_else(|| {
             let message = format!("no server \"{name}\" was removed since the hub started");
             Refusal::new(Code::NothingRemoved, message, "Add it again.")
         })?;
         self.apply(Change::Put { name: name.to_owned(), entry, replace: false, rules: vec![] }).await?;
-        entry::removed(self).remove(name);
+        server_entry::removed(self).remove(name);
         Ok(())
     }
 }

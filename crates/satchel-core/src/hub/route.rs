@@ -3,7 +3,7 @@
 use super::{
     Hub, approved, credential,
     failure::{CallFailure, refused},
-    lists, ruled,
+    fresh_lists, ruled,
     ruled::own,
     scope,
     servers::Registered,
@@ -63,7 +63,7 @@ pub(super) async fn route_path(hub: &Hub, named: &str, path: ToolPath) -> Result
         let (name, server) = (&route.path.server, &route.server);
         let leased = credential::lease_with_credentials(hub, name, server).await;
         let lease = leased.map_err(|error| refused(name, server, &error))?;
-        let read = lists::first_lists(hub, name, &server.upstream, lease).await;
+        let read = fresh_lists::first_lists(hub, name, &server.upstream, lease).await;
         read.map_err(|error| refused(name, server, &error))?;
         route.catalog = hub.catalog();
     }

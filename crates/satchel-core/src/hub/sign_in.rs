@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::{Hub, approved, credential, entry, launch, servers::Registered};
+use super::{Hub, approved, credential, launch, server_entry, servers::Registered};
 use crate::{
     model::{
         Code, Notice, ServerName, TransportConfig,
@@ -160,7 +160,7 @@ pub(super) async fn enter_client(
             "",
         ));
     }
-    let mut fields = entry::entry_to_edit(hub, server)?;
+    let mut fields = server_entry::entry_to_edit(hub, server)?;
     let oauth = fields.entry("oauth").or_insert_with(|| json!({}));
     if !oauth.is_object() {
         *oauth = json!({});

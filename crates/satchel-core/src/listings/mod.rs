@@ -6,12 +6,12 @@
 //! that came to its end, and written to one file each. A reading runs in whoever asks for it, one at a time. Dropping the
 //! handle ends nothing and loses nothing.
 
-pub mod door;
 pub mod facets;
 pub mod judge;
 pub mod known;
 pub mod page;
 pub mod reading;
+pub mod registry_http;
 pub mod search;
 pub mod shelf;
 pub mod stamp;
@@ -25,9 +25,9 @@ use std::{
 };
 
 use self::{
-    door::Url,
     known::Known,
     reading::{Fault, Reading},
+    registry_http::Url,
     shelf::Shelf,
 };
 use crate::{files, secrets::Secret};
@@ -185,7 +185,7 @@ impl Listings {
         let reading = Marked::new(self, key(&registry.url));
         let begun = now();
         let mut pages = Reading::of(&known, begun);
-        let read = door::read(&registry.url, registry.token.as_ref(), &mut pages).await;
+        let read = registry_http::read(&registry.url, registry.token.as_ref(), &mut pages).await;
         drop(reading);
         let (after, trouble) = match read {
             Ok(()) => (Some(pages.complete(&known, begun)), None),

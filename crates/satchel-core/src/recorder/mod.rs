@@ -7,12 +7,12 @@
 //! who shows it.
 
 mod calendar;
-mod door;
 mod events;
 mod learning;
 mod observer;
 mod outbox;
 mod reading;
+mod refusals;
 mod task;
 
 use std::{
@@ -53,9 +53,9 @@ use crate::{
     },
     trust::clean,
 };
-use door::Door;
 use learning::Learning;
 use outbox::{Outbox, Weight};
+use refusals::Door;
 
 /// Requests to the task that wait for their turn.
 const ASKED: usize = 64;

@@ -2,11 +2,11 @@
 //! and writing the file. Validates no entry and changes no configuration.
 
 mod agreed;
-mod file;
 mod following;
 mod parts;
+mod setup_file;
 
 pub use agreed::Agreed;
-pub use file::{ENDING, SetupError, SetupFile};
 pub use following::{FolderContents, FollowState, Following};
 pub use parts::{PartId, Parts, Portable, difference};
+pub use setup_file::{ENDING, SetupError, SetupFile};

@@ -8,7 +8,7 @@ use minisign_verify::{PublicKey, Signature};
 use semver::Version;
 use serde::Deserialize;
 
-use crate::listings::door::{Url, is_this_computer};
+use crate::listings::registry_http::{Url, is_this_computer};
 
 /// The most characters of what is new that are shown.
 const NOTES: usize = 4_000;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{FoundEntry, Target, TransportKind, Unwrap, Words, secrets};
+use super::{FoundEntry, Target, TransportKind, Unwrap, Words, plain_secrets};
 use crate::{
     clients::{
         references::References,
@@ -29,7 +29,7 @@ pub(super) fn read(
         TransportKind::Stdio => entry.program(references),
         TransportKind::Http | TransportKind::Sse => entry.address(references)?,
     };
-    let secret_fields = secrets::plain(&target);
+    let secret_fields = plain_secrets::plain(&target);
     let unwrap = unwrap(&target);
     let mut unknown = entry.unknown();
     let remarks = take_app(&mut unknown).into_iter().collect();

@@ -6,7 +6,7 @@ mod merge;
 mod naming;
 mod omitted;
 mod paste;
-mod secrets;
+mod plain_secrets;
 mod sign_ins;
 mod switches;
 
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 pub use merge::{Candidate, Origin, candidates, identity, identity_of_address, identity_of_program, is_same};
 pub use omitted::omitted;
 pub use paste::{PasteError, read_pasted, read_text};
-pub use secrets::{Moved, credentials_in, into_config, take_credentials};
+pub use plain_secrets::{Moved, credentials_in, into_config, take_credentials};
 pub use sign_ins::left_behind;
 use switches::Switches;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     FoundEntry, Target, Words,
-    secrets::{holds_credential, is_secret},
+    plain_secrets::{holds_credential, is_secret},
 };
 use crate::model::remark::RemarkKind;
 

@@ -188,7 +188,7 @@ impl Attempt {
             let lease = leased.map_err(|error| refused(&self.server, &self.registered, &error))?;
             let lists = lists_of(&self.method);
             if lists != 0 {
-                lists::wait_for_lists(hub, &self.server, &self.registered, &lease, lists).await?;
+                fresh_lists::wait_for_lists(hub, &self.server, &self.registered, &lease, lists).await?;
                 self.still_offered(hub)?;
             }
             let request = self.request(hub, caller, &lease).await;

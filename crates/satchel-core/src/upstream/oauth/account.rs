@@ -24,10 +24,10 @@ use super::{
     client,
     discovery::{Discovered, Discovery, Next},
     documents::Provider,
-    door::Door,
+    guarded_http::Door,
     record::{Kept, Record, address_of},
     sign_in::Signing,
-    tokens::{self, Tokens, Unanswered},
+    token_response::{self, Tokens, Unanswered},
 };
 use crate::{
     model::{
@@ -245,7 +245,7 @@ impl Account {
         };
         // Some answer without a new refresh token: the old one stays.
         let refresh = tokens.refresh.or_else(|| before.filter(|_| renewed).and_then(|before| before.refresh));
-        let times = tokens::times(self.shared.clock.now_ms(), tokens.expires_in);
+        let times = token_response::times(self.shared.clock.now_ms(), tokens.expires_in);
         let renews = refresh.is_some();
         record.tokens = Some(Kept { access: Some(tokens.access), refresh, times, scopes: scopes.clone() });
         let provider = host_of(&record.issuer);

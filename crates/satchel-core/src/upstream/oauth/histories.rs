@@ -25,7 +25,7 @@ use super::{
     discovery::Discovered,
     documents::Provider,
     record::Record,
-    tokens::Tokens,
+    token_response::Tokens,
 };
 use crate::{
     clock::Clock,

@@ -14,7 +14,7 @@ pub mod client;
 mod clocks;
 pub mod discovery;
 pub mod documents;
-pub mod door;
+pub mod guarded_http;
 #[cfg(test)]
 mod histories;
 pub mod providers;
@@ -23,7 +23,7 @@ mod record;
 mod replays;
 pub mod request;
 pub mod sign_in;
-pub mod tokens;
+pub mod token_response;
 
 /// Why a sign-in did not come about, or is no longer good.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -11,11 +11,11 @@ use super::{
     account::{Account, Credential, State, host_of, lock},
     client::{self, Client, Identity},
     documents::Provider,
-    door::Registration,
+    guarded_http::Registration,
     providers,
     record::Record,
     request::{Callback, Request, pasted, random},
-    tokens::Unanswered,
+    token_response::Unanswered,
 };
 use crate::model::oauth::{RedirectHost, SignInPage, SignInState};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    CallFailure, Hub, approved, call::ask_for_logs, failure::refused, lists, route, watching::Watched,
+    CallFailure, Hub, approved, call::ask_for_logs, failure::refused, fresh_lists, route, watching::Watched,
 };
 use crate::{
     catalog::Offer,
@@ -21,7 +21,7 @@ pub(super) async fn offer(hub: &Hub, server: &ServerName) -> Result<Arc<Offer>, 
         return Ok(offer.clone());
     }
     let lease = registered.upstream.lease().await.map_err(|error| refused(server, &registered, &error))?;
-    lists::first_lists(hub, server, &registered.upstream, lease)
+    fresh_lists::first_lists(hub, server, &registered.upstream, lease)
         .await
         .map_err(|error| refused(server, &registered, &error))?;
     hub.catalog().offer(server.as_str()).cloned().ok_or_else(|| {
@@ -62,7 +62,7 @@ pub(super) async fn watch_resource(
     let registered = route::route_known_server(hub, server)?;
     approved::refuse_held(hub, server, Kind::Resource, uri)?;
     let lease = registered.upstream.lease().await.map_err(|error| refused(server, &registered, &error))?;
-    lists::wait_for_lists(hub, server, &registered, &lease, Dirty::bit("resources")).await?;
+    fresh_lists::wait_for_lists(hub, server, &registered, &lease, Dirty::bit("resources")).await?;
     approved::refuse_held(hub, server, Kind::Resource, uri)?;
     *hub.inner.clients.watching().entry((server.clone(), uri.to_owned())).or_insert(0) += 1;
     registered.upstream.watched().send_if_modified(|watched| watched.insert(uri.to_owned()));

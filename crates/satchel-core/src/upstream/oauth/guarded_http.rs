@@ -18,7 +18,7 @@ use super::{
     address::{Allowed, Zone, shown, zone, zone_of},
     challenge::{self, Challenge},
     discovery::Fetched,
-    tokens::{self, Tokens, Unanswered},
+    token_response::{self, Tokens, Unanswered},
 };
 use crate::secrets::Secret;
 
@@ -207,7 +207,7 @@ impl Door {
         let later = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let later = later.and_then(|value| value.trim().parse().ok());
         let text = bounded(response).await.map_err(Unanswered::Lost)?;
-        tokens::read(status, later, &text)
+        token_response::read(status, later, &text)
     }
 
     /// Takes a token back (RFC 7009). Says whether the provider did it.
