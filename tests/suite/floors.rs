@@ -519,6 +519,53 @@ fn few_types_have_a_name_that_several_rooms_use() {
     assert_eq!(rooms.len(), NAMES, "if there are fewer, write that number here: {rooms:#?}");
 }
 
+/// The same holds for modules. A subject has one name in a face's command, in the contract and in the hub's handler; those
+/// three count as one room.
+#[test]
+fn no_module_has_a_name_that_several_rooms_use() {
+    const SUBJECT: &[&str] = &["satchel_cli", "satchel_core::model", "satchel_core::hub"];
+    const ROOMS: usize = 2;
+    let sources = rust_files(&["crates", "src-tauri"]);
+    let rooms = module_rooms(sources.iter().map(|source| source.path.as_str()), SUBJECT);
+    assert!(rooms.len() > 200, "the modules are found");
+    let shared: BTreeMap<_, _> = rooms.into_iter().filter(|(_, rooms)| rooms.len() > ROOMS).collect();
+    assert!(shared.is_empty(), "give these a name that says what sets them apart: {shared:#?}");
+}
+
+#[test]
+fn a_module_name_in_three_rooms_is_found() {
+    let paths = |last: &'static str| {
+        ["crates/satchel-core/src/hub/rules.rs", "crates/satchel-core/src/model/rules.rs"]
+            .into_iter()
+            .chain(["crates/satchel-core/src/trust/rules.rs", "crates/satchel-core/src/trust/mod.rs", last])
+    };
+    let subject = ["satchel_core::hub", "satchel_core::model"];
+    assert_eq!(module_rooms(paths("src-tauri/src/tray/mod.rs"), &subject)["rules"].len(), 2);
+    assert_eq!(module_rooms(paths("src-tauri/src/rules.rs"), &subject)["rules"].len(), 3);
+}
+
+/// Which rooms have a module of each name; `subject` lists rooms that count as one.
+fn module_rooms<'a>(
+    paths: impl Iterator<Item = &'a str>,
+    subject: &[&str],
+) -> BTreeMap<String, BTreeSet<String>> {
+    /// Not names of anything.
+    const NAMELESS: &[&str] = &["mod", "lib", "main", "tests"];
+    let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in paths {
+        let Some(place) = Place::of(path) else { continue };
+        let file = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let room = place.room.0;
+        // The file that is a room of its own, such as `clock.rs`.
+        if NAMELESS.contains(&file) || room.ends_with(&format!("::{file}")) {
+            continue;
+        }
+        let room = if subject.contains(&room.as_str()) { "a subject".into() } else { room };
+        rooms.entry(file.to_owned()).or_default().insert(room);
+    }
+    rooms
+}
+
 /// The map names every room with its floor, but for those that stand for another.
 #[test]
 fn the_map_of_the_house_is_true() {

@@ -20,13 +20,13 @@ use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    auth_throttle::{AuthThrottle, MINUTE},
     busy::{PER_CLIENT, Shares},
     callback, compat,
     connection::{self, ClientConnection},
     downstream,
     exchange::{self, Answer},
     guard::{Guard, Refused},
-    knocks::{Knocks, MINUTE},
     modern, notifications,
     parked::ParkedCalls,
     reply, roots,
@@ -72,7 +72,7 @@ pub(crate) struct App {
     /// Everything that goes on beside its connection.
     pub(crate) tracker: TaskTracker,
     shares: Shares,
-    knocks: Knocks,
+    throttle: AuthThrottle,
     guard: Guard,
     stop: CancellationToken,
 }
@@ -90,7 +90,7 @@ impl App {
             parked: ParkedCalls::default(),
             tracker,
             shares: Shares::new(PER_CLIENT),
-            knocks: Knocks::default(),
+            throttle: AuthThrottle::default(),
             guard: Guard::new(port),
             stop,
         }
@@ -142,7 +142,7 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
     let Some(client) = token::client(&app.hub, &parts.headers) else {
         let guessed = parts.headers.contains_key(header::AUTHORIZATION);
         app.hub.turned_away(if guessed { "not a client's token" } else { "no token" }, parts.uri.path());
-        return if guessed && app.knocks.wrong() { too_many_knocks() } else { no_token() };
+        return if guessed && app.throttle.refuses_another() { too_many_wrong_tokens() } else { no_token() };
     };
     if let Some(connection) = parts.extensions.get::<Arc<ClientConnection>>()
         && !connection.is_of(&client).await
@@ -210,7 +210,7 @@ fn no_profile(name: &str) -> Response<Body> {
 }
 
 /// Nothing is said about the token itself.
-fn too_many_knocks() -> Response<Body> {
+fn too_many_wrong_tokens() -> Response<Body> {
     let error = ErrorObject::new(BAD_REQUEST, "too many wrong tokens; try again in a minute")
         .with_data(&serde_json::json!({ "outcome": "not_sent" }));
     let mut response = reply::error(StatusCode::TOO_MANY_REQUESTS, None, error);

@@ -6,6 +6,7 @@
 
 mod address_file;
 mod api;
+mod auth_throttle;
 mod busy;
 mod callback;
 mod compat;
@@ -15,7 +16,6 @@ mod downstream;
 mod exchange;
 mod guard;
 mod http;
-mod knocks;
 mod meta;
 mod metrics;
 mod modern;

@@ -61,6 +61,8 @@ mod settings;
 mod setup;
 mod sign_in;
 mod state;
+#[cfg(test)]
+mod tests;
 mod trying;
 #[cfg(test)]
 mod typescript;

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Hub;
 use crate::{
-    catalog::{Offer, rules},
+    catalog::{Offer, overrides},
     config::{Config, rules::ToolRule},
     model::{ServerName, audit::AuditKind},
     tasks::{caught, may_fail_here},
@@ -77,8 +77,8 @@ async fn publish(hub: &Hub) {
         let judged = judged(hub, &name, &offer, &config).await;
         // What would not be started is not on offer.
         if !hub.servers().get(&name).is_some_and(|known| known.held) {
-            let ruled = rules::applied(&name, &judged, config.tool_rules());
-            let ruled = rules::applied(&name, &ruled, &hides);
+            let ruled = overrides::applied(&name, &judged, config.tool_rules());
+            let ruled = overrides::applied(&name, &ruled, &hides);
             seen.insert(name, ruled);
         }
     }

@@ -20,7 +20,7 @@ use url::Url;
 
 use crate::{
     files,
-    upstream::oauth::{address::Zone, door::Door},
+    upstream::oauth::{address::Zone, guarded_http::GuardedHttp},
 };
 
 /// The largest picture that is fetched, in bytes.
@@ -147,8 +147,8 @@ impl Icons {
 async fn fetched(address: &str, server: Option<&str>) -> Result<Vec<u8>, String> {
     let url = Url::parse(address).map_err(|error| error.to_string())?;
     let door = match server.and_then(|server| Url::parse(server).ok()) {
-        Some(server) => Door::of(&server).await?,
-        None => Door::to(Zone::Public)?,
+        Some(server) => GuardedHttp::of(&server).await?,
+        None => GuardedHttp::to(Zone::Public)?,
     };
     door.bytes(&url, FETCHED).await
 }

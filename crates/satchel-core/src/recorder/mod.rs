@@ -55,7 +55,7 @@ use crate::{
 };
 use learning::Learning;
 use outbox::{Outbox, Weight};
-use refusals::Door;
+use refusals::Refusals;
 
 /// Requests to the task that wait for their turn.
 const ASKED: usize = 64;
@@ -106,7 +106,7 @@ struct Shared {
     spans: OnceLock<mpsc::Sender<CallSpan>>,
     view: Mutex<LedgerView>,
     health: watch::Sender<Health>,
-    door: Door,
+    door: Refusals,
     learning: Learning,
     events: Events,
     /// Ends the task, after everything that might still have something to tell.
@@ -180,7 +180,7 @@ impl Recorder {
             spans: OnceLock::new(),
             view: Mutex::default(),
             health: watch::Sender::default(),
-            door: Door::default(),
+            door: Refusals::default(),
             learning,
             events: Events::default(),
             end: CancellationToken::new(),

@@ -13,7 +13,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// Requests that were turned away at the door.
 #[derive(Debug, Default)]
-pub(super) struct Door(Mutex<Turned>);
+pub(super) struct Refusals(Mutex<Turned>);
 
 #[derive(Debug, Default)]
 struct Turned {
@@ -23,7 +23,7 @@ struct Turned {
     more: u64,
 }
 
-impl Door {
+impl Refusals {
     /// One more. Whether it is told, and of how many before it that is said besides.
     pub(super) fn one_more(&self, now: Instant) -> (bool, u64) {
         let mut turned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_flood_at_the_door_is_told_in_few_records_and_counted_whole() {
-        let door = Door::default();
+        let door = Refusals::default();
         let mut told = 0;
         for _ in 0..1_000 {
             told += u64::from(door.one_more(Instant::now()).0);

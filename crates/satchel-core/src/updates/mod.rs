@@ -20,7 +20,7 @@ use semver::Version;
 
 use crate::{
     files,
-    listings::{door, reading::Fault},
+    listings::{reading::Fault, registry_http},
 };
 use offer::{NewVersion, Unusable, UpdateSource};
 
@@ -85,7 +85,7 @@ pub async fn look(
     target: &str,
     dir: &Path,
 ) -> Result<Option<NewVersion>, UpdateError> {
-    let list = door::bundle(source.address(), LARGEST_LIST).await;
+    let list = registry_http::bundle(source.address(), LARGEST_LIST).await;
     let list = list.map_err(|why| UpdateError::Fetching { what: "the list of the newest version", why })?;
     let offer = offer::read(&list, own, target)?;
     Ok(offer.filter(|offer| !trial::is_refused(dir, &offer.version)))
@@ -98,7 +98,7 @@ pub async fn look(
 pub async fn fetch(source: &UpdateSource, offer: NewVersion, dir: &Path) -> Result<Ready, UpdateError> {
     let into = dir.join("fetched");
     let file = into.join(&offer.file);
-    let bytes = door::bundle(&offer.url, LARGEST_FILE).await;
+    let bytes = registry_http::bundle(&offer.url, LARGEST_FILE).await;
     let bytes = bytes.map_err(|why| UpdateError::Fetching { what: "the new version", why })?;
     let kept = tokio::task::spawn_blocking({
         let (source, offer, file) = (source.clone(), offer.clone(), file.clone());

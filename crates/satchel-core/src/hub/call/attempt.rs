@@ -14,7 +14,7 @@ use crate::{
     hub::{
         Hub, approved, credential,
         failure::{CallFailure, refused},
-        lists, pause, route,
+        fresh_lists, pause, route,
         servers::Registered,
     },
     model::{Code, ServerConfig, ServerName, ToolPath, server::REQUEST_TIMEOUT_FLOOR, snapshot::Phase},

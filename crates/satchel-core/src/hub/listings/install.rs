@@ -22,8 +22,8 @@ use crate::{
     },
     config::expand::literal,
     listings::{
-        door::{self, Url},
         judge,
+        registry_http::{self, Url},
         shelf::{Source, afterwards},
         ways::{self, Reviewed},
     },
@@ -373,7 +373,7 @@ async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(
     let bad = |why: String| Refusal::new(Code::BadBundle, format!("{url}: {why}"), "");
     let parsed = Url::parse(url).map_err(|error| bad(error.to_string()))?;
     let largest = usize::try_from(bundle::PACKED).unwrap_or(usize::MAX);
-    let bytes = door::bundle(&parsed, largest).await.map_err(|fault| bad(fault.to_string()))?;
+    let bytes = registry_http::bundle(&parsed, largest).await.map_err(|fault| bad(fault.to_string()))?;
     let is: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     if !is.eq_ignore_ascii_case(sha256) {
         return Err(bad(format!("what came is not what its description names (SHA-256 {is}, not {sha256})")));

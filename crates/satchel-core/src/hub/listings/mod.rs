@@ -13,7 +13,7 @@ use super::{Hub, apply};
 use crate::{
     clock::now_ms,
     config::expand::Template,
-    listings::{Listings, Registry, door::Url, shelf::Shelf},
+    listings::{Listings, Registry, registry_http::Url, shelf::Shelf},
     model::{
         Code,
         audit::AuditKind,

@@ -8,7 +8,7 @@ use super::{super::Hub, provenance};
 use crate::{
     clients::import::Moved,
     listings::{
-        door::Url,
+        registry_http::Url,
         shelf::{self, Shelf},
         versions,
     },

@@ -30,7 +30,7 @@ use crate::{
         oauth::{
             account::{Bearer, Credential, Need},
             challenge::Challenge,
-            door::challenge_of,
+            guarded_http::challenge_of,
         },
     },
 };

@@ -24,7 +24,7 @@ use super::{
     client,
     discovery::{Discovered, Discovery, Next},
     documents::Provider,
-    guarded_http::Door,
+    guarded_http::GuardedHttp,
     record::{Kept, Record, address_of},
     sign_in::Signing,
     token_response::{self, Tokens, Unanswered},
@@ -122,7 +122,7 @@ pub struct Account {
 pub(super) struct State {
     loaded: bool,
     pub(super) record: Option<Record>,
-    door: Option<Door>,
+    door: Option<GuardedHttp>,
     failures: usize,
     pause: Option<Pause>,
 }
@@ -281,11 +281,11 @@ impl Account {
         self.show(SignInState::NeedsSignIn { reason }, |_| {});
     }
 
-    pub(super) async fn door(&self, state: &mut State, server: &Url) -> Result<Door, Trouble> {
+    pub(super) async fn door(&self, state: &mut State, server: &Url) -> Result<GuardedHttp, Trouble> {
         if let Some(door) = &state.door {
             return Ok(door.clone());
         }
-        let door = Door::of(server).await.map_err(Trouble::Later)?;
+        let door = GuardedHttp::of(server).await.map_err(Trouble::Later)?;
         state.door = Some(door.clone());
         Ok(door)
     }

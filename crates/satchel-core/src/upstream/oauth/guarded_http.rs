@@ -33,7 +33,7 @@ const LOOKING_UP: Duration = Duration::from_secs(5);
 
 /// To what one server may lead us.
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct GuardedHttp {
     allowed: Allowed,
     documents: Client,
     posts: Client,
@@ -52,7 +52,7 @@ pub enum Registration {
     Later(String),
 }
 
-impl Door {
+impl GuardedHttp {
     /// The door of a server. Its own name is looked up, to know where it lies: a server in a company's network may sign
     /// people in there; one on the internet may not.
     ///

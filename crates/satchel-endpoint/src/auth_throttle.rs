@@ -15,11 +15,11 @@ pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 
 /// When wrong tokens came.
 #[derive(Debug, Default)]
-pub(crate) struct Knocks(Mutex<VecDeque<Instant>>);
+pub(crate) struct AuthThrottle(Mutex<VecDeque<Instant>>);
 
-impl Knocks {
-    /// Another wrong token came. Are there too many?
-    pub(crate) fn wrong(&self) -> bool {
+impl AuthThrottle {
+    /// Counts another wrong token; true where there were too many within the last minute.
+    pub(crate) fn refuses_another(&self) -> bool {
         let now = Instant::now();
         let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while times.front().is_some_and(|time| now - *time >= MINUTE) {
@@ -40,11 +40,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_minute_bears_so_many() {
-        let knocks = Knocks::default();
-        assert!((0..WRONG).all(|_| !knocks.wrong()));
-        assert!((0..1_000).all(|_| knocks.wrong()));
-        assert!(knocks.0.lock().unwrap().len() <= WRONG + 1, "it takes no more room");
+        let throttle = AuthThrottle::default();
+        assert!((0..WRONG).all(|_| !throttle.refuses_another()));
+        assert!((0..1_000).all(|_| throttle.refuses_another()));
+        assert!(throttle.0.lock().unwrap().len() <= WRONG + 1, "it takes no more room");
         tokio::time::advance(MINUTE).await;
-        assert!(!knocks.wrong());
+        assert!(!throttle.refuses_another());
     }
 }

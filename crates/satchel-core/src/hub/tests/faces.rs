@@ -1,0 +1,144 @@
+//! What faces hold and show: tokens, notices, surfaces, stored secrets, the whole setup.
+
+use serde_json::json;
+
+use super::{
+    house::House,
+    server::{TestServer, tool},
+};
+use crate::model::{
+    Code, Notice,
+    clients::Surface,
+    control::Change,
+    request::{
+        ListSecrets, MakeToken, ReadLog, ReadSetup, RemoveSecret, SetSecret, SetSurface, TakeSetup, UseVault,
+        WriteSetup,
+    },
+    setup::{SetupChoice, SetupSource},
+};
+
+#[tokio::test]
+async fn a_token_is_known_until_the_hub_ends_or_for_good() {
+    let house = House::open(json!({})).await;
+    house.hub.set_endpoint(Some("http://127.0.0.1:7411/mcp".into()));
+    let token = async |ephemeral| {
+        let connection = house.ask(MakeToken { client: "agent".into(), ephemeral }).await.unwrap();
+        let header = connection.headers.values().next().unwrap();
+        header.trim_start_matches("Bearer ").to_owned()
+    };
+    let (short, long) = (token(true).await, token(false).await);
+    assert_eq!(house.hub.client_of(&short).as_deref(), Some("agent"));
+    assert_eq!(house.hub.client_of("made up"), None);
+    let house = house.again().await;
+    assert_eq!((house.hub.client_of(&short), house.hub.client_of(&long).as_deref()), (None, Some("agent")));
+}
+
+#[tokio::test]
+async fn a_token_is_refused_while_nothing_listens() {
+    let house = House::open(json!({})).await;
+    house.ask(MakeToken { client: "agent".into(), ephemeral: true }).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_notice_replaces_the_one_of_its_kind_and_can_be_taken_back() {
+    let house = House::open(json!({})).await;
+    for message in ["first", "second"] {
+        house.hub.notice(Notice::new(Code::PortTaken, message.to_owned()));
+    }
+    let messages: Vec<_> = house.hub.snapshot().notices.iter().map(|notice| notice.message.clone()).collect();
+    assert_eq!(messages, ["second"]);
+    house.hub.clear_notice(Code::PortTaken);
+    assert_eq!(house.hub.snapshot().notices, []);
+}
+
+#[tokio::test]
+async fn a_client_that_made_a_request_is_shown() {
+    let house = House::open(json!({})).await;
+    house.hub.client_seen("editor", None);
+    house.hub.client_seen("editor", Some("notes:echo"));
+    let clients = house.hub.snapshot().clients.clone();
+    assert_eq!(clients.len(), 1);
+    assert_eq!(clients[0].id, "editor");
+}
+
+#[tokio::test]
+async fn a_chosen_surface_counts_and_says_why() {
+    let house = House::open(json!({})).await;
+    house.ask(SetSurface { client: "cursor".into(), surface: Surface::Direct }).await.unwrap();
+    let (surface, why) = house.hub.surface_of("cursor");
+    assert_eq!(surface, Surface::Direct);
+    assert!(!why.is_empty());
+    house.ask(SetSurface { client: "cursor".into(), surface: Surface::Auto }).await.unwrap();
+    assert_ne!(house.hub.surface_of("cursor").0, Surface::Auto);
+}
+
+#[tokio::test]
+async fn secrets_go_into_the_vault_and_never_out() {
+    let house = House::open(json!({})).await;
+    house.ask(UseVault { passphrase: "correct horse battery".into() }).await.unwrap();
+    house.ask(SetSecret { name: "KEY".into(), value: "s3cret-value".into() }).await.unwrap();
+    let stored = house.ask(ListSecrets {}).await.unwrap();
+    assert!(format!("{stored:?}").contains("KEY"));
+    for file in walk(house.hub.places().data.as_path()) {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(!bytes.windows(12).any(|window| window == b"s3cret-value"), "{}", file.display());
+    }
+    house.ask(RemoveSecret { name: "KEY".into() }).await.unwrap();
+    assert_eq!(house.ask(RemoveSecret { name: "KEY".into() }).await.unwrap_err().code, Code::UnknownSecret);
+}
+
+fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(directory).unwrap().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
+#[tokio::test]
+async fn the_log_of_a_server_can_be_read_and_that_of_nobody_cannot() {
+    let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
+    let house = House::with(&[("notes", &server)]).await;
+    house.until("notes", |view| view.tools == Some(1)).await;
+    house.ask(ReadLog { server: "notes".into(), lines: 10 }).await.unwrap();
+    let refused = house.ask(ReadLog { server: "nobody".into(), lines: 10 }).await.unwrap_err();
+    assert_eq!(refused.code, Code::UnknownServer);
+}
+
+#[tokio::test]
+async fn a_setup_is_taken_over_part_by_part_and_nothing_else() {
+    let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
+    let first = House::with(&[("notes", &server), ("other", &server)]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("setup.json");
+    let written = first.ask(WriteSetup { path: path.clone(), passphrase: None }).await.unwrap();
+    assert_eq!((written.servers, written.secrets), (2, 0));
+    let second = House::open(json!({})).await;
+    let from = SetupSource::File(path);
+    let review = second.ask(ReadSetup { from: from.clone() }).await.unwrap();
+    let chosen: Vec<_> = review
+        .differences
+        .iter()
+        .filter(|difference| difference.id.contains("notes"))
+        .map(|difference| SetupChoice { id: difference.id.clone(), seen: difference.seen.clone() })
+        .collect();
+    assert_eq!(chosen.len(), 1, "{review:#?}");
+    let take = || TakeSetup { from: from.clone(), parts: chosen.clone(), passphrase: None };
+    assert_eq!(second.ask_as_program(take()).await.unwrap_err().code, Code::NeedsPerson);
+    let taken = second.ask(take()).await.unwrap();
+    assert_eq!(taken.taken.len(), 1);
+    let servers = second.config()["mcpServers"].clone();
+    assert!(servers.get("notes").is_some() && servers.get("other").is_none(), "{servers}");
+}
+
+#[tokio::test]
+async fn a_file_edited_by_another_hand_is_read_again() {
+    let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
+    let house = House::with(&[("notes", &server)]).await;
+    house.until("notes", |view| view.tools == Some(1)).await;
+    let mut config = house.config();
+    config["mcpServers"]["notes"]["enabled"] = json!(false);
+    std::fs::write(&house.hub.places().config_file, config.to_string()).unwrap();
+    house.until("notes", |view| !view.enabled).await;
+    std::fs::write(&house.hub.places().config_file, "{ no JSON").unwrap();
+    let refused = house.ask(Change::SetEnabled { name: "notes".into(), enabled: true }).await;
+    assert!(refused.is_err(), "a file that cannot be read is not written over");
+    assert_eq!(house.until("notes", |_| true).await.tools, Some(1), "what ran before goes on");
+}

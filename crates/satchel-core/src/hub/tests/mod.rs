@@ -1,0 +1,13 @@
+//! The hub in process: what a change, a request or a call of a client leads to, through the handle that faces hold. No
+//! process is started: servers are endpoints inside the test.
+
+mod approvals;
+mod calling;
+mod faces;
+mod house;
+mod offering;
+mod profiles;
+mod records;
+mod rules;
+mod server;
+mod toggling;

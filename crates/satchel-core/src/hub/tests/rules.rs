@@ -1,0 +1,167 @@
+//! Rules: which tools a client may call, and which a person is asked about.
+
+use serde_json::json;
+
+use super::{
+    house::House,
+    server::{TestServer, annotated, tool},
+};
+use crate::model::{
+    Code,
+    asks::AskAnswer,
+    control::Change,
+    nature::Permit,
+    request::{AnswerAsk, ListAsks, SetHidden},
+};
+
+async fn files() -> (House, TestServer) {
+    let server = TestServer::start(vec![
+        annotated("read", "Reads a file.", json!({ "readOnlyHint": true })),
+        annotated("delete", "Deletes a file.", json!({ "destructiveHint": true })),
+        tool("echo", "Says it again."),
+    ])
+    .await;
+    let house = House::with(&[("files", &server)]).await;
+    house.until("files", |view| view.tools == Some(3)).await;
+    // A face shows questions.
+    house.hub.set_attended(true);
+    (house, server)
+}
+
+fn permit(tool: &str, client: Option<&str>, permit: Option<Permit>) -> Change {
+    Change::SetPermit { tool: tool.into(), client: client.map(Into::into), permit }
+}
+
+/// The number of the question that waits.
+async fn question(house: &House) -> u64 {
+    loop {
+        if let Some(ask) = house.ask(ListAsks { wait: true }).await.unwrap().asks.first() {
+            return ask.id;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_is_off_is_in_no_list_and_is_not_called() {
+    let (house, server) = files().await;
+    house.change(permit("files:echo", None, Some(Permit::Off))).await;
+    assert_eq!(house.tools_of("editor"), ["files:read", "files:delete"]);
+    let refused = house.call("editor", "files:echo", json!({})).await.unwrap_err();
+    assert!(refused.contains("switched off"), "{refused}");
+    assert_eq!(server.called().len(), 0);
+}
+
+#[tokio::test]
+async fn a_rule_for_one_client_binds_that_client_alone() {
+    let (house, _server) = files().await;
+    house.change(permit("files:*", Some("agent"), Some(Permit::Off))).await;
+    assert_eq!(house.tools_of("agent"), [""; 0]);
+    assert_eq!(house.tools_of("editor").len(), 3);
+    house.call("editor", "files:read", json!({})).await.unwrap();
+    house.call("agent", "files:read", json!({})).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_call_that_a_rule_asks_about_waits_for_a_yes() {
+    let (house, server) = files().await;
+    house.change(permit("files:echo", None, Some(Permit::Ask))).await;
+    let person = async {
+        let id = question(&house).await;
+        assert_eq!(server.called().len(), 0, "nothing was sent before the yes");
+        house.ask(AnswerAsk { id, answer: AskAnswer::Once }).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(house.call("editor", "files:echo", json!({ "text": "a" })), person);
+    assert_eq!(called.unwrap(), r#"{"text":"a"}"#);
+}
+
+#[tokio::test]
+async fn a_no_is_told_to_the_client_and_the_server_hears_nothing() {
+    let (house, server) = files().await;
+    house.change(permit("files:echo", None, Some(Permit::Ask))).await;
+    let person = async {
+        let id = question(&house).await;
+        house.ask(AnswerAsk { id, answer: AskAnswer::No }).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(house.call("editor", "files:echo", json!({})), person);
+    called.unwrap_err();
+    assert_eq!(server.called().len(), 0);
+}
+
+#[tokio::test]
+async fn an_always_becomes_a_rule_of_the_configuration() {
+    let (house, _server) = files().await;
+    house.change(permit("files:echo", None, Some(Permit::Ask))).await;
+    let person = async {
+        let id = question(&house).await;
+        house.ask(AnswerAsk { id, answer: AskAnswer::Always }).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(house.call("editor", "files:echo", json!({})), person);
+    called.unwrap();
+    house.call("editor", "files:echo", json!({})).await.unwrap();
+    let rules = house.config()["toolRules"].to_string();
+    assert!(rules.contains("allow") && rules.contains("editor"), "{rules}");
+}
+
+#[tokio::test]
+async fn a_deleting_tool_is_asked_about_without_any_rule() {
+    let (house, server) = files().await;
+    let person = async {
+        let id = question(&house).await;
+        house.ask(AnswerAsk { id, answer: AskAnswer::No }).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(house.call("editor", "files:delete", json!({})), person);
+    called.unwrap_err();
+    assert_eq!(server.called().len(), 0);
+    house.call("editor", "files:read", json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_program_may_tighten_a_rule_and_not_loosen_it() {
+    let (house, _server) = files().await;
+    house.ask_as_program(permit("files:echo", None, Some(Permit::Off))).await.unwrap();
+    let before = house.config();
+    for loosening in [Some(Permit::Allow), Some(Permit::Ask), None] {
+        let refused = house.ask_as_program(permit("files:echo", None, loosening)).await.unwrap_err();
+        assert_eq!(refused.code, Code::NeedsPerson, "{loosening:?}");
+    }
+    assert_eq!(house.config(), before);
+}
+
+#[tokio::test]
+async fn a_program_may_not_say_yes_to_a_call() {
+    let (house, _server) = files().await;
+    house.change(permit("files:echo", None, Some(Permit::Ask))).await;
+    let program = async {
+        let id = question(&house).await;
+        let refused = house.ask_as_program(AnswerAsk { id, answer: AskAnswer::Once }).await.unwrap_err();
+        assert_eq!(refused.code, Code::NeedsPerson);
+        house.ask_as_program(AnswerAsk { id, answer: AskAnswer::No }).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(house.call("editor", "files:echo", json!({})), program);
+    called.unwrap_err();
+}
+
+#[tokio::test]
+async fn what_is_hidden_from_a_client_does_not_exist_for_it() {
+    let (house, _server) = files().await;
+    let hide = |path: &str, hidden| SetHidden { client: "cursor".into(), path: path.into(), hidden };
+    house.ask(hide("files:echo", true)).await.unwrap();
+    assert_eq!(house.tools_of("cursor"), ["files:read", "files:delete"]);
+    assert_eq!(house.tools_of("editor").len(), 3);
+    let refused = house.call("cursor", "files:echo", json!({})).await.unwrap_err();
+    assert!(!refused.contains("switched off"), "{refused}");
+    assert_eq!(house.ask_as_program(hide("files:echo", false)).await.unwrap_err().code, Code::NeedsPerson);
+    house.ask(hide("files:echo", false)).await.unwrap();
+    assert_eq!(house.tools_of("cursor").len(), 3);
+}
+
+#[tokio::test]
+async fn a_tool_that_a_rule_renames_is_called_by_its_new_name_alone() {
+    let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
+    let rule = json!({ "tool": "files:echo", "name": "say", "description": "Says it." });
+    let house = House::open(json!({ "mcpServers": { "files": server.entry() }, "toolRules": [rule] })).await;
+    house.until("files", |view| view.tools == Some(1)).await;
+    assert_eq!(house.tools_of("editor"), ["files:say"]);
+    house.call("editor", "files:say", json!({})).await.unwrap();
+    assert_eq!(server.called()[0]["name"], "echo");
+}
