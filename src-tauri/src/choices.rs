@@ -78,7 +78,7 @@ impl Chosen {
 
     pub(crate) fn set(&self, choices: Choices) -> Result<(), Refusal> {
         let refused =
-            |why: String| Refusal::new(Code::Unwritable, format!("the choice cannot be kept: {why}"), "");
+            |why: String| Refusal::new(Code::Unwritable, format!("the choice cannot be stored: {why}"), "");
         let bytes = serde_json::to_vec(&choices).map_err(|error| refused(error.to_string()))?;
         let directory = self.0.parent().map_or(Ok(()), std::fs::create_dir_all);
         directory.map_err(|error| refused(error.to_string()))?;

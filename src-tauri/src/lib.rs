@@ -79,11 +79,11 @@ fn start(args: Args) -> ExitCode {
     };
     let own_program = match std::env::current_exe() {
         Ok(path) => helper(path),
-        Err(error) => return fail(&format!("cannot find our own program: {error}")),
+        Err(error) => return fail(&format!("cannot locate this program: {error}")),
     };
     let updates = match std::env::current_exe() {
         Ok(program) => Updates::of_this_program(program, places.data.clone()),
-        Err(error) => return fail(&format!("cannot find our own program: {error}")),
+        Err(error) => return fail(&format!("cannot locate this program: {error}")),
     };
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
@@ -92,7 +92,7 @@ fn start(args: Args) -> ExitCode {
     let _log = logging::install(&places.logs);
     satchel_core::tasks::report_panics();
     if let Some(before) = updates.begin() {
-        tracing::warn!("this version never served, so the one before it is back");
+        tracing::warn!("this version never served, so the previous one was restored");
         updates::start(&before);
         return ExitCode::SUCCESS;
     }
@@ -221,7 +221,7 @@ fn run(
 
     deep::follow(app.handle());
     let tray = Tray::new(app.handle(), &places.data.join("tray"));
-    let tray = tray.map_err(|error| tracing::warn!("going on without a tray: {error}")).ok();
+    let tray = tray.map_err(|error| tracing::warn!("continuing without a tray: {error}")).ok();
     tasks.spawn(events::carry(app.handle().clone(), serving.clone(), tray));
     tasks.spawn(notices::carry(app.handle().clone(), serving.clone()));
     tasks.spawn(announce(app.handle().clone(), serving.clone()));

@@ -141,7 +141,7 @@ pub(crate) async fn open_place(serving: &Serving, about: &About, place: OwnPlace
 fn open(page: &str) -> Result<(), Refusal> {
     let of_the_web = ["https://", "http://"].iter().any(|scheme| page.starts_with(scheme));
     if !of_the_web {
-        return Err(Refusal::new(Code::NotOpened, "only pages of the web are opened", ""));
+        return Err(Refusal::new(Code::NotOpened, "only web pages are opened", ""));
     }
     open::that_detached(page).map_err(|error| {
         let message = format!("the browser could not be started: {error}");
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn only_pages_of_the_web_are_opened() {
         for page in ["file:///etc/passwd", "javascript:alert(1)", "/bin/sh", ""] {
-            assert_eq!(open(page).unwrap_err().message, "only pages of the web are opened", "{page}");
+            assert_eq!(open(page).unwrap_err().message, "only web pages are opened", "{page}");
         }
     }
 
@@ -169,7 +169,7 @@ mod tests {
         for page in ["https://example.com/b", "http://other.example", "https://example.com/a) x", ""] {
             assert!(refused(page).contains("no result") || page.is_empty(), "{page}");
         }
-        assert_eq!(refused("file:///etc/passwd"), "only pages of the web are opened");
+        assert_eq!(refused("file:///etc/passwd"), "only web pages are opened");
         for _ in 0..RESULTS {
             shown.remember(&result("nothing"));
         }

@@ -105,7 +105,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     faults.plant("change");
     let refused = arena.home.satchel(&["disable", "other"]).await;
     refused.failed_with(1);
-    assert!(refused.stderr.contains("Satchel itself failed"), "{refused:?}");
+    assert!(refused.stderr.contains("an internal error occurred in Satchel"), "{refused:?}");
     faults.struck("change").await;
     arena.home.satchel(&["disable", "other"]).await.succeeded();
     faults.plant("file");
@@ -177,6 +177,6 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
         .flatten()
         .filter_map(|entry| std::fs::read_to_string(entry.path()).ok())
         .collect();
-    assert!(logs.contains("Satchel failed at this place"), "a panic is reported: {logs}");
+    assert!(logs.contains("Satchel panicked here"), "a panic is reported: {logs}");
     assert!(!logs.contains("planted") && !logs.contains(CANARY), "and not what it was about: {logs}");
 }

@@ -97,9 +97,9 @@ impl Control {
         match serde_json::from_slice(&body) {
             Ok(Reply::Ok(answer)) => Ok(answer),
             Ok(Reply::Refusal(refusal)) => Err(refusal.into()),
-            Err(wrong) => {
-                Err(ControlError::Failed(format!("HTTP {status}: {wrong}; is it another version?")))
-            }
+            Err(wrong) => Err(ControlError::Failed(format!(
+                "HTTP {status}: {wrong}; the hub may be of a different version"
+            ))),
         }
     }
 }

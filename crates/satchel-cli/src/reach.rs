@@ -46,12 +46,12 @@ pub(crate) async fn reach(places: &Places) -> anyhow::Result<Reached> {
 /// The running hub, for what makes sense only there.
 pub(crate) async fn running(places: &Places) -> anyhow::Result<Reached> {
     let control = Control::find(places).await?;
-    control.map(Reached::Running).ok_or_else(|| anyhow!("no hub runs; start one with `satchel serve`"))
+    control.map(Reached::Running).ok_or_else(|| anyhow!("no hub is running; start one with `satchel serve`"))
 }
 
 /// How this program opens a hub.
 pub(crate) fn options(places: &Places, passive: bool) -> anyhow::Result<HubOptions> {
-    let own_program = std::env::current_exe().context("cannot tell where this program is")?;
+    let own_program = std::env::current_exe().context("cannot locate this program")?;
     Ok(HubOptions {
         places: places.clone(),
         own_program,
@@ -73,7 +73,7 @@ impl Reached {
                 let mut letters = what.chars();
                 let first = letters.next().map(char::to_uppercase).into_iter().flatten();
                 let sentence: String = first.chain(letters).collect();
-                match terminal::agrees(&format!("{sentence}. Go on?"))? {
+                match terminal::agrees(&format!("{sentence}. Continue?"))? {
                     true => self.send(request, true).await,
                     false => Err(anyhow!("nothing was changed")),
                 }

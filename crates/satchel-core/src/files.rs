@@ -598,7 +598,7 @@ fn resolved(path: &Path) -> io::Result<(PathBuf, std::ffi::OsString)> {
         Err(_) => {
             let path = std::path::absolute(path)?;
             if fs::symlink_metadata(&path).is_ok_and(|about| about.is_symlink()) {
-                return Err(io::Error::new(io::ErrorKind::NotFound, "it is a link to nothing"));
+                return Err(io::Error::new(io::ErrorKind::NotFound, "it is a dangling link"));
             }
             fs::canonicalize(path.parent().ok_or_else(nowhere)?)?.join(path.file_name().ok_or_else(nowhere)?)
         }
@@ -613,7 +613,7 @@ fn resolved(path: &Path) -> io::Result<(PathBuf, std::ffi::OsString)> {
 /// Whatever the file system says; [`io::ErrorKind::FileTooLarge`], and [`io::ErrorKind::Unsupported`] for what is no file.
 pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let plain = |about: fs::Metadata| match about.is_file() {
-        false => Err(io::Error::new(io::ErrorKind::Unsupported, "it is no file")),
+        false => Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file")),
         true if about.len() > most => Err(too_large(most)),
         true => Ok(()),
     };
@@ -653,7 +653,7 @@ pub fn append_private(path: &Path) -> io::Result<File> {
     }
     let file = options.open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "it is no file"));
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file"));
     }
     Ok(file)
 }

@@ -52,13 +52,13 @@ impl Platform {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Passing {
     /// It was started from a mounted disk image.
-    #[error("Satchel runs from its disk image, which is gone when that is ejected")]
+    #[error("Satchel runs from its disk image, which disappears when it is ejected")]
     DiskImage,
-    /// macOS started a copy of it at a random path, because it was not moved since it was downloaded.
-    #[error("macOS runs a temporary copy of Satchel, because it was not moved since it was downloaded")]
+    /// macOS started a copy of it at a random path, because it was not moved after the download.
+    #[error("macOS runs a temporary copy of Satchel, because it was not moved after the download")]
     Translocated,
     /// An AppImage is mounted at another path at every start.
-    #[error("Satchel runs from an AppImage, which lies at another path at every start")]
+    #[error("Satchel runs from an AppImage, whose path changes at every start")]
     AppImage,
     /// It was started out of an archive that was never unpacked.
     #[error("Satchel runs from a temporary directory")]

@@ -17,7 +17,7 @@ const MOST: Duration = Duration::from_secs(60);
 
 /// A part of the hub panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("Satchel itself failed at this; the log says where")]
+#[error("an internal error occurred in Satchel; see the log")]
 pub struct Panicked;
 
 /// Drives a future to its end, or to its panic.
@@ -38,7 +38,7 @@ pub async fn caught<F: Future>(future: F) -> Result<F::Output, Panicked> {
 pub async fn kept<F: Future<Output = ()>>(what: &str, mut make: impl FnMut() -> F) {
     let mut pause = FIRST;
     while caught(make()).await.is_err() {
-        tracing::error!(what, "a part of the hub failed and is started again");
+        tracing::error!(what, "a task of the hub panicked; restarting it");
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(MOST);
     }
@@ -48,7 +48,7 @@ pub async fn kept<F: Future<Output = ()>>(what: &str, mut make: impl FnMut() -> 
 pub fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, "Satchel failed at this place of its source; please report it");
+        tracing::error!(place, "Satchel panicked here; please report it");
     }));
 }
 

@@ -82,7 +82,7 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
     tokio::select! {
         served = serving.into_future() => {
             if let Err(error) = served {
-                tracing::warn!(%error, "the address for sign-ins ended");
+                tracing::warn!(%error, "the sign-in callback server stopped");
             }
         }
         // Whoever sends slowly is not waited for.
@@ -212,9 +212,9 @@ impl PageWords {
     fn foreign(self) -> PageText {
         match self {
             PageWords::English => (
-                "This is not a sign-in that Satchel waits for".into(),
+                "Satchel is not waiting for this sign-in".into(),
                 "Nothing was changed.".into(),
-                "If you have just signed in, begin again from Satchel.".into(),
+                "If you have just signed in, start again from Satchel.".into(),
             ),
             PageWords::German => (
                 "Auf diese Anmeldung wartet Satchel nicht".into(),

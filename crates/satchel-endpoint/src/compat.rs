@@ -75,8 +75,7 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
     });
     let session = name.as_ref().and_then(|name| app.sessions.get(name, client));
     let (Some(name), Some(session)) = (name, session.filter(|session| session.one_stream)) else {
-        let error =
-            ErrorObject::new(errors::INVALID_REQUEST, "there is no such session; open the stream again");
+        let error = ErrorObject::new(errors::INVALID_REQUEST, "unknown session; reopen the stream");
         return reply::error(StatusCode::NOT_FOUND, None, error);
     };
     let bytes = match http::read_body(body, app.hub.request_bytes()).await {

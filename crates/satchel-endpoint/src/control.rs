@@ -92,7 +92,8 @@ async fn admit(
     let asked = request.headers().contains_key(ASKED);
     // Reading about a process may take as long as that process wants.
     let looked = tokio::task::spawn_blocking(move || hub.origin_of(caller, asked));
-    let unseen = || Refusal::new(Code::UnknownOrigin, "it could not be told in time who asks", "Try again.");
+    let unseen =
+        || Refusal::new(Code::UnknownOrigin, "the caller could not be identified in time", "Try again.");
     let origin = match tokio::time::timeout(LOOKING, looked).await {
         Ok(Ok(origin)) => origin,
         Ok(Err(_)) | Err(_) => Err(unseen()),
@@ -114,7 +115,7 @@ async fn handle(
     let message: Value = match serde_json::from_slice(&body) {
         Ok(message) => message,
         Err(error) => {
-            let message = format!("the request is no JSON: {error}");
+            let message = format!("the request is not valid JSON: {error}");
             return refused(StatusCode::BAD_REQUEST, Refusal::new(Code::BadRequest, message, ""));
         }
     };
@@ -177,7 +178,7 @@ pub(crate) fn open(
         let serving = axum::serve(listener, router.into_make_service_with_connect_info::<Peer>())
             .with_graceful_shutdown(async move { stopped.cancelled().await });
         if let Err(error) = serving.await {
-            tracing::error!(%error, "the control channel ended");
+            tracing::error!(%error, "the control channel closed");
         }
         remove_socket(&socket, &data);
     });
@@ -241,7 +242,7 @@ pub(crate) fn open(
         let serving = axum::serve(pipes, router.into_make_service_with_connect_info::<Peer>())
             .with_graceful_shutdown(async move { stopped.cancelled().await });
         if let Err(error) = serving.await {
-            tracing::error!(%error, "the control channel ended");
+            tracing::error!(%error, "the control channel closed");
         }
     });
     Ok(path.into())

@@ -97,7 +97,7 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
     if surface::list_key(method).is_some()
         && params.get("cursor").is_some_and(|cursor| cursor.get() != "null")
     {
-        return bad("there is no such page: the list has one only".to_owned());
+        return bad("unknown cursor: the list has only one page".to_owned());
     }
     let observer = match (&asker.surface, method) {
         (Surface::Direct | Surface::Server(_), "tools/call") => observe::direct(hub, &asker.visit, &params),
@@ -274,7 +274,7 @@ async fn complete(hub: &Hub, asker: &Asker, flat: &Flat, mut params: RawObject) 
         put(&mut reference, "uri", &uri);
         server
     } else {
-        return bad("there is no such prompt or template to complete for".to_owned());
+        return bad("unknown prompt or template".to_owned());
     };
     params.set("ref", reference.to_raw());
     started(hub.ask(&asker.caller, &server, "completion/complete", params).await, Kind::Plain)
@@ -345,7 +345,7 @@ async fn server_itself(
 /// the cursor after it.
 async fn own_tasks(hub: &Hub, caller: &Caller, server: &ServerName, params: &RawObject) -> Reply {
     if params.get("cursor").is_some_and(|cursor| cursor.get() != "null") {
-        return bad("there is no such page: the list has one only".to_owned());
+        return bad("unknown cursor: the list has only one page".to_owned());
     }
     let (mut own, mut params, mut frame) = (Vec::new(), params.clone(), None);
     let mut seen = std::collections::HashSet::new();

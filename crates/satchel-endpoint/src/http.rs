@@ -544,7 +544,7 @@ fn belongs_to_sessions(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
         _ => {
             let known: Vec<&str> = era::LEGACY.iter().copied().chain([era::MODERN]).collect();
             let message =
-                format!("Bad Request: this protocol revision is not spoken here; {}", known.join(", "));
+                format!("Bad Request: this protocol revision is not supported here; {}", known.join(", "));
             let error = ErrorObject::new(BAD_REQUEST, message);
             Err(Box::new(reply::error(StatusCode::BAD_REQUEST, None, error)))
         }

@@ -82,7 +82,7 @@ pub(crate) async fn answer(
         Message::Notification { .. } => return reply::empty(StatusCode::ACCEPTED),
         Message::Response { .. } => {
             let error =
-                ErrorObject::new(errors::INVALID_REQUEST, "this revision has no answers from clients");
+                ErrorObject::new(errors::INVALID_REQUEST, "clients cannot send responses in this revision");
             return reply::error(StatusCode::BAD_REQUEST, None, error);
         }
     };
@@ -122,8 +122,7 @@ pub(crate) async fn answer(
                     Some(*parked)
                 }
                 Resumed::Bad => {
-                    let message =
-                        "this requestState is not good, or no longer: make the request again without it";
+                    let message = "invalid or expired requestState; repeat the request without it";
                     return finish(id, Err(ErrorObject::new(errors::INVALID_PARAMS, message)), &server, None);
                 }
             };
@@ -244,7 +243,7 @@ impl Call {
         };
         let asked = self.app.parked.park(parked, &self.app.tracker, self.app.stopping());
         Some(Happened::End(asked.ok_or_else(|| {
-            let message = "too many calls wait for an answer; answer some, then make the request again";
+            let message = "too many calls are waiting for input; answer some, then repeat the request";
             ErrorObject::new(errors::HUB_REFUSED, message).with_data(&json!({ "outcome": "unknown" }))
         })))
     }
@@ -389,11 +388,8 @@ fn arguments_agree(
         let (one, more) = (all.next(), all.next());
         let given = one.map(|value| value.to_str().unwrap_or("\u{0}"));
         if more.is_some() || !param_headers::agrees(&param, &arguments, given) {
-            let message = format!(
-                "the header {} must say what the argument {} says",
-                param.header,
-                param.path.join(".")
-            );
+            let message =
+                format!("the header {} must match the argument {}", param.header, param.path.join("."));
             return Err(ErrorObject::new(errors::HEADER_MISMATCH, message));
         }
     }
@@ -408,7 +404,7 @@ fn same(http: &HeaderMap, header: &str, expected: &str) -> Result<(), (StatusCod
     if given.as_deref() == Some(expected) {
         return Ok(());
     }
-    let message = format!("the header {header} must be there once and say {expected:?}, as the body does");
+    let message = format!("the header {header} must occur once and be {expected:?}, as in the body");
     Err((StatusCode::BAD_REQUEST, ErrorObject::new(errors::HEADER_MISMATCH, message)))
 }
 
@@ -440,7 +436,7 @@ impl Listening {
         let fields = params.and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
         let filter = fields.get("notifications").and_then(|raw| RawObject::parse(raw).ok());
         let Some(filter) = filter else {
-            let message = "subscriptions/listen needs \"notifications\": what to hear of";
+            let message = "subscriptions/listen needs \"notifications\": what to subscribe to";
             return Err(ErrorObject::new(errors::INVALID_PARAMS, message));
         };
         let follower = Follower::new(hub, surface.clone());

@@ -115,7 +115,7 @@ mod exporting {
                 if let Some(problem) = &problem
                     && !complained
                 {
-                    tracing::warn!("the collector of traces takes nothing: {problem}");
+                    tracing::warn!("the trace collector accepts nothing: {problem}");
                 }
                 complained = problem.is_some();
             }

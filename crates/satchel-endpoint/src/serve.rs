@@ -141,7 +141,7 @@ impl Endpoint {
         self.app.sessions.close_all();
         self.app.parked.clear();
         if drained.is_err() {
-            tracing::warn!("calls in flight were cut off");
+            tracing::warn!("aborted calls in flight");
         }
     }
 }

@@ -63,7 +63,7 @@ pub fn broken_answer(text: &str) -> Option<(Id, String)> {
     }
     let has = |name: &str| keys.iter().any(|key| key == name);
     let answers = has("jsonrpc") && !has("method") && (has("result") || has("error"));
-    let reason = wrong.map_or_else(|| error.to_string(), |wrong| format!("{wrong} is no value of JSON"));
+    let reason = wrong.map_or_else(|| error.to_string(), |wrong| format!("{wrong} is not a JSON value"));
     id.filter(|_| answers).map(|id| (id, reason))
 }
 

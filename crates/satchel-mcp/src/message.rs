@@ -172,7 +172,10 @@ impl Message {
             // Every result of this protocol is an object; clients refuse anything else, and say so less clearly.
             (None, id, Some(result), None) if !result.get().starts_with('{') => Ok(Message::Response {
                 id: id.flatten(),
-                outcome: Err(ErrorObject::new(errors::INTERNAL_ERROR, "the answer's result is no object")),
+                outcome: Err(ErrorObject::new(
+                    errors::INTERNAL_ERROR,
+                    "the response's result is not an object",
+                )),
             }),
             (None, id, Some(result), None) => Ok(Message::Response { id: id.flatten(), outcome: Ok(result) }),
             (None, id, None, Some(error)) => {
@@ -182,17 +185,17 @@ impl Message {
                 id: id.flatten(),
                 outcome: Err(ErrorObject::new(
                     errors::INTERNAL_ERROR,
-                    "the answer had a result and an error",
+                    "the response had a result and an error",
                 )),
             }),
             (None, Some(Some(id)), None, None) => Ok(Message::Response {
                 id: Some(id),
                 outcome: Err(ErrorObject::new(
                     errors::INTERNAL_ERROR,
-                    "the answer had neither a result nor an error",
+                    "the response had neither a result nor an error",
                 )),
             }),
-            _ => Err(ParseError::Shape("a message must be a request, a notification or an answer")),
+            _ => Err(ParseError::Shape("a message must be a request, a notification or a response")),
         }
     }
 
@@ -292,7 +295,7 @@ fn read_error(raw: &RawValue) -> ErrorObject {
     let message = match written.filter(|_| code.is_none()) {
         Some(written) => {
             format!(
-                "{message} (the server's code, {}, is no integer)",
+                "{message} (the server's code, {}, is not an integer)",
                 written.chars().take(40).collect::<String>()
             )
         }

@@ -218,7 +218,9 @@ fn outcome<'js>(ctx: &Ctx<'js>, shared: &EngineState, value: &Promise<'js>) -> O
         return Err(Wrong::Bound(Bound::Output(shared.bounds.output)));
     }
     // A script may have put texts of its own in the place of what writes JSON.
-    RawValue::from_string(text).map(Some).map_err(|_| Wrong::Thrown("the script returned no JSON".to_owned()))
+    RawValue::from_string(text)
+        .map(Some)
+        .map_err(|_| Wrong::Thrown("the script did not return JSON".to_owned()))
 }
 
 /// What an exception says, with the line of the script that it comes from.
@@ -327,7 +329,7 @@ impl EngineState {
             return Err(format!("the arguments of {path} have {} bytes, which is too much", arguments.len()));
         }
         let arguments =
-            RawValue::from_string(arguments).map_err(|_| format!("the arguments of {path} are no JSON"))?;
+            RawValue::from_string(arguments).map_err(|_| format!("the arguments of {path} are not JSON"))?;
         if self.made.get() == self.bounds.calls {
             let bound = Bound::Calls(self.bounds.calls);
             self.over.set(Some(bound));
@@ -447,7 +449,7 @@ mod tests {
                 "! ReferenceError: require is not defined (line 1 of the script). Scripts have no modules",
             ),
             ("throw { a: 1 }", "! the script threw {\"a\":1}"),
-            ("await new Promise(() => {})", "! the script waits for a promise that nothing settles"),
+            ("await new Promise(() => {})", "! the script waits for a promise that never settles"),
             ("call(1)", ""),
             ("await call(1)", "! TypeError: call needs a tool first: call(\"server:tool\", { … })"),
             ("await call('a:b', [1])", "! TypeError: the arguments of a:b must be an object"),

@@ -58,5 +58,5 @@ impl<I: BufRead, O: Write> Host for InputLine<I, O> {
 }
 
 fn unexpected() -> io::Error {
-    io::Error::other("the hub said something that does not belong here")
+    io::Error::other("the hub sent an unexpected message")
 }

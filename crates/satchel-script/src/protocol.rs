@@ -111,7 +111,7 @@ pub enum Wrong {
     #[error("{0}")]
     Thrown(String),
     /// It waits for something that nothing can bring about.
-    #[error("the script waits for a promise that nothing settles")]
+    #[error("the script waits for a promise that never settles")]
     Stuck,
     /// It used up what it may use.
     #[error("{0}")]

@@ -62,7 +62,7 @@ fn read(input: &mut dyn BufRead) -> io::Result<Result<Option<Value>, RequestErro
         return Ok(match read_line(input, MESSAGE_LIMIT)? {
             Line::End => Ok(None),
             Line::TooLong => {
-                Err(RequestError::new(-32600, format!("a message may have at most {MESSAGE_LIMIT} bytes")))
+                Err(RequestError::new(-32600, format!("a message may be at most {MESSAGE_LIMIT} bytes long")))
             }
             Line::Whole(line) if line.trim_ascii().is_empty() => continue,
             Line::Whole(line) => serde_json::from_slice(&line)

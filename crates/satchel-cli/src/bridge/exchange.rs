@@ -53,9 +53,9 @@ pub(super) async fn exchange(link: &Link, message: &Message, out: &Out) -> Outco
     };
     let in_session = sent_headers.iter().any(|(name, _)| *name == "mcp-session-id");
     match answer.status() {
-        401 => return Outcome::NotExecuted("the hub does not know this client any more".into()),
+        401 => return Outcome::NotExecuted("the hub no longer knows this client".into()),
         404 if in_session => {
-            return Outcome::NotExecuted("the hub does not know this session any more".into());
+            return Outcome::NotExecuted("the hub no longer knows this session".into());
         }
         _ => {}
     }
@@ -88,7 +88,7 @@ pub(super) async fn read_stream(
     loop {
         let Some(piece) = stream.piece().await.map_err(|lost| lost.to_string())? else {
             return match wanted {
-                Some(_) => Err("the hub's answer ended too early".into()),
+                Some(_) => Err("the hub's response ended early".into()),
                 None => Ok(None),
             };
         };
@@ -101,7 +101,7 @@ pub(super) async fn read_stream(
                         return Ok(Some(message));
                     }
                 }
-                Err(wrong) => tracing::warn!("the hub sent an event that is no message: {wrong}"),
+                Err(wrong) => tracing::warn!("the hub sent an event that is not a valid message: {wrong}"),
             }
         }
     }
@@ -135,7 +135,7 @@ async fn read_receipt(answer: HttpAnswer) -> Result<Option<Message>, String> {
     let status = answer.status();
     if !(200..300).contains(&status) {
         let body = answer.whole(limits::MESSAGE_BYTES).await.unwrap_or_default();
-        tracing::warn!("the hub did not take a message: HTTP {status} {}", String::from_utf8_lossy(&body));
+        tracing::warn!("the hub rejected a message: HTTP {status} {}", String::from_utf8_lossy(&body));
     }
     Ok(None)
 }

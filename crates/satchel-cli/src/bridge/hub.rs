@@ -65,7 +65,7 @@ async fn connect(places: &Places, client: &str) -> Result<Option<Connection>, Co
 }
 
 async fn start(places: &Places) -> anyhow::Result<()> {
-    tracing::info!("no hub runs; starting one");
+    tracing::info!("no hub is running; starting one");
     let mut hub = spawn().context("cannot start a hub")?;
     let (mut waited, mut alone) = (Duration::ZERO, Duration::ZERO);
     while waited < STARTING_TIME {
@@ -76,7 +76,7 @@ async fn start(places: &Places) -> anyhow::Result<()> {
             alone += TICK;
         }
         if alone > RIVAL_TIME {
-            bail!("the hub ended while starting: {}", last_words(hub).await);
+            bail!("the hub exited during startup: {}", last_words(hub).await);
         }
         tokio::time::sleep(TICK).await;
         waited += TICK;

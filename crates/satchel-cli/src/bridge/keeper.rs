@@ -179,7 +179,7 @@ impl Keeping {
         let replay = replay(fresh, opening);
         tokio::time::timeout(REPLAY_TIME, replay)
             .await
-            .unwrap_or_else(|_| Err("the hub did not open the conversation again in time".into()))
+            .unwrap_or_else(|_| Err("the hub did not reopen the session in time".into()))
     }
 
     /// The client's own opening: its answer goes to the client, and is remembered.
@@ -204,7 +204,7 @@ impl Keeping {
                 LinkState::Seeking => continue,
             };
         }
-        write(&self.out, &refused(id, format!("the hub comes and goes: {why}"))).await;
+        write(&self.out, &refused(id, format!("the hub keeps restarting: {why}"))).await;
     }
 
     fn opened(&mut self, link: &Link, initialize: Message, reply: ExchangeReply) {
@@ -257,7 +257,7 @@ async fn replay(fresh: Link, opening: &Opening) -> Result<Link, String> {
     let link = match exchange(&fresh, &opening.initialize, &nowhere).await {
         Outcome::Done(reply) => match agreed(&reply) {
             Some(revision) => Link { session: reply.session, revision: Some(revision), ..fresh },
-            None => return Err("the new hub did not accept the conversation".into()),
+            None => return Err("the new hub rejected the session".into()),
         },
         Outcome::NotExecuted(why) | Outcome::Unknown(why) => return Err(why),
     };
@@ -291,7 +291,7 @@ async fn hear(link: &Link, out: &Out) -> Result<(), PostError> {
             return Ok(());
         }
         if let Err(why) = read_stream(stream, None, out).await {
-            tracing::debug!("the hub's own stream broke: {why}");
+            tracing::debug!("the hub's event stream broke: {why}");
         }
         tokio::time::sleep(LISTEN_AGAIN).await;
     }

@@ -117,7 +117,7 @@ impl Bridge {
         self.listening.iter().for_each(AbortHandle::abort);
         self.requests.close();
         if tokio::time::timeout(DRAIN_TIME, self.requests.wait()).await.is_err() {
-            tracing::warn!("the client left before everything was answered");
+            tracing::warn!("the client disconnected before every request was answered");
         }
         self.keeper.end().await;
     }
@@ -126,14 +126,14 @@ impl Bridge {
         match frame {
             Frame::Message(message) => self.pass(message).await,
             Frame::Noise(text) => {
-                tracing::warn!("the client wrote something that is no message: {}", shortened(&text));
-                let error = ErrorObject::new(errors::PARSE_ERROR, "this is not a message of the protocol");
+                tracing::warn!("the client sent an invalid message: {}", shortened(&text));
+                let error = ErrorObject::new(errors::PARSE_ERROR, "this is not a valid MCP message");
                 write(&self.out, &Message::error(None, error)).await;
             }
             // Its text comes as noise.
             Frame::Broken { .. } => {}
             Frame::TooLong { bytes, head } => {
-                let text = format!("a message may have at most {bytes} bytes");
+                let text = format!("a message may be at most {bytes} bytes long");
                 let error = ErrorObject::new(errors::INVALID_REQUEST, text);
                 write(&self.out, &Message::error(id_in(&head), error)).await;
             }
@@ -219,13 +219,13 @@ async fn deliver(mut keeper: Keeper, message: &Message, out: &Out) -> Result<(),
             Outcome::Unknown(why) if repeatable(message) => (failed, last) = (Some(link.generation), why),
             Outcome::Unknown(why) => {
                 return Err(format!(
-                    "the connection to the hub ended before the answer came ({why}); \
-                     it is not known whether the request was carried out"
+                    "the connection to the hub closed before the response arrived ({why}); the request \
+                     may or may not have been carried out"
                 ));
             }
         }
     }
-    Err(format!("the hub comes and goes; the request was not carried out: {last}"))
+    Err(format!("the hub keeps restarting; the request was not carried out: {last}"))
 }
 
 /// Requests that change nothing, so that carrying them out twice is as good as once.

@@ -121,8 +121,7 @@ fn confirm(program: &str, text: &str) -> anyhow::Result<()> {
         }
     }
     let message = format!(
-        "\"{}\" is no file, no block and no usual command of a server; to run it as one, write \
-         `satchel add NAME -- {}`",
+        "\"{}\" is not a file, a block or a known server command; to run it anyway, use `satchel add NAME -- {}`",
         one_line(text),
         one_line(text)
     );
@@ -132,7 +131,7 @@ fn confirm(program: &str, text: &str) -> anyhow::Result<()> {
 fn show(findings: &Findings) {
     let rows: Vec<[String; 4]> = findings.servers.iter().map(row).collect();
     match rows.is_empty() {
-        true => say("No server was found."),
+        true => say("No servers found."),
         false => say(output::table(["SERVER", "RUNS", "STATE", "FOUND IN"], &rows)),
     }
     let secrets: usize = findings.servers.iter().map(|server| server.secrets.len()).sum();
@@ -168,11 +167,11 @@ fn row(server: &FoundServer) -> [String; 4] {
 
 fn tell(imported: &Imported) {
     match imported.added.as_slice() {
-        [] => say("Nothing new came in."),
+        [] => say("Nothing new was imported."),
         added => say(format!("Added {}: {}.", count(added.len(), "server"), added.join(", "))),
     }
     if !imported.known.is_empty() {
-        say(format!("Here already: {}.", imported.known.join(", ")));
+        say(format!("Already here: {}.", imported.known.join(", ")));
     }
     if imported.secrets > 0 {
         say(format!("Moved {} into the secret store.", count(imported.secrets, "credential")));
@@ -183,7 +182,7 @@ fn tell(imported: &Imported) {
     left(&imported.left);
     imported.remarks.iter().for_each(|one| say_aside(&format!("\"{}\": {}", one.place, one.reason)));
     if !imported.added.is_empty() {
-        say_aside("`satchel undo` takes all of it back.");
+        say_aside("`satchel undo` reverts all of this.");
     }
 }
 

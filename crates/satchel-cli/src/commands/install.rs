@@ -237,7 +237,7 @@ fn says_yes(question: &str) -> anyhow::Result<bool> {
 
 fn agrees(plan: &InstallPlan) -> anyhow::Result<bool> {
     if !terminal::is_there() {
-        return Err(Usage("there is no terminal to ask at; --yes accepts what --dry-run shows".into()).into());
+        return Err(Usage("there is no terminal to ask on; --yes accepts what --dry-run shows".into()).into());
     }
     let what = if plan.from.is_some() { "Update" } else { "Install" };
     terminal::agrees(&format!("{what} {} as \"{}\"?", plan.server.name, plan.called))
@@ -264,7 +264,7 @@ fn show(plan: &InstallPlan) {
     }
     let needs = plan.inputs.iter().filter(|input| plan.missing.contains(&input.id));
     for input in needs {
-        let secret = if input.secret { " (goes to the keychain)" } else { "" };
+        let secret = if input.secret { " (stored in the keychain)" } else { "" };
         say(format!("  needs      {}{secret} {}", input.id, one_line(&input.description)));
     }
     plan.consents.iter().for_each(|consent| {
@@ -292,15 +292,15 @@ fn tell(plan: &InstallPlan, installed: &Installed, json: bool) -> anyhow::Result
     }
     if *secrets > 0 {
         say_aside(&format!(
-            "{} went to the keychain.",
+            "Stored {} in the keychain.",
             crate::output::counted(*secrets as u64, "credential", "credentials")
         ));
     }
     if *held {
-        say_aside(&format!("It is held back until you look at it: `satchel approve {server}`."));
+        say_aside(&format!("It is held back until you review it: `satchel approve {server}`."));
     }
     plan.runtime.iter().for_each(|text| say_aside(text));
-    say_aside("`satchel undo` takes it back.");
+    say_aside("`satchel undo` reverts it.");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -68,13 +68,13 @@ pub(crate) async fn run(places: &Places, dry_run: bool, json: bool) -> anyhow::R
 
 fn show(answer: &LeaveReport, dry_run: bool) {
     for change in &answer.departure.changes {
-        tell(change, dry_run, "Took our entry out of");
+        tell(change, dry_run, "Removed our entry from");
     }
     for trouble in &answer.departure.troubles {
-        say_aside(&format!("Left as it is: {}: {}", trouble.place, trouble.reason));
+        say_aside(&format!("Left unchanged: {}: {}", trouble.place, trouble.reason));
     }
     if answer.departure.changes.is_empty() && answer.departure.troubles.is_empty() {
-        say("No client has an entry of Satchel.");
+        say("No client has a Satchel entry.");
     }
     match (answer.start_at_login_removed, dry_run) {
         (true, true) => say("Satchel would no longer start at login."),
@@ -83,12 +83,12 @@ fn show(answer: &LeaveReport, dry_run: bool) {
     }
     let Stays { servers, secrets, configuration, data, logs } = &answer.stays;
     let servers = format!("{servers} {}", if *servers == 1 { "server" } else { "servers" });
-    say(format!("\nWhat stays, until you delete it:\n  {servers}, in {}", configuration.display()));
+    say(format!("\nWhat remains until you delete it:\n  {servers}, in {}", configuration.display()));
     say(format!("  what Satchel remembers, in {}\n  logs, in {}", data.display(), logs.display()));
     if !secrets.is_empty() {
         say(format!("  secrets: {}; `satchel secrets rm NAME` removes one", secrets.join(", ")));
     }
-    say("`satchel logout NAME` takes back a sign-in. To stop the hub: `satchel quit`.");
+    say("`satchel logout NAME` signs out of a server. To stop the hub: `satchel quit`.");
 }
 
 async fn stays(places: &Places) -> anyhow::Result<Stays> {

@@ -73,8 +73,8 @@ fn tell_registries(registries: &[RegistryState]) {
     for registry in registries {
         if let Some(trouble) = &registry.trouble {
             let known = registry.read_ms.map_or_else(
-                || "what comes with Satchel is shown".to_owned(),
-                |ms| format!("what it listed {} ago is shown", ago(now_ms().saturating_sub(ms))),
+                || "showing the bundled list".to_owned(),
+                |ms| format!("showing its list from {} ago", ago(now_ms().saturating_sub(ms))),
             );
             say_aside(&format!("{} could not be read ({}); {known}.", registry.url, one_line(trouble)));
         }

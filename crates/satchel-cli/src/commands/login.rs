@@ -156,7 +156,7 @@ pub(crate) async fn out(
     let answer = answer?;
     let sentence = match (answer.was_in, answer.revoked) {
         (false, _) => format!("You were not signed in to {name}."),
-        (true, Some(false)) => format!("Signed out of {name} here; the provider could not be told."),
+        (true, Some(false)) => format!("Signed out of {name} here; the provider could not be notified."),
         (true, Some(true) | None) => format!("Signed out of {name}."),
     };
     done(&sentence, &answer, json)
@@ -179,7 +179,7 @@ pub(crate) async fn accounts(places: &Places, json: bool) -> anyhow::Result<Exit
             more.push(format!("may {}", view.scopes.join(", ")));
         }
         if let SignInState::SignedIn { renews, .. } = view.state {
-            more.push(if renews { "renews by itself" } else { "cannot be renewed" }.to_owned());
+            more.push(if renews { "renews automatically" } else { "cannot be renewed" }.to_owned());
         }
         if !more.is_empty() {
             say(format!("  {}", harmless(&more.join(" · "))));

@@ -147,8 +147,8 @@ async fn folder_bound(
 ) -> anyhow::Result<ExitCode> {
     let folder = absolute(&folder)?;
     let sentence = match &profile {
-        Some(name) => format!("Clients that say they work in {folder} see {name}."),
-        None => format!("{folder} has no profile of its own any more."),
+        Some(name) => format!("Clients that report {folder} as a root see {name}."),
+        None => format!("{folder} no longer has a profile of its own."),
     };
     changed(places, Change::BindFolder { folder, profile }, &sentence, json).await
 }
@@ -190,11 +190,7 @@ fn listed(profiles: &ProfilesView) -> String {
             lines.push(format!("{} cannot be used: {fault}.", profile.name));
         }
         if !profile.unknown.is_empty() {
-            lines.push(format!(
-                "{} names servers that are not here: {}.",
-                profile.name,
-                profile.unknown.join(", ")
-            ));
+            lines.push(format!("{} names missing servers: {}.", profile.name, profile.unknown.join(", ")));
         }
     }
     for folder in &profiles.folders {

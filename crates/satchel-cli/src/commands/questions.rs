@@ -31,7 +31,7 @@ pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
             lines.extend(fields.iter().map(|field| format!("   {}", described(field))))
         }
         Wanted::Credential { name } => {
-            lines.push(format!("   {}: it goes into your keychain alone", harmless(name)));
+            lines.push(format!("   {}: it is stored only in your keychain", harmless(name)));
         }
         Wanted::Secret { fields } => lines.push(format!("   fields: {}", harmless(&fields.join(", ")))),
         Wanted::Page { url, host } => {
@@ -72,7 +72,7 @@ fn described(field: &FormField) -> String {
         }
     };
     let initial = field.input.initial().map(|initial| format!(" [{initial}]")).unwrap_or_default();
-    let needed = if field.required { "" } else { ", may be left out" };
+    let needed = if field.required { "" } else { ", optional" };
     let about = if field.description.is_empty() { String::new() } else { format!(": {}", field.description) };
     harmless(&format!("{} ({}): {kind}{needed}{initial}{about}", field.title, field.name))
 }
@@ -103,7 +103,7 @@ fn given(question: &ServerQuestion, fields: Option<&str>) -> anyhow::Result<Map<
     };
     if let Some(text) = fields {
         let given: Map<String, Value> = serde_json::from_str(text)
-            .map_err(|error| Usage(format!("the fields are no JSON object: {error}")))?;
+            .map_err(|error| Usage(format!("the fields are not a JSON object: {error}")))?;
         content.extend(given);
     }
     Ok(content)
@@ -144,7 +144,7 @@ pub(crate) fn done(question: &ServerQuestion, answer: &QuestionAnswer) -> String
         (QuestionAnswer::Accept { .. }, Wanted::Credential { name }) => format!("Stored {name}."),
         (QuestionAnswer::Accept { .. }, _) => "Answered.".to_owned(),
         (QuestionAnswer::Decline | QuestionAnswer::Cancel, _) => "Declined.".to_owned(),
-        (QuestionAnswer::Mute, _) => "Declined, and no more questions of this server.".to_owned(),
+        (QuestionAnswer::Mute, _) => "Declined. This server's questions are muted.".to_owned(),
     }
 }
 

@@ -62,7 +62,7 @@ async fn unlock(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     let hub = running(places).await?;
     let passphrase = ask("Passphrase of the file")?;
     let answer = hub.ask(UnlockVault { passphrase }).await?;
-    done("The file is open for as long as the hub runs.", &answer, json)
+    done("The file stays unlocked while the hub runs.", &answer, json)
 }
 
 /// Has a request answered, and opens the encrypted file first where it is locked and a person is there to be asked.
@@ -93,7 +93,7 @@ pub(super) fn ask(what: &str) -> anyhow::Result<String> {
         false => trimmed(&read_input()?).to_owned(),
     };
     if value.is_empty() {
-        return Err(Usage(format!("{what}: nothing was given")).into());
+        return Err(Usage(format!("{what}: nothing was entered")).into());
     }
     Ok(value)
 }

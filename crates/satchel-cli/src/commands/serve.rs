@@ -33,13 +33,13 @@ pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::R
     };
     announce(endpoint.url(), json);
     tokio::select! {
-        () = stop.next() => tracing::info!("ending, because a signal came"),
-        () = hub.quit_requested() => tracing::info!("ending, because a face asked for it"),
+        () = stop.next() => tracing::info!("shutting down: received a signal"),
+        () = hub.quit_requested() => tracing::info!("shutting down: asked over the control channel"),
     }
     tokio::select! {
         () = end(endpoint, hub) => Ok(ExitCode::SUCCESS),
         () = stop.next() => {
-            tracing::warn!("ended at once, because a second signal came");
+            tracing::warn!("exited immediately: received a second signal");
             Ok(ExitCode::FAILURE)
         }
     }
@@ -63,7 +63,7 @@ fn announce(url: &str, json: bool) {
         Connect a client:              satchel connect --client NAME\n\
         A client that starts programs: satchel bridge\n\
         What can be called:            satchel tools\n\
-        End with Ctrl-C."
+        Stop with Ctrl-C."
     ));
 }
 
@@ -75,7 +75,7 @@ async fn end(endpoint: Endpoint, hub: Hub) {
         hub.shutdown().await;
     };
     if tokio::time::timeout(ENDING_TIME, ending).await.is_err() {
-        tracing::warn!("not everything ended within {} seconds", ENDING_TIME.as_secs());
+        tracing::warn!("the shutdown did not finish within {} seconds", ENDING_TIME.as_secs());
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
         let stored = hub.ask(SetSecret { name: name.clone(), value }).await;
         answer = stored.with_context(|| {
             format!(
-                "{} was added, but the secret of its app was not stored; `satchel secrets set {name}`",
+                "{} was added, but its client secret was not stored; `satchel secrets set {name}`",
                 add.name
             )
         });
@@ -49,10 +49,10 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
     let answer = answer?;
     let sentence = match start {
         FirstStart::WantsSignIn => {
-            format!("Added {0}. It wants a sign-in: run `satchel login {0}`.", add.name)
+            format!("Added {0}. It needs a sign-in: run `satchel login {0}`.", add.name)
         }
         FirstStart::Failed => {
-            format!("Added {}, but it cannot be used yet: `satchel list` says why.", add.name)
+            format!("Added {}, but it cannot be used yet: `satchel list` shows why.", add.name)
         }
         FirstStart::Fine => format!("Added {0}. Try it with `satchel tools --server \"{0}\"`.", add.name),
     };
@@ -132,7 +132,7 @@ pub(crate) async fn remove(
     }
     let named = own.join(", ");
     if !secrets {
-        let kept = format!("Removed {name}. Secrets that no other server names stay stored: {named}.");
+        let kept = format!("Removed {name}. Kept secrets that no other server uses: {named}.");
         return done(&format!("{kept} `satchel secrets rm NAME` removes one."), &answer, json);
     }
     for secret in own {
@@ -179,7 +179,7 @@ pub(crate) async fn sandbox(places: &Places, asked: Sandbox, json: bool) -> anyh
     let listed = |places: &[String]| if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
     let mut sentence = match on {
         true => format!(
-            "{name} runs in a sandbox: of yours it reads {}, changes {}, and reaches {} network.",
+            "{name} runs in a sandbox: of your files it may read {} and change {}; it may use {} network.",
             listed(&[sandbox.read.as_slice(), sandbox.write.as_slice()].concat()),
             listed(&sandbox.write),
             if sandbox.network { "the" } else { "no" },
@@ -194,13 +194,13 @@ pub(crate) async fn sandbox(places: &Places, asked: Sandbox, json: bool) -> anyh
 
 pub(crate) async fn restart(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
     let answer = running(places).await?.ask(Restart { server: name.to_string() }).await?;
-    done(&format!("{name} is being started."), &answer, json)
+    done(&format!("Starting {name}."), &answer, json)
 }
 
 /// A person knows of what went wrong last; it is not shown any more.
 pub(crate) async fn dismiss(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
     let answer = running(places).await?.ask(DismissFailure { server: name.to_string() }).await?;
-    done(&format!("What went wrong with {name} is not shown any more."), &answer, json)
+    done(&format!("Dismissed the last failure of {name}."), &answer, json)
 }
 
 pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {

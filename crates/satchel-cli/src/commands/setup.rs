@@ -93,7 +93,7 @@ async fn show(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
         );
         return Ok(ExitCode::SUCCESS);
     };
-    say(format!("Follows {folder}, as {}.", followed.computer));
+    say(format!("Following {folder} as {}.", followed.computer));
     if followed.others.is_empty() {
         say("No other computer has written there yet.");
     }
@@ -118,10 +118,11 @@ async fn follow(places: &Places, folder: Option<PathBuf>, json: bool) -> anyhow:
     let followed: FollowedSetup = once(places, FollowSetup { folder }).await?;
     let sentence = match &followed.folder {
         Some(folder) => format!(
-            "Follows {folder} as {}. Secrets stay here; nothing that others write acts before you took it.",
+            "Following {folder} as {}. Secrets stay here; changes from other computers have no effect \
+             until you take them.",
             followed.computer
         ),
-        None => "No folder is followed any more. The files in it stay.".to_owned(),
+        None => "Stopped following the folder. The files in it stay.".to_owned(),
     };
     done(&sentence, &followed, json)
 }

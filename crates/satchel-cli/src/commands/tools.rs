@@ -56,7 +56,7 @@ pub(crate) async fn rule(places: &Places, rule: Rule, json: bool) -> anyhow::Res
     let permit: Option<Permit> = rule.permit.into();
     let said = match permit {
         Some(permit) => format!("{}: {}.", rule.tool, permit.as_str()),
-        None => format!("{} is treated by what it does again.", rule.tool),
+        None => format!("Removed the rule for {}.", rule.tool),
     };
     let change = Change::SetPermit { tool: rule.tool, client: rule.client, permit };
     let answer = once(places, change).await?;
@@ -114,7 +114,7 @@ async fn ask(hub: Hub, name: String) {
         server.is_none_or(settled)
     });
     if tokio::time::timeout(LEARNING_TIME, known).await.is_err() {
-        tracing::warn!("{name} did not tell its tools in time");
+        tracing::warn!("{name} did not list its tools in time");
     }
 }
 
@@ -146,7 +146,7 @@ fn listed(list: &ToolList, explain: bool, long_at: Option<u64>) -> String {
         text.push_str(&format!("\n\n{}", table(["TOOL", "WHY"], &whys)));
     }
     if list.total > list.tools.len() {
-        text.push_str(&format!("\n{} of {} are shown.", list.tools.len(), list.total));
+        text.push_str(&format!("\nShowing {} of {}.", list.tools.len(), list.total));
     }
     text
 }

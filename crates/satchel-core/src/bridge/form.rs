@@ -41,7 +41,7 @@ pub fn read(params: Option<&Raw>) -> Result<ServerQuestion, Unaskable> {
         Some("url") => page(&params.text("url").unwrap_or_default())?,
         None | Some("form") => form(&params.read("requestedSchema").unwrap_or(Value::Null), &said)?,
         Some(mode) => {
-            return Err(Unaskable::Unknown(format!("it asks in a way that is not known ({mode:?})")));
+            return Err(Unaskable::Unknown(format!("it asks in an unknown mode ({mode:?})")));
         }
     };
     Ok(ServerQuestion { message, wants })
@@ -55,7 +55,7 @@ fn page(address: &str) -> Result<Wanted, Unaskable> {
         return no("is too long to be read");
     }
     if address.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return no("has characters in it that no address has");
+        return no("has characters that are not valid in an address");
     }
     let Ok(url) = Url::parse(address) else { return no("cannot be read") };
     // As it is opened, with signs that are no ASCII written out.
@@ -63,7 +63,7 @@ fn page(address: &str) -> Result<Wanted, Unaskable> {
         return no("is too long to be read");
     }
     if !matches!(url.scheme(), "https" | "http") {
-        return no("is not of the web");
+        return no("is not a web address");
     }
     if !url.username().is_empty() || url.password().is_some() {
         return no("names a user, which hides whose page it is");
@@ -222,13 +222,13 @@ pub fn checked(wants: &Wanted, mut content: Map<String, Value>) -> Result<Map<St
     let fields = match wants {
         Wanted::Form { fields } => fields,
         Wanted::Page { .. } => return Ok(Map::new()),
-        Wanted::Secret { .. } => return Err("it asks for a secret, and can only be declined".to_owned()),
+        Wanted::Secret { .. } => return Err("it asks for a secret and can only be declined".to_owned()),
         Wanted::Credential { .. } => return Err("what it wants is stored, and never an answer".to_owned()),
     };
     content.retain(|name, value| !value.is_null() && fields.iter().any(|field| field.name == *name));
     for field in fields {
         match content.get(&field.name) {
-            None if field.required => return Err(format!("{}: it has to be there", field.title)),
+            None if field.required => return Err(format!("{}: it is required", field.title)),
             None => {}
             Some(value) => fits(&field.input, value).map_err(|why| format!("{}: {why}", field.title))?,
         }

@@ -29,7 +29,7 @@ pub fn as_question(error: &ErrorObject) -> Option<Box<Raw>> {
 pub fn in_words(server: &ServerName, error: &ErrorObject) -> Option<Box<Raw>> {
     let visits: Value = serde_json::from_str(as_question(error)?.get()).ok()?;
     let requests = visits.get("inputRequests")?.as_object()?;
-    let mut text = format!("{server} did not do it: an address has to be visited first. Then call again.");
+    let mut text = format!("{server} needs the user to open an address first. Then call again.");
     for request in requests.values() {
         let said = |key: &str| request["params"][key].as_str().map(clean::visible).unwrap_or_default();
         text.push_str(&format!("\n{}: {}", said("url"), said("message")));

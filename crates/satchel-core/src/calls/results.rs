@@ -55,16 +55,16 @@ pub struct ResultPage {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
     /// Too old, another client's, or never there.
-    #[error("this result is no longer kept; call the tool again")]
+    #[error("this result is no longer stored; call the tool again")]
     Gone,
     /// The address cannot be read.
-    #[error("\"{0}\" is no address of a result; expected {ADDRESS}ID?offset=N or ?path=$.a.b")]
+    #[error("\"{0}\" is not the address of a result; expected {ADDRESS}ID?offset=N or ?path=$.a.b")]
     Address(String),
     /// The path is not one.
-    #[error("the path is no JSONPath ({0}); an example is $.items[0:5].name")]
+    #[error("the path is not a JSONPath ({0}); an example is $.items[0:5].name")]
     Path(String),
     /// The path was asked of something else than JSON.
-    #[error("this result is no JSON, so it has no paths; read it by offset")]
+    #[error("this result is not JSON, so it has no paths; read it by offset")]
     NoJson,
 }
 

@@ -96,8 +96,8 @@ impl Catalog {
             spent += tokens::estimate(&entry.to_string());
             tools.push(entry);
         }
-        let hint =
-            cut.then(|| "The last ones are in short; ask for them alone for their schemas.".to_owned());
+        let hint = cut
+            .then(|| "The last ones are abbreviated; search for them alone to get their schemas.".to_owned());
         let related = if asked.full || asked.limit > FEW { vec![] } else { self.related(&found, wanted) };
         let hint = hint.or_else(|| self.index().misspelt(asked.query).map(read_as));
         Answer { tools, more: found.len() - wanted, related, hint }

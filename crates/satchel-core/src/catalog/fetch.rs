@@ -187,16 +187,13 @@ async fn all_pages(
         }
         list.items.extend(items);
         if list.items.len() > limits::TOOLS_PER_SERVER || bytes > limits::DEFINITIONS_BYTES {
-            list.skipped.push(format!("{key} after page {}: the list is larger than is kept", page + 1));
+            list.skipped.push(format!("{key} after page {}: the list is too large", page + 1));
             break;
         }
         match fields.text("nextCursor") {
             None => break,
             Some(next) if !seen.insert(next.clone()) => {
-                list.skipped.push(format!(
-                    "{key} after page {}: the server names the same next page again",
-                    page + 1
-                ));
+                list.skipped.push(format!("{key} after page {}: the server repeats a cursor", page + 1));
                 break;
             }
             Some(next) => cursor = Some(next),

@@ -38,7 +38,7 @@ pub enum ConnectError {
         path: PathBuf,
     },
     /// It does not exist on this system.
-    #[error("{0} does not exist on this system")]
+    #[error("{0} is not available on this system")]
     NotHere(String),
     /// It cannot be connected that way.
     #[error("{0} cannot be connected that way")]
@@ -52,7 +52,7 @@ pub enum ConnectError {
         error: DocumentError,
     },
     /// The file is text of a kind we do not write.
-    #[error("{}: it is written in UTF-16", .0.display())]
+    #[error("{}: it is encoded as UTF-16", .0.display())]
     Wide(PathBuf),
     /// The file may not be written.
     #[error("{} is write-protected", .0.display())]

@@ -217,7 +217,7 @@ fn unhidden(old: Option<&Value>, new: &Value) -> Result<Value, String> {
         Value::String(text) if text == HIDDEN => match old {
             Some(Value::String(text)) => Ok(json!(text)),
             _ => Err(format!(
-                "\"{HIDDEN}\" stands where nothing is hidden; write the value, or ${{secret:NAME}}"
+                "\"{HIDDEN}\" stands for no hidden value here; write the value, or ${{secret:NAME}}"
             )),
         },
         Value::Object(fields) => {

@@ -510,7 +510,7 @@ impl<'a> ConfigReader<'a> {
         match root.iter().find(|(key, value)| is_meant(key) && value.get().starts_with('{')) {
             Some((key, value)) => {
                 let message = format!(
-                    "the servers stand under \"{key}\", as in other programs' files; rename it to \"{SERVERS}\""
+                    "the servers are under \"{key}\", as in other programs' files; rename it to \"{SERVERS}\""
                 );
                 Err(self.at(value.get(), message))
             }
@@ -528,7 +528,7 @@ impl<'a> ConfigReader<'a> {
         for (name, entry) in all {
             // Two readers could take different ones.
             if servers.remove(name.as_str()).is_some() || faults.contains_key(&name) {
-                let message = format!("\"{name}\" is there twice; keep one of them");
+                let message = format!("\"{name}\" occurs twice; keep one of them");
                 faults.insert(name, self.at(entry.get(), message));
                 continue;
             }
@@ -549,7 +549,7 @@ impl<'a> ConfigReader<'a> {
             read.map_err(|error| {
                 let text = error.to_string();
                 let why = text.split(" at line").next().unwrap_or(&text).to_owned();
-                self.at(raw.get(), format!("a rule of \"{TOOL_RULES}\" cannot be used: {why}"))
+                self.at(raw.get(), format!("a rule of \"{TOOL_RULES}\" is invalid: {why}"))
             })
         };
         let sound = |raw: &'a Raw| {
@@ -750,9 +750,8 @@ impl<'a> ConfigReader<'a> {
                 "write" => sandbox.write = self.list("write", value)?,
                 "network" => sandbox.network = self.switch("network", value)?,
                 _ => {
-                    let message = format!(
-                        "\"{name}\" is none of \"read\", \"write\" and \"network\", which \"sandbox\" has"
-                    );
+                    let message =
+                        format!("\"sandbox\" has no \"{name}\"; expected \"read\", \"write\" or \"network\"");
                     return Err(self.at(value.get(), message));
                 }
             }
@@ -776,9 +775,8 @@ impl<'a> ConfigReader<'a> {
         for (key, value) in self.object(block.get(), &format!("\"{HISTORY}\""))? {
             let number = || {
                 let number = serde_json::from_str::<u32>(value.get()).ok().filter(|number| *number > 0);
-                number.ok_or_else(|| {
-                    self.at(value.get(), format!("\"{key}\" must be a whole number from 1 on"))
-                })
+                number
+                    .ok_or_else(|| self.at(value.get(), format!("\"{key}\" must be a positive whole number")))
             };
             match key.as_str() {
                 "record" => history.record = self.switch(&key, value)?,

@@ -157,7 +157,7 @@ impl Profiles {
             .map_err(|_| at(block.get(), format!("\"{PROFILES}\" must be an object of profiles")))?;
         for (name, entry) in entries {
             if self.all.remove(&name).is_some() || self.faults.contains_key(&name) {
-                let message = format!("the profile \"{name}\" is there twice; keep one of them");
+                let message = format!("the profile \"{name}\" occurs twice; keep one of them");
                 self.faults.insert(name, at(entry.get(), message));
                 continue;
             }
@@ -180,7 +180,7 @@ impl Profiles {
         for (folder, value) in entries {
             let profile: Result<String, _> = serde_json::from_str(value.get());
             let profile = match profile {
-                _ if self.folders.contains_key(&folder) => Err("is there twice; keep one of them"),
+                _ if self.folders.contains_key(&folder) => Err("occurs twice; keep one of them"),
                 _ if !is_absolute(&folder) => Err("must be an absolute path"),
                 Err(_) => Err("must have the name of a profile"),
                 Ok(name) => Ok(name),
@@ -286,7 +286,7 @@ impl Profile {
 
 fn check_name(name: &str) -> Result<(), String> {
     if name.trim().is_empty() || name.trim() != name {
-        return Err("a profile needs a name without blanks around it".to_owned());
+        return Err("a profile needs a name without leading or trailing whitespace".to_owned());
     }
     if name.chars().count() > LONGEST || name.contains(|c: char| c.is_control() || c == '/' || c == '\\') {
         return Err(format!(
@@ -294,7 +294,7 @@ fn check_name(name: &str) -> Result<(), String> {
         ));
     }
     if name.eq_ignore_ascii_case(EVERYTHING) {
-        return Err(format!("\"{name}\" stands for no profile at all; choose another name"));
+        return Err(format!("\"{name}\" is reserved; choose another name"));
     }
     Ok(())
 }

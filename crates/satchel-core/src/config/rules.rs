@@ -95,7 +95,7 @@ impl ToolRule {
             || !self.annotations.is_empty()
             || self.category.is_some();
         (self.client.is_some() && edits)
-            .then_some("a rule with \"client\" can only have \"permit\" beside it")
+            .then_some("a rule with \"client\" may have no other key than \"permit\"")
     }
 }
 

@@ -62,7 +62,7 @@ pub enum EditError {
     #[error("{0}")]
     Shape(String),
     /// The edited text would mean something else than it should.
-    #[error("the change could not be made without touching something else")]
+    #[error("the change cannot be made without altering other parts of the file")]
     Unfaithful,
 }
 
@@ -300,12 +300,12 @@ fn syntax_error(text: &str, offset: usize, message: impl Into<String>) -> Syntax
 }
 
 fn twice(key: &str) -> EditError {
-    EditError::Shape(format!("\"{key}\" is there twice"))
+    EditError::Shape(format!("\"{key}\" occurs twice"))
 }
 
 fn wrong_shape(keys: &[String], expected: &str) -> EditError {
     match keys {
-        [] => EditError::Shape(format!("the file does not hold {expected}")),
+        [] => EditError::Shape(format!("the file does not contain {expected}")),
         keys => EditError::Shape(format!("\"{}\" is not {expected}", keys.join("."))),
     }
 }

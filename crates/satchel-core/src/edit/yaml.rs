@@ -75,7 +75,7 @@ impl<'a> YamlReader<'a> {
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Option<Node>, SyntaxError> {
         self.nodes += 1;
         if depth > DEPTH || self.nodes > NODES {
-            return Err(self.error(span.start.index(), "the values lie too deep, or are too many"));
+            return Err(self.error(span.start.index(), "the values are nested too deeply, or are too many"));
         }
         let start = self.range(span);
         let (node, anchor) = match event {
@@ -126,7 +126,7 @@ impl<'a> YamlReader<'a> {
             }
             Event::Alias(anchor) => {
                 let Some(known) = self.anchors.get(&anchor) else {
-                    return Err(self.error(span.start.index(), "it refers to something around itself"));
+                    return Err(self.error(span.start.index(), "an alias refers to a value that contains it"));
                 };
                 let node = Node { range: start, shared: true, ..known.clone() };
                 self.nodes += count(&node);

@@ -50,7 +50,7 @@ pub fn export(config: &Config, engine: Engine) -> Exported {
         Engine::Compose => compose::write(config, &servers, &mut references, &mut left),
     };
     let needs = references.needs();
-    let mut text = String::from("# Written by `satchel export`. Nothing secret stands in it.\n");
+    let mut text = String::from("# Written by `satchel export`. It contains no secrets.\n");
     for (name, what) in &needs {
         text.push_str(&format!("# needs {name}: {what}\n"));
     }
@@ -67,7 +67,7 @@ fn left_out_of_all(config: &Config) -> Vec<Left> {
         left.push(Left { place: name.clone(), reason: format!("its entry is wrong: {fault}") });
     }
     if *config.tool_defaults() != crate::config::rules::Defaults::default() {
-        left.push(left_out("toolDefaults", "what happens where no rule fits is Satchel's own"));
+        left.push(left_out("toolDefaults", "the defaults for calls that no rule matches"));
     }
     left
 }

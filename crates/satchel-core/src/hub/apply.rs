@@ -30,7 +30,7 @@ pub enum ApplyError {
     #[error(transparent)]
     Change(#[from] ChangeError),
     /// The file as it is cannot be read; writing it would lose what the user has there.
-    #[error("{file} cannot be changed before it is corrected: {error}")]
+    #[error("{file} must be corrected before it can be changed: {error}")]
     Broken {
         /// The file.
         file: String,
@@ -40,7 +40,7 @@ pub enum ApplyError {
     /// The file cannot be read or written.
     #[error("{0}")]
     Files(String),
-    /// The hub is ending.
+    /// The hub is stopping.
     #[error("the hub is shutting down")]
     Closing,
     /// A fault of the hub. The file is as it was, or whole with the change in it.
@@ -86,7 +86,7 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
             () = changed(watch.as_ref()) => {
                 let _turn = hub.inner.configured.accepted.turn.lock().await;
                 if caught(async { reload(&hub).await }).await.is_err() {
-                    tracing::error!("the changed configuration could not be read; what ran before goes on");
+                    tracing::error!("cannot read the changed configuration; the previous one stays in effect");
                 }
             }
             () = hub.inner.life.end().cancelled() => return,
@@ -153,7 +153,7 @@ async fn reload(hub: &Hub) {
             }
         }
         Err(trouble) => {
-            tracing::warn!(%trouble, "the configuration cannot be used; what ran before goes on");
+            tracing::warn!(%trouble, "the configuration is invalid; the previous one stays in effect");
             hub.notice(Notice::new(Code::ConfigInvalid, trouble.to_string()));
         }
     }
@@ -239,7 +239,7 @@ fn remember(hub: &Hub, config: &Config) {
     if std::fs::read_to_string(&path).ok().as_deref() != Some(text)
         && let Err(error) = files::replace(&path, text.as_bytes())
     {
-        tracing::warn!(%error, "cannot keep a copy of the configuration");
+        tracing::warn!(%error, "cannot store a copy of the configuration");
     }
 }
 
@@ -258,11 +258,11 @@ impl From<ApplyError> for Refusal {
             ApplyError::Change(ChangeError::Name(_)) => (Code::BadName, ""),
             ApplyError::Change(ChangeError::Invalid(_)) => (Code::BadServer, ""),
             ApplyError::Broken { .. } => {
-                (Code::ConfigInvalid, "Correct the file at the place named, then try again.")
+                (Code::ConfigInvalid, "Correct the file at the position given, then try again.")
             }
             ApplyError::Files(_) => (Code::Unwritable, ""),
             ApplyError::Closing => (Code::Closing, ""),
-            ApplyError::Panicked(_) => (Code::Panicked, "Report it with what the log says."),
+            ApplyError::Panicked(_) => (Code::Panicked, "Report it, with the log."),
         };
         Refusal::new(code, error.to_string(), action)
     }

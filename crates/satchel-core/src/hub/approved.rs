@@ -28,7 +28,7 @@ pub(super) async fn open_approvals(hub: &Hub, openings: Vec<Opening>) -> Vec<boo
 /// A person put this entry there, through Satchel.
 pub(super) async fn accept_launch(hub: &Hub, name: &ServerName) {
     if let Err(error) = hub.inner.review.accept_launch(name).await {
-        tracing::warn!(server = %name, %error, "cannot keep that its entry was approved");
+        tracing::warn!(server = %name, %error, "cannot store that its entry was approved");
     }
 }
 

@@ -17,9 +17,9 @@ pub(super) fn turned_away_from(hub: &Hub, who: &str, why: &str, path: &str) {
 pub(super) fn did_change(hub: &Hub, change: &Change) {
     let (subject, detail) = match change {
         Change::Add { name, replace, .. } | Change::Put { name, replace, .. } => {
-            (name.clone(), if *replace { "server put in, or replaced" } else { "server added" }.to_owned())
+            (name.clone(), if *replace { "server added or replaced" } else { "server added" }.to_owned())
         }
-        Change::Edit { name, .. } => (name.clone(), "server set up differently".to_owned()),
+        Change::Edit { name, .. } => (name.clone(), "server reconfigured".to_owned()),
         Change::Duplicate { name, to } => (to.clone(), format!("server added, set up as \"{name}\" is")),
         Change::Remove { name } => (name.clone(), "server removed".to_owned()),
         Change::SetEnabled { name, enabled } => {

@@ -50,8 +50,8 @@ pub(super) fn origin_of(hub: &Hub, caller: Caller, asked: bool) -> Result<Origin
 }
 
 fn turned_away_gone(hub: &Hub) -> Refusal {
-    audit::turned_away_from(hub, "unknown program", "it ended before it could be looked at", CHANNEL);
-    Refusal::new(Code::FromAServer, "whoever asked was gone before it could be told who it was", "Try again.")
+    audit::turned_away_from(hub, "unknown program", "it exited before it could be identified", CHANNEL);
+    Refusal::new(Code::FromAServer, "the caller exited before it could be identified", "Try again.")
 }
 
 /// Refuses a program what only a person may have done.
@@ -67,7 +67,7 @@ pub(super) fn refuse_to_loosen(hub: &Hub, loosening: Option<Loosening>) -> Resul
         true => "Use the window.".to_owned(),
         false => format!("Run `{command}` in a terminal, or use the window."),
     };
-    Err(Refusal::new(Code::NeedsPerson, format!("{what} needs a person's yes"), action))
+    Err(Refusal::new(Code::NeedsPerson, format!("{what} needs a person's approval"), action))
 }
 
 /// For a request that loosens nothing.
@@ -121,11 +121,12 @@ pub(super) fn of_resume(_: &Hub, _: &Resume) -> Option<Loosening> {
 pub(super) fn of_undo(hub: &Hub, _: &Undo) -> Option<Loosening> {
     match hub.inner.clients.edits.last() {
         Some(Step::Updated { server, .. }) => {
-            Some(Loosening::new(format!("taking the update of \"{server}\" back"), "satchel undo"))
+            Some(Loosening::new(format!("undoing the update of \"{server}\""), "satchel undo"))
         }
-        Some(Step::SetUp { .. }) => {
-            Some(Loosening::new("putting the parts of the setup back that were taken over", "satchel undo"))
-        }
+        Some(Step::SetUp { .. }) => Some(Loosening::new(
+            "undoing the changes that were taken over from another setup",
+            "satchel undo",
+        )),
         _ => None,
     }
 }
@@ -158,7 +159,7 @@ pub(super) fn of_followed_setup(_: &Hub, FollowSetup { folder }: &FollowSetup) -
 }
 
 pub(super) fn of_kept(_: &Hub, KeepDeleted { server }: &KeepDeleted) -> Option<Loosening> {
-    let what = format!("letting \"{server}\" go on, which its registry has deleted");
+    let what = format!("keeping \"{server}\" running, which its registry has deleted");
     Some(Loosening::new(what, format!("satchel update {server} --keep")))
 }
 
@@ -237,8 +238,8 @@ pub fn origin_here(asked: bool) -> Result<Origin, Refusal> {
 fn of_a_server() -> Refusal {
     Refusal::new(
         Code::FromAServer,
-        "an MCP server that Satchel runs may not use its command line or its control channel, and nothing that it started \
-         may",
+        "an MCP server that Satchel runs, and any process that it started, may not use Satchel's command \
+         line or control channel",
         "Run the command in a terminal of your own, or use the window.",
     )
 }

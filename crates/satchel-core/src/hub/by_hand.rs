@@ -21,7 +21,7 @@ pub(super) async fn run_again(hub: &Hub, id: i64, arguments: Option<Value>) -> R
     let call = hub.recorder().call_detail(id).await?;
     let is_script = call.line.kind == CallKind::Script.as_str();
     if !is_script && (call.line.kind != CallKind::Call.as_str() || call.line.server.is_empty()) {
-        let message = format!("call {id} was neither one of a server's tool nor a script");
+        let message = format!("call {id} was neither a tool call nor a script");
         return Err(Refusal::new(Code::NotRepeatable, message, ""));
     }
     let kept = || {
@@ -39,10 +39,11 @@ pub(super) async fn run_again(hub: &Hub, id: i64, arguments: Option<Value>) -> R
     let Some(arguments) = given.or_else(kept) else {
         let (message, action) = match is_script {
             true => (
-                "the text of this script was not kept, or not all of it: it is only where every server that it called keeps calls",
+                "the text of this script was not stored in full: it is stored only if calls of every \
+                 server it used are stored",
                 "Give it: {\"script\": \"…\", \"input\": …}.",
             ),
-            false => ("the arguments of this call were not kept, or not all of them", "Give the arguments."),
+            false => ("the arguments of this call were not stored in full", "Give the arguments."),
         };
         return Err(Refusal::new(Code::ArgumentsNotKept, message, action));
     };

@@ -256,7 +256,7 @@ fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
             let token = connect::token_in(&entry).unwrap_or_default();
             let now = ourselves.entry(client, record.over, &token, &written.name);
             if now.is_some_and(|now| now != entry) {
-                let message = format!("{} has the address of before; connect it again", client.title());
+                let message = format!("{} has the old address; connect it again", client.title());
                 return needs("moved", message);
             }
         }
@@ -413,7 +413,7 @@ fn without_tokens(hub: &Hub, client: &str, name: &str, dry_run: bool) -> Result<
         name: name.to_owned(),
         done: !dry_run,
         files: vec![],
-        next: Some(format!("Tokens that were made for {name} are worth nothing from now on.")),
+        next: Some(format!("Tokens that were issued to {name} are no longer valid.")),
         warnings: vec![],
         snippet: None,
     })
@@ -446,7 +446,7 @@ pub(super) fn remove_from_client(
         return without_tokens(hub, &client.id, client.title(), dry_run);
     }
     if files.is_empty() {
-        let message = format!("{} has no entry of ours", client.title());
+        let message = format!("{} has no Satchel entry", client.title());
         return Err(Refusal::new(Code::NotConnected, message, "See `satchel clients`."));
     }
     let mut changes = Vec::new();
@@ -531,7 +531,7 @@ fn with_snippet(client: &Client, ourselves: &Ourselves, over: Transport, error: 
 fn warnings(client: &Client) -> Vec<String> {
     let untested = client.tier == Tier::B;
     untested
-        .then(|| format!("Not tested with {}: look at the change first.", client.title()))
+        .then(|| format!("Not tested with {}: review the change first.", client.title()))
         .into_iter()
         .collect()
 }
@@ -545,9 +545,9 @@ fn file_change(client: &Client, plan: &Plan) -> FileChange {
 pub(super) fn remarks(files: &[FileChange]) -> Vec<String> {
     let said = files.iter().map(|file| match file.what.as_str() {
         "restored" => format!("{} is exactly what it was", file.path),
-        "deleted" => format!("{} was ours and is deleted", file.path),
+        "deleted" => format!("{} was created by Satchel and was deleted", file.path),
         "gone" => format!("our entry was no longer in {}", file.path),
-        _ => format!("{} was changed since; only our entry was taken out", file.path),
+        _ => format!("{} was changed since; only our entry was removed", file.path),
     });
     said.collect()
 }
@@ -660,7 +660,7 @@ async fn by_own_command(client: &Client, over: Transport, machine: &Machine, pla
         call(&program, &named(&own.remove), machine, "").await?;
     }
     if call(&program, &named(&own.add), machine, &plan.entry.to_string()).await.is_none() {
-        tracing::info!(client = client.id, "its own program did not add us; writing the file ourselves");
+        tracing::info!(client = client.id, "its own program did not add Satchel; writing the file directly");
     }
     match read() {
         Some((Some(entry), bytes)) if entry == plan.entry => Some(bytes),

@@ -163,7 +163,7 @@ pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
     {
         let left = watchdog::kill_marked(&format!("{}.", before.run));
         if left > 0 {
-            tracing::warn!(left, "ended processes of an earlier run");
+            tracing::warn!(left, "killed processes left over from an earlier run");
         }
     }
     let mut random = [0u8; 8];

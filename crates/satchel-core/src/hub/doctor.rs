@@ -153,7 +153,7 @@ fn look_at_port(endpoint: Option<&str>) -> DoctorFinding {
     match url.contains(&format!(":{usual}/")) {
         true => of_port(Health::Fine, Diagnosis::PortUsual { port: usual, url }),
         false => of_port(Health::Note, Diagnosis::PortOther { usual, url })
-            .with_action("Clients that were connected at another port have to be connected again."),
+            .with_action("Clients that were connected at another port must be connected again."),
     }
 }
 
@@ -179,7 +179,7 @@ fn look_at_client(client: &KnownClient) -> Option<DoctorFinding> {
             (Health::Fine, Diagnosis::ClientConnected { file, doubled }, String::new())
         }
         ClientState::Connected { .. } => {
-            let action = "Take them out of its file, under Clients.".to_owned();
+            let action = "Remove them from its file, under Clients.".to_owned();
             (Health::Note, Diagnosis::ClientConnected { file, doubled }, action)
         }
         ClientState::NeedsYou { what, message } => {
@@ -226,7 +226,7 @@ fn look_at_search(config: &Config, model: &ModelFile) -> DoctorFinding {
         (true, None, ModelFile::At(file)) => Diagnosis::SearchWithModel { file: file.display().to_string() },
         (true, None, ModelFile::Off) => Diagnosis::SearchByWordsHere { variable: MODEL_VARIABLE.to_owned() },
         (true, None, ModelFile::Missing) => {
-            let way = "It comes with the installers; `make model` makes it for a build of your own.";
+            let way = "The installers include it; `make model` adds it to a build of your own.";
             let what = Diagnosis::SearchWithoutModel;
             return DoctorFinding::new(Examined::Search, "search", Health::Note, what).with_action(way);
         }
@@ -340,7 +340,7 @@ fn look_at_server(
     }
     let action = match &server.state {
         _ if verdict == Health::Note && server.not_started.is_some() => {
-            format!("Look at it with `satchel approvals`, then `satchel approve {}`.", server.name)
+            format!("Review it with `satchel approvals`, then `satchel approve {}`.", server.name)
         }
         ServerState::NeedsCredential { .. } => server.action(),
         ServerState::Off

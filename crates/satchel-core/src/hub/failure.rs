@@ -62,9 +62,9 @@ pub(super) fn refused(server: &ServerName, registered: &Registered, error: &Leas
     let (code, action): (Option<Code>, String) = match error {
         LeaseError::Off => (None, format!("Switch it on in Satchel, or with `satchel enable {server}`.")),
         LeaseError::Manual => (None, format!("Start it in Satchel, or with `satchel restart {server}`.")),
-        LeaseError::GivenUp => (None, "Call it again to start it again.".to_owned()),
+        LeaseError::GivenUp => (None, "Call it again to restart it.".to_owned()),
         LeaseError::StillStarting { .. } => {
-            (None, "Its start goes on; call it again in a moment.".to_owned())
+            (None, "It is still starting; call it again in a moment.".to_owned())
         }
         LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => (
             Some(failure.code),

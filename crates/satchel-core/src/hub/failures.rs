@@ -39,7 +39,7 @@ pub(super) async fn keep_failure(hub: &Hub, name: &ServerName, setup: &str, fail
         },
     });
     if let Ok(Err(error)) = written.await {
-        tracing::warn!(server = %name, %error, "cannot keep what went wrong with a server");
+        tracing::warn!(server = %name, %error, "cannot store a server's failure");
     }
 }
 

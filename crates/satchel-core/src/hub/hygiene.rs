@@ -15,7 +15,7 @@ pub(super) fn result(registered: &Registered, result: Box<Raw>) -> Box<Raw> {
         return result;
     }
     let Some(clean) = with_clean_texts(&result) else { return result };
-    let why = "characters that nobody sees were taken out of a result; \"exactResults\" passes them on";
+    let why = "removed invisible characters from a result; \"exactResults\" passes them through";
     registered.upstream.log().hub(why);
     clean
 }

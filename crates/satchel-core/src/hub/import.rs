@@ -189,7 +189,7 @@ fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<Strin
         let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
         let mut warnings: Vec<String> = placeholders
             .iter()
-            .map(|what| format!("{what} is known to the other program only; it comes in switched off"))
+            .map(|what| format!("{what} is known only to the other program; it is imported switched off"))
             .collect();
         warnings.extend(candidate.renamed.as_ref().map(ToString::to_string));
         warnings.extend(told(&candidate.server));
@@ -379,7 +379,7 @@ pub(super) async fn import_servers(
         (_, true) => {
             return Err(Refusal::new(
                 Code::WhichClient,
-                "servers are taken out of one client's file only",
+                "servers can be removed from one client's file only",
                 "",
             ));
         }
@@ -457,7 +457,7 @@ async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Resul
             return Err(Refusal::new(Code::Needs, message, ""));
         }
         let ids: Vec<&str> = offer.needs.iter().map(|need| need.id.as_str()).collect();
-        let message = format!("it needs {}; say them with --set ID=VALUE", ids.join(", "));
+        let message = format!("it needs {}; set them with --set ID=VALUE", ids.join(", "));
         return Err(Refusal::new(Code::Needs, message, ""));
     }
     if let Some(bytes) = &offer.bundle {
@@ -601,7 +601,7 @@ pub(super) fn put_back(file: &TakenOut) -> Result<Option<String>, Refusal> {
     }
     if now.as_deref().map(fingerprint).as_deref() != Some(file.after.as_str()) {
         let text = format!(
-            "{} was changed since; what was in it before is kept in {}",
+            "{} was changed since; its previous content is in {}",
             path.display(),
             file.backup.display()
         );
@@ -673,7 +673,7 @@ fn refuse_risks(name: &str, server: &FoundEntry, answers: &BTreeMap<String, Valu
     if risks.is_empty() {
         return Ok(());
     }
-    let message = format!("\"{name}\" is not taken over: its description {}", risks.join("; it "));
+    let message = format!("\"{name}\" is not imported: its description {}", risks.join("; it "));
     let action = "If you know its authors and want exactly that, add it by hand with `satchel add`.";
     Err(Refusal::new(Code::BadDescription, message, action))
 }
@@ -770,7 +770,9 @@ fn told(server: &FoundEntry) -> Vec<String> {
         Words::Own => refs.map(|reference| of_reference(reference, &goes_to)).collect(),
         Words::Pasted => refs
             .map(|reference| {
-                format!("it wants {reference} for {goes_to}; it gets what you store for it, and nothing else")
+                format!(
+                    "it asks for {reference} for {goes_to}; it gets the value you store for it, and nothing else"
+                )
             })
             .collect(),
         Words::Described => vec![],
@@ -832,13 +834,15 @@ fn skipped_because(reason: &str) -> String {
             "its entry has an address and no type, and the other program leaves such entries out".into()
         }
         "invalid-url" => "its address does not begin with http:// or https://".into(),
-        "unsupported-transport" => format!("it speaks over \"{what}\", which Satchel does not"),
+        "unsupported-transport" => {
+            format!("it uses the transport \"{what}\", which Satchel does not support")
+        }
         "unsupported-url-scheme" => {
-            format!("its address begins with {what}://, which Satchel does not speak")
+            format!("its address begins with {what}://, which Satchel does not support")
         }
         "host-internal" => format!("it is a part of the other program itself (\"{what}\")"),
-        "enablement-only" => "its entry only switches a server on or off that stands elsewhere".into(),
-        other => format!("its entry only has settings for a server that stands elsewhere ({other})"),
+        "enablement-only" => "its entry only switches on or off a server that is defined elsewhere".into(),
+        other => format!("its entry only has settings for a server that is defined elsewhere ({other})"),
     }
 }
 

@@ -221,6 +221,6 @@ pub(super) fn renew(hub: &Hub) {
 fn withdrawn(hub: &Hub, server: &ServerName) -> Option<String> {
     let why = hub.inner.configured.entries.listings.withdrawn(server.as_str())?;
     Some(format!(
-        "{why}; `satchel uninstall {server}` removes it, `satchel update {server} --keep` lets it go on"
+        "{why}; `satchel uninstall {server}` removes it, `satchel update {server} --keep` keeps it running"
     ))
 }

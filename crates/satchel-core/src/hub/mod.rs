@@ -390,7 +390,7 @@ impl Hub {
             self.inner.life.tasks_ended().await;
         };
         if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
-            tracing::warn!("not everything ended in time");
+            tracing::warn!("the shutdown did not finish in time");
             self.recorder().end();
             self.inner.life.watchdog_end().cancel();
         }

@@ -17,7 +17,7 @@ use crate::{
 fn one_of(versions: &[String], package: &str, server: &str) -> Result<String, Refusal> {
     let (code, message) = match versions {
         [version] => return Ok(version.clone()),
-        [] => (Code::VersionUnknown, format!("which version of {package} was fetched is not known here")),
+        [] => (Code::VersionUnknown, format!("the version of {package} that was fetched is unknown")),
         several => (
             Code::VersionsSeveral,
             format!("several versions of {package} are here ({})", several.join(", ")),
@@ -44,7 +44,7 @@ pub(super) async fn pin(hub: &Hub, server: &str, version: Option<String>) -> Res
     let (name, transport) = configured(hub, server)?;
     let package = pinning::floating(&transport).ok_or_else(|| {
         let message =
-            format!("{server} fetches no package, or names its version exactly already; nothing was changed");
+            format!("{server} fetches no package, or already names an exact version; nothing was changed");
         Refusal::new(Code::PinnedAlready, message, "")
     })?;
     // Who pins it has not looked at what another hand made of the rest.
@@ -56,8 +56,8 @@ pub(super) async fn pin(hub: &Hub, server: &str, version: Option<String>) -> Res
         None => one_of(&versions(hub, transport.clone()).await, &package, server)?,
     };
     let args = pinning::pinned(&transport, &version).ok_or_else(|| {
-        let message = format!("\"{version}\" is no exact version of {package}");
-        Refusal::new(Code::NoVersion, message, "Name one like 1.2.3, or a whole digest of an image.")
+        let message = format!("\"{version}\" is not an exact version of {package}");
+        Refusal::new(Code::NoVersion, message, "Name one like 1.2.3, or the full digest of an image.")
     })?;
     let mut entry = entry::entry_to_edit(hub, server)?;
     entry["args"] = json!(args);

@@ -205,7 +205,7 @@ async fn always_allow(hub: &Hub, client: &str, path: &ToolPath) -> Result<(), Re
     let own = all.tool(path).map_or_else(|| path.tool.clone(), |tool| tool.name_there().to_owned());
     let tool = format!("{}:{own}", path.server.in_path());
     if tool.contains(['*', '?']) || client.contains(['*', '?']) {
-        let message = format!("no rule can be for {tool} alone: its name has a sign that stands for others");
+        let message = format!("no rule can be for {tool} alone: its name has a wildcard character");
         return Err(Refusal::new(Code::BadRule, message, "Allow it once, or write a wider rule yourself."));
     }
     let permit = Some(Permit::Allow);

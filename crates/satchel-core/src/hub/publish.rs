@@ -47,7 +47,7 @@ impl Publisher {
             }
             let number = *asked.borrow_and_update();
             if caught(make()).await.is_err() {
-                tracing::error!("the catalog could not be made; clients see the one before");
+                tracing::error!("cannot build the catalog; clients keep the previous one");
             }
             self.made.send_replace(number);
         }

@@ -25,11 +25,11 @@ const REASON: &str = "dev.satchel/reason";
 
 /// Why what looks like a secret is declined, whatever a person said to it. The specification forbids servers to ask for
 /// one in a form (`2026-07-28/client/elicitation.mdx`): what is written there comes back in results that a model reads.
-const NO_SECRETS: &str = "it looks like a secret, which Satchel passes on in no form; \
-    ask for it on a page (mode \"url\"), or let it be stored as a credential that the server starts with";
+const NO_SECRETS: &str = "it looks like a secret, and Satchel never passes on secrets from a form; ask \
+    for it on a page (mode \"url\"), or have it stored as a credential that the server starts with";
 
 /// Why a question has no answer that nobody saw.
-const ABSENT: &str = "nobody is there to be asked";
+const ABSENT: &str = "no user is there to be asked";
 
 /// Whose turn it is.
 pub(super) enum Turn {
@@ -154,7 +154,7 @@ impl AtFaces {
 
     /// A no that says why, to the server and to whoever called.
     pub(super) fn refused(&mut self, server: &ServerName, why: &str) -> Box<Raw> {
-        self.unanswered.push(format!("\"{server}\" asked something that nobody answered: {why}"));
+        self.unanswered.push(format!("\"{server}\" asked a question that was not answered: {why}"));
         declined("decline", why)
     }
 
@@ -307,10 +307,10 @@ mod tests {
         let mut faces = AtFaces::default();
         let as_it_came = raw(r#"{"content":[{"type":"text","text":"a"}],"x":1.0}"#);
         assert_eq!(faces.told(as_it_came.clone()).get(), as_it_came.get());
-        let said = faces.refused(&"s".parse::<ServerName>().unwrap(), "nobody is there to be asked");
+        let said = faces.refused(&"s".parse::<ServerName>().unwrap(), "no user is there to be asked");
         assert_eq!(
             said.get(),
-            r#"{"action":"decline","_meta":{"dev.satchel/reason":"nobody is there to be asked"}}"#
+            r#"{"action":"decline","_meta":{"dev.satchel/reason":"no user is there to be asked"}}"#
         );
         let told = faces.told(as_it_came);
         assert!(

@@ -154,7 +154,7 @@ fn say_held(hub: &Hub, name: &ServerName) {
         server
             .upstream
             .log()
-            .hub("not started: its entry is not what was approved; look at it with `satchel approvals`");
+            .hub("not started: its entry differs from what was approved; review it with `satchel approvals`");
     }
 }
 

@@ -58,7 +58,7 @@ fn has_left(hub: &Hub, name: &ServerName) -> bool {
     match seen.state {
         State::Ready { .. } if seen.leases() > 0 => false,
         State::Ready { .. } | State::Starting { waiting: 0, .. } => {
-            upstream.log().hub("put to sleep: no profile in use has it");
+            upstream.log().hub("put to sleep: it is in no profile in use");
             upstream.rest();
             true
         }

@@ -80,7 +80,7 @@ impl From<ReviewError> for Refusal {
                 Refusal::new(Code::Unread, message, action)
             }
             ReviewError::ChangedMeanwhile { .. } => {
-                Refusal::new(Code::ChangedMeanwhile, message, "Look at it again.")
+                Refusal::new(Code::ChangedMeanwhile, message, "Review it again.")
             }
             ReviewError::Unwritable(_) => Refusal::new(Code::Unwritable, message, ""),
             ReviewError::Panicked(_) => Refusal::new(Code::Panicked, message, ""),

@@ -206,7 +206,7 @@ impl Script {
         let result = scripts::answer(finished, &blocks, self.hub.result_cap(&self.client));
         let fault = finished.outcome.as_ref().err().map(|wrong| match wrong {
             // A server's words, or the script's own: the history keeps neither.
-            Wrong::Thrown(_) => "the script ended with an error that it did not catch".to_owned(),
+            Wrong::Thrown(_) => "the script threw an error that it did not catch".to_owned(),
             Wrong::Stuck | Wrong::Bound(_) => wrong.to_string(),
         });
         self.hub.context.observer.ran(
@@ -250,7 +250,7 @@ impl Script {
 
 fn refused(error: &StartError) -> CallFailure {
     let (code, action) = match error {
-        StartError::TooMany(_) => (Some(Code::TooMany), "Run it again when one of them has ended."),
+        StartError::TooMany(_) => (Some(Code::TooMany), "Run it again when one of them has finished."),
         StartError::Process(_) => (None, "Call the tools one by one instead."),
     };
     CallFailure::not_sent(None, code, error.to_string(), action.to_owned())

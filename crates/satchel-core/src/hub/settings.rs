@@ -99,7 +99,7 @@ impl AcceptedSettings {
             return;
         }
         if let Err(error) = files::replace(&self.file, accepted.to_value().to_string().as_bytes()) {
-            tracing::warn!(%error, "cannot keep which settings were accepted");
+            tracing::warn!(%error, "cannot store which settings were accepted");
         }
     }
 
@@ -115,7 +115,8 @@ pub(super) fn in_force(hub: &Hub, file: &Config, accepted: Accepted<'_>) -> Conf
         hub.clear_notice(Code::SettingsHeld);
     } else {
         let file = hub.places().config_file.display();
-        let message = format!("{file} has settings that nobody accepted; what they loosen is not in force");
+        let message =
+            format!("{file} has settings that nobody has accepted; what they loosen is not in effect");
         hub.notice(Notice::new(Code::SettingsHeld, message));
     }
     config
@@ -130,8 +131,8 @@ pub(super) async fn approve_settings(hub: &Hub, fingerprint: &str) -> Result<(),
     let config = hub.config();
     let wanted = Guarded::of(&config);
     if print(&wanted).as_str() != fingerprint {
-        let message = "the settings in the file are not what was looked at any more";
-        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Look at them again."));
+        let message = "the settings in the file changed after they were shown";
+        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Review them again."));
     }
     hub.inner.configured.accepted.accept(wanted);
     hub.did_here(AuditKind::Approval, "", format!("settings of the configuration file, {fingerprint}"));

@@ -59,7 +59,7 @@ pub(super) async fn write(
 ) -> Result<WrittenSetup, Refusal> {
     let is_json = path.extension().is_some_and(|ending| ending == "json");
     if !path.is_absolute() || !is_json {
-        let message = format!("\"{}\" cannot be the file of a setup", path.display());
+        let message = format!("\"{}\" cannot be a setup file", path.display());
         return Err(Refusal::new(Code::Unwritable, message, "Choose a name that ends in .satchel.json."));
     }
     if passphrase.as_ref().is_some_and(|passphrase| passphrase.reveal().is_empty()) {
@@ -225,7 +225,7 @@ pub(super) async fn follow(hub: &Hub, folder: Option<PathBuf>) -> Result<Followe
             let looked = folder.clone();
             let is_folder = blocking(hub, move || looked.is_absolute() && looked.is_dir()).await?;
             if !is_folder {
-                let message = format!("{} is no folder", folder.display());
+                let message = format!("{} is not a folder", folder.display());
                 return Err(Refusal::new(Code::Unreadable, message, "Choose a folder that exists."));
             }
             known.follow(folder);
@@ -469,7 +469,7 @@ async fn visit(hub: &Hub, folder: &Path) -> Result<FolderContents, Refusal> {
     let held: Vec<PartId> = ours.keys().filter(is_held).cloned().collect();
     let silent = || {
         let message = format!("the folder {} does not answer", folder.display());
-        Refusal::new(Code::Unreadable, message, "Look whether its drive or its network is there.")
+        Refusal::new(Code::Unreadable, message, "Check that its drive or network is available.")
     };
     // One that hangs must not take a thread every minute.
     let one = hub.inner.configured.following.visits.clone().try_acquire_owned().map_err(|_| silent())?;
@@ -562,5 +562,5 @@ fn as_seen(review: &SetupReview, chosen: Vec<SetupChoice>) -> (Vec<PartId>, Vec<
 }
 
 fn changed_meanwhile() -> Refusal {
-    Refusal::new(Code::ChangedMeanwhile, "it is not what was looked at any more", "Look at it again.")
+    Refusal::new(Code::ChangedMeanwhile, "it changed after it was shown", "Review it again.")
 }

@@ -112,13 +112,13 @@ async fn credential(hub: &Hub, name: &ServerName, known: &Registered) -> Result<
             "Give it its credentials with `satchel secrets set`.",
         )),
         TransportConfig::Http { oauth, .. } if oauth.never => {
-            Err(refused("has \"oauth\": false in its entry", "Take that out of its entry, then try again."))
+            Err(refused("has \"oauth\": false in its entry", "Remove it from its entry, then try again."))
         }
         TransportConfig::Http { url, headers, oauth } => {
             Credential::of(&around.accounts, name, &url, &headers, *oauth, log).ok_or_else(|| {
                 refused(
                     "sends a header \"Authorization\" of its own",
-                    "Take the header out of its entry, then try again.",
+                    "Remove the header from its entry, then try again.",
                 )
             })
         }

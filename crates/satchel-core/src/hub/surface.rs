@@ -25,7 +25,7 @@ pub(super) async fn offer(hub: &Hub, server: &ServerName) -> Result<Arc<Offer>, 
         .await
         .map_err(|error| refused(server, &registered, &error))?;
     hub.catalog().offer(server.as_str()).cloned().ok_or_else(|| {
-        let message = format!("\"{server}\" did not say what it offers");
+        let message = format!("\"{server}\" did not list what it offers");
         let action = Code::HandshakeTimeout.action().to_owned();
         CallFailure::not_sent(Some(server), None, message, action)
     })

@@ -98,7 +98,7 @@ impl Icons {
         let picture = match self.picture(chosen, server).await {
             Ok(picture) => picture,
             Err(why) => {
-                tracing::debug!(server = name, why, "a server's picture is not shown");
+                tracing::debug!(server = name, why, "a server's icon is not shown");
                 self.known().failed.insert(source.to_owned());
                 return false;
             }
@@ -127,11 +127,11 @@ impl Icons {
         let drawn = tokio::task::spawn_blocking(move || {
             let drawn = redrawn(&bytes)?;
             if drawn.len() as u64 > KEPT {
-                return Err("it is too large when it is drawn anew".to_owned());
+                return Err("it is too large after re-encoding".to_owned());
             }
             let keep = files::create_private_dir(&dir).and_then(|()| files::replace(&file, &drawn));
             if let Err(error) = keep {
-                tracing::warn!(%error, "a picture cannot be kept");
+                tracing::warn!(%error, "cannot store an icon");
             }
             Ok(drawn)
         });

@@ -20,7 +20,7 @@ pub(super) fn redrawn(bytes: &[u8]) -> Result<Vec<u8>, String> {
         ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     let known = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Ico];
     if !reader.format().is_some_and(|format| known.contains(&format)) {
-        return Err("it is no picture of a kind that is shown".to_owned());
+        return Err("its image format is not supported".to_owned());
     }
     let mut limits = Limits::default();
     limits.max_image_width = Some(LARGEST);

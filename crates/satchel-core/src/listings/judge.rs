@@ -65,7 +65,7 @@ pub fn look(release: &Release, twin: Option<&str>) -> CleanedTexts {
         false => shown.title = Some(title).filter(|title| !title.is_empty()),
     }
     if hides_in_title || hides {
-        shown.remarks.push("characters that nobody sees were taken out of its texts".into());
+        shown.remarks.push("invisible characters were removed from its texts".into());
         shown.doubtful = true;
     }
     if let Some(owner) = owner_of_another(&release.name, shown.repository.as_deref()) {
@@ -75,12 +75,12 @@ pub fn look(release: &Release, twin: Option<&str>) -> CleanedTexts {
         shown.doubtful = true;
     }
     if let Some(first) = twin {
-        shown.remarks.push(format!("its name differs from {first} only in the case of its letters"));
+        shown.remarks.push(format!("its name differs from {first} only in upper and lower case"));
         shown.doubtful = true;
     }
     let links = [value.pointer("/repository/url"), value.get("websiteUrl")];
     if links.iter().flatten().any(|value| link(Some(value)).is_none()) {
-        shown.remarks.push("an address that is none of the web was left out".into());
+        shown.remarks.push("an address that is not on the web was left out".into());
     }
     shown
 }

@@ -144,7 +144,7 @@ impl Listings {
         let kept = files::create_private_dir(&self.directory)
             .and_then(|()| files::replace(&self.withdrawn_file(), text.as_bytes()));
         if let Err(error) = kept {
-            tracing::warn!(%error, "cannot keep which servers their registry has deleted");
+            tracing::warn!(%error, "cannot store which servers a registry has deleted");
         }
         *before = now;
         news
@@ -199,7 +199,7 @@ impl Listings {
         if let Some(after) = &after
             && let Err(error) = after.save(&self.file(&registry.url))
         {
-            tracing::warn!(%error, "cannot keep what a registry told");
+            tracing::warn!(%error, "cannot store a registry's list");
         }
         let kept = KnownRegistry { known: after.unwrap_or(known), trouble, tried_ms: now(), reading: false };
         self.kept().insert(key(&registry.url).to_owned(), kept);

@@ -112,7 +112,7 @@ fn release(raw: &Raw) -> Result<Release, (String, String)> {
     let (name, version) = (text("name"), text("version"));
     let refused = |why: &str| (cut(&format!("{name}@{version}"), NAME), why.to_owned());
     if !is_name(name) {
-        return Err(refused("its name is none that a registry may give"));
+        return Err(refused("its name is not valid for a registry"));
     }
     if version.is_empty() || version.chars().count() > VERSION || version.chars().any(char::is_control) {
         return Err(refused("it has no version"));

@@ -29,22 +29,22 @@ pub enum Fault {
     #[error("it answered with HTTP {0}")]
     Status(u16),
     /// It is busy, for so many seconds.
-    #[error("it is busy and wants to be asked again in {0} seconds")]
+    #[error("it is busy and asks to retry in {0} seconds")]
     Busy(u64),
     /// It points to another place, which is not asked.
-    #[error("it points to another address, which is not followed")]
+    #[error("it redirects to another address, which is not followed")]
     Moved,
     /// Not a list: an error page, the page of a hotel's network, half of an answer.
-    #[error("it answered with something that is no list of servers")]
+    #[error("its answer is not a list of servers")]
     NoList,
     /// The same place over and over.
     #[error("its list has no end")]
     Endless,
     /// More than anybody would read at once.
-    #[error("it sent more than Satchel reads at once")]
+    #[error("its answer is larger than Satchel accepts")]
     TooLarge,
     /// More time than anybody would wait.
-    #[error("it took longer than Satchel waits")]
+    #[error("it did not answer in time")]
     TooSlow,
 }
 

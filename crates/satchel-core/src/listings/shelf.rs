@@ -217,7 +217,7 @@ fn source_in(known: &Known, name: &str, version: Option<&str>) -> Option<Source>
     };
     let mut shown = listed(release, judge::look(release, known.first_of_its_letters(name)));
     if judge::gives_orders(release) {
-        shown.remarks.push("its description reads like an order to a model".into());
+        shown.remarks.push("its description reads like an instruction to a model".into());
     }
     shown.registry.clone_from(&known.url);
     shown.versions = releases.len();

@@ -154,8 +154,8 @@ pub fn review(
     Ok(Reviewed { plan, inputs, consents, remarks })
 }
 
-const LISTENS: &str = "is a program that listens at an address of its own, which Satchel does not start; start it yourself, \
-                       then add its address with `satchel add NAME --url ADDRESS`";
+const LISTENS: &str = "is a program that listens at an address of its own, and Satchel starts no such \
+    programs; start it yourself, then add its address with `satchel add NAME --url ADDRESS`";
 
 fn input(prompt: &Prompt) -> Input {
     let plain = |text: &Option<String>| text.as_deref().map(|text| super::judge::plain(text).0);
@@ -220,7 +220,7 @@ fn before_package(package: &Package) -> Result<Before, String> {
         "cargo" => {
             let version = version.map(|version| format!(" --version {}", shown(version))).unwrap_or_default();
             return Err(format!(
-                "would be built from its source text, which Satchel does not do by itself; run `cargo install {}{version}`, \
+                "would be built from source, which Satchel does not do; run `cargo install {}{version}`, \
                  then `satchel add NAME -- PROGRAM`",
                 shown(name)
             ));
@@ -228,13 +228,15 @@ fn before_package(package: &Package) -> Result<Before, String> {
         "go" => {
             let version = version.unwrap_or("latest");
             return Err(format!(
-                "would be built from its source text, which Satchel does not do by itself; run `go install {}@{}`, then \
+                "would be built from source, which Satchel does not do; run `go install {}@{}`, then \
                  `satchel add NAME -- PROGRAM`",
                 shown(name),
                 shown(version)
             ));
         }
-        other => return Err(format!("is of the kind \"{}\", which Satchel does not know", shown(other))),
+        other => {
+            return Err(format!("has the package type \"{}\", which Satchel does not know", shown(other)));
+        }
     }
     check_place(kind, name, package.registry_base_url.as_deref())?;
     if package.transport.kind.as_deref().is_some_and(|kind| kind != "stdio") {
@@ -320,19 +322,19 @@ fn check_image(name: &str, version: Option<&str>) -> Result<(), String> {
     let (host, known) =
         (host.unwrap_or("docker.io"), ["docker.io", "ghcr.io", "quay.io", "mcr.microsoft.com"]);
     if !known.contains(&host) && !host.ends_with(".pkg.dev") && !host.ends_with(".azurecr.io") {
-        return Err(format!("takes its image from {host}, which is no place that the registry allows"));
+        return Err(format!("takes its image from {host}, which the registry does not allow"));
     }
     Ok(())
 }
 
 fn check_bundle(address: &str, digest: Option<&str>) -> Result<(), String> {
-    let hex = digest.ok_or("names no SHA-256 of its bundle, so what comes could not be checked")?;
+    let hex = digest.ok_or("names no SHA-256 of its bundle, so the download could not be verified")?;
     if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err("names a SHA-256 that is none".to_owned());
+        return Err("names an invalid SHA-256".to_owned());
     }
     let url = Url::parse(address).map_err(|_| "names no address of its bundle".to_owned())?;
     if url.scheme() != "https" {
-        return Err("would have its bundle fetched without encryption".to_owned());
+        return Err("would fetch its bundle without encryption".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() || launch_risks::leads_inside(address).is_some()
     {
@@ -359,10 +361,13 @@ fn check_place(kind: &str, name: &str, base: Option<&str>) -> Result<(), String>
 fn before_remote(remote: &Remote) -> Result<Before, String> {
     if !matches!(remote.kind.as_str(), "streamable-http" | "streamable_http" | "http" | "streamable" | "sse")
     {
-        return Err(format!("speaks over \"{}\", which Satchel does not", shown(&remote.kind)));
+        return Err(format!(
+            "uses the transport \"{}\", which Satchel does not support",
+            shown(&remote.kind)
+        ));
     }
     if remote.url.contains(char::is_whitespace) || remote.url.contains(['\\', '\0']) {
-        return Err("names an address that is none".to_owned());
+        return Err("names an invalid address".to_owned());
     }
     Ok((vec![], vec![]))
 }
@@ -415,7 +420,7 @@ fn check_answer(prompt: &Prompt, answer: Option<&Value>) -> Result<(), String> {
         match prompt.format.as_deref() {
             Some("number") if value.parse::<f64>().is_err() => return wrong("a number"),
             Some("boolean") if !matches!(value.as_str(), "true" | "false") => return wrong("true or false"),
-            Some("filepath") if !is_whole_path(value) => return wrong("a path from the root on"),
+            Some("filepath") if !is_whole_path(value) => return wrong("an absolute path"),
             _ => {}
         }
     }
@@ -470,7 +475,7 @@ fn check_address(
     let parsed = Url::parse(&url.replace(['{', '}'], ""))
         .map_err(|_| format!("names no address: \"{}\"", shown(url)))?;
     if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(format!("names an address that is none of the web: \"{}\"", shown(url)));
+        return Err(format!("names an address that is not on the web: \"{}\"", shown(url)));
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
         return Err("has credentials in its address".to_owned());
@@ -488,7 +493,7 @@ fn check_address(
             || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
     };
     if let Some(bad) = remote.headers.iter().find(|header| is_bad(&header.name)) {
-        return Err(format!("has a header whose name is none: \"{}\"", shown(&bad.name)));
+        return Err(format!("has a header with an invalid name: \"{}\"", shown(&bad.name)));
     }
     // Headers that have no value yet count as well.
     let all = remote.headers.iter().map(|header| (header.name.clone(), Value::from("")));
@@ -502,7 +507,8 @@ fn check_address(
     if let Some(inside) = inside.filter(|_| is_whole) {
         consents.push(Consent { id: format!("{ACCEPT}inside"), says: format!("it {inside}") });
     } else if parsed.scheme() == "http" {
-        let says = "what is sent to it can be read on the way: its address is not encrypted".to_owned();
+        let says =
+            "others on the network can read what is sent to it: its address is not encrypted".to_owned();
         consents.push(Consent { id: format!("{ACCEPT}unencrypted"), says });
     }
     Ok(consents)
@@ -524,11 +530,11 @@ fn check_command(command: &Command, package: &Package, answers: &Answers) -> Res
         first.is_ascii_digit() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
     if let Some(name) = command.env.keys().find(odd_name) {
-        return Err(format!("sets a variable whose name is none: \"{}\"", shown(name)));
+        return Err(format!("sets a variable with an invalid name: \"{}\"", shown(name)));
     }
     let texts = command.args.iter().map(String::as_str).chain(command.env.values().filter_map(Value::as_str));
     if texts.clone().any(|text| text.contains('\0')) {
-        return Err("has a text that no program can be given".to_owned());
+        return Err("has a text that cannot be passed to a program".to_owned());
     }
     let chosen: Vec<String> = answers.values().flat_map(given).collect();
     let risks = launch_risks::of_program(&command.command, &command.args, &command.env, &chosen);
@@ -616,7 +622,7 @@ fn check_runtime(kind: &str, words: &[String], env: &Map<String, Value>) -> Resu
         }
         if !option.starts_with('-') || !with_value.contains(&option) {
             return Err(format!(
-                "tells its launcher something that is not known to be harmless: {}",
+                "passes its launcher something that is not known to be harmless: {}",
                 shown(word)
             ));
         }
@@ -626,7 +632,7 @@ fn check_runtime(kind: &str, words: &[String], env: &Map<String, Value>) -> Resu
         let python = option == "--python" && !value.starts_with(|c: char| c.is_ascii_digit());
         if own || opens || python || value.is_empty() {
             return Err(format!(
-                "tells its launcher something that is not harmless: {option} {}",
+                "passes its launcher something that is not harmless: {option} {}",
                 shown(value)
             ));
         }

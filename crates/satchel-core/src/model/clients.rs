@@ -110,7 +110,7 @@ pub struct KnownClient {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ClientState {
-    /// It has no entry of ours.
+    /// It has no Satchel entry.
     NotConnected,
     /// It has, and has not asked us anything since.
     Added,

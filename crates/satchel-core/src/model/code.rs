@@ -216,7 +216,7 @@ codes! {
     Cancelled = "cancelled",
     /// More calls are under way than may be.
     TooMany = "too_many",
-    /// The hub is ending.
+    /// The hub is stopping.
     Closing = "closing",
     /// The hub is not open.
     NotOpen = "not_open",
@@ -246,7 +246,7 @@ codes! {
     TooSoon = "too_soon",
     /// There is nothing to sign in to, or nobody has.
     NoSignIn = "no_sign_in",
-    /// A client has no entry of ours.
+    /// A client has no Satchel entry.
     NotConnected = "not_connected",
     /// A client is not on this computer.
     NotInstalled = "not_installed",
@@ -363,7 +363,7 @@ impl Code {
             Code::OauthRefused => "Read the reason; nothing was sent to a server that failed a check.",
             Code::OauthDenied => "Sign in again, and allow it in the browser.",
             Code::OauthDiscovery => {
-                "Try again in a moment; if it stays so, check its \"url\", or set a token in its \"headers\"."
+                "Try again in a moment; if it persists, check its \"url\", or set a token in its \"headers\"."
             }
             Code::OauthRefresh => "Satchel tries again by itself; you are still signed in.",
             Code::OauthCallbackTimeout => "Sign in again, and finish in the browser within five minutes.",

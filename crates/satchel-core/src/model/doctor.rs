@@ -153,7 +153,7 @@ pub enum Diagnosis {
     },
     /// The model is missing.
     SearchWithoutModel,
-    /// No hub runs.
+    /// No hub is running.
     HubAbsent,
     /// A hub is there and cannot be asked.
     HubUnreachable {
@@ -311,36 +311,36 @@ impl fmt::Display for Diagnosis {
             Self::ConfigRead { file, servers } => write!(f, "{file}; servers: {servers}"),
             Self::ConfigDamaged { file, why } => write!(f, "{file}, {why}"),
             Self::ConfigAbsent { file } => {
-                write!(f, "{file} does not exist yet; it is made at the first start")
+                write!(f, "{file} does not exist yet; the first start creates it")
             }
             Self::ConfigUnreadable { file, why } => write!(f, "cannot read {file}: {why}"),
             Self::SearchByWords => {
-                f.write_str("by words alone; meaning is switched off in the configuration")
+                f.write_str("by words only; the configuration turns search by meaning off")
             }
             Self::SearchByWordsHere { variable } => {
-                write!(f, "by words alone; meaning is switched off by {variable}")
+                write!(f, "by words only; {variable} turns search by meaning off")
             }
             Self::SearchWithService { model, url } => {
                 write!(f, "by words and by meaning, with {model} at {url}")
             }
             Self::SearchWithModel { file } => write!(f, "by words and by meaning, with the model {file}"),
             Self::SearchWithoutModel => {
-                f.write_str("by words alone; the model that helps by meaning is missing")
+                f.write_str("by words only; the model for search by meaning is missing")
             }
-            Self::HubAbsent => f.write_str("none runs; start one with `satchel serve`"),
+            Self::HubAbsent => f.write_str("not running; start one with `satchel serve`"),
             Self::HubRuns { pid, url: Some(url) } => write!(f, "runs as process {pid} at {url}"),
             Self::HubRuns { pid, url: None } => write!(f, "runs as process {pid}"),
-            Self::PortClosed => f.write_str("nothing listens: clients cannot reach Satchel"),
+            Self::PortClosed => f.write_str("not listening: clients cannot reach Satchel"),
             Self::PortUsual { port, url } => write!(f, "{port}, at {url}"),
             Self::PortOther { usual, url } => write!(f, "{url}; the usual port is {usual}"),
             Self::Runtime { program } => program.fmt(f),
             Self::ClientWaits { file, .. } => {
-                write!(f, "connected in {file}, and no request has come from it yet")
+                write!(f, "connected in {file}; no request from it yet")
             }
             Self::ClientConnected { file, doubled } if doubled.is_empty() => write!(f, "connected in {file}"),
             Self::ClientConnected { file, doubled } => {
                 let doubled = doubled.join(", ");
-                write!(f, "connected in {file}; it also starts by itself what Satchel has: {doubled}")
+                write!(f, "connected in {file}; it also starts these servers itself: {doubled}")
             }
             Self::HubUnreachable { why }
             | Self::Noticed { why, .. }
@@ -348,7 +348,7 @@ impl fmt::Display for Diagnosis {
             | Self::ProfileDamaged { why }
             | Self::SecretsUnusable { why, .. } => f.write_str(why),
             Self::ProfileUnknown { servers } => {
-                write!(f, "names servers that are not here: {}", servers.join(", "))
+                write!(f, "names missing servers: {}", servers.join(", "))
             }
             Self::SecretsKept { store, count } => write!(f, "{count} stored in the {}", store.as_str()),
             Self::SecretsSilent { seconds } => {
@@ -362,7 +362,7 @@ impl fmt::Display for Diagnosis {
                         write!(f, "; it offers neither tools nor resources ({})", Code::NoTools.as_str())
                     }
                     Some(ServerAside::Floats(package)) => {
-                        write!(f, "; the newest version of {package} runs, reviewed or not")
+                        write!(f, "; it runs the newest version of {package}, reviewed or not")
                     }
                 }
             }
@@ -375,7 +375,7 @@ impl fmt::Display for Whereabouts {
         match self {
             Self::At(place) => f.write_str(place),
             Self::BuiltIn => f.write_str("part of Satchel"),
-            Self::NotExecutable(file) => write!(f, "{file} may not be executed"),
+            Self::NotExecutable(file) => write!(f, "{file} is not executable"),
             Self::Missing { command, instead, looked } => {
                 write!(f, "{command} was not found in PATH")?;
                 if !instead.is_empty() {

@@ -116,7 +116,7 @@ pub struct Savings {
     pub left_out: u64,
     /// Tokens that clients would have received as lists of tools without the hub.
     pub without: i64,
-    /// Tokens the hub cost instead.
+    /// Tokens of the hub's own definitions and answers.
     pub with: i64,
     /// What `with` is made of.
     pub spent: Spent,
@@ -273,7 +273,7 @@ pub struct ActivityPage {
 pub struct Minute {
     /// Calls in it.
     pub calls: u64,
-    /// Those without a good result.
+    /// Calls that failed or were refused.
     pub failures: u64,
 }
 
@@ -292,7 +292,7 @@ pub struct LastDay {
 pub struct ServerDay {
     /// Calls and readings.
     pub calls: u64,
-    /// Those without a good result.
+    /// Calls that failed or were refused.
     pub failures: u64,
     /// Half of them took at most so long; `None` without any.
     pub median_ms: Option<f64>,

@@ -122,7 +122,7 @@ impl fmt::Display for RemarkKind {
         match self {
             Self::Renamed { given, name, because } => {
                 let because: Vec<String> = because.iter().map(ToString::to_string).collect();
-                write!(f, "the name \"{given}\" was written as \"{name}\" because {}", because.join(" and "))
+                write!(f, "the name \"{given}\" was changed to \"{name}\" because {}", because.join(" and "))
             }
             Self::NeedsSecret { name } => {
                 write!(f, "it needs {name}; store it with `satchel secrets set {name}`")
@@ -145,7 +145,7 @@ impl fmt::Display for RemarkKind {
             }
             Self::HoldsSecret { fields } => write!(
                 f,
-                "{} left out, because a secret stands in it; store that with `satchel secrets set NAME`, and write {} \
+                "{} left out, because it contains a secret; store that with `satchel secrets set NAME`, and write {} \
                  with ${{secret:NAME}} into its entry",
                 were(fields),
                 quoted(fields)
@@ -155,7 +155,7 @@ impl fmt::Display for RemarkKind {
                 write!(f, "{} {have} no effect in Satchel", quoted(fields))
             }
             Self::AppSecret => f.write_str(
-                "the secret of its app was left out; enter it with `satchel login NAME --client-id ID --client-secret`",
+                "its client secret was left out; enter it with `satchel login NAME --client-id ID --client-secret`",
             ),
             Self::AgentSwitches => f.write_str(
                 "single agents there have tools of it switched on or off; here each tool is on or off for all of them",
@@ -178,11 +178,11 @@ impl fmt::Display for NameFault {
             Self::Path => f.write_str("it is a path"),
             Self::Control => f.write_str("it has control characters"),
             Self::Blank => f.write_str("it begins or ends with a blank"),
-            Self::Unseen => f.write_str("it has characters that nobody sees"),
-            Self::Nothing => f.write_str("nothing else of it can be a name"),
+            Self::Unseen => f.write_str("it has invisible characters"),
+            Self::Nothing => f.write_str("no other part of it can be a name"),
             Self::Long(most) => write!(f, "it is longer than {most} characters"),
             Self::LookAlikes(letters) => write!(f, "it has letters that look like others: {letters}"),
-            Self::Taken(name) => write!(f, "another server is called \"{name}\", or so in other capitals"),
+            Self::Taken(name) => write!(f, "another server is called \"{name}\", ignoring case"),
         }
     }
 }

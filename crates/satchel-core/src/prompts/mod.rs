@@ -144,7 +144,7 @@ impl QueueState {
     /// May this server ask another question at our faces? Counts it, where it may.
     fn face(&mut self, server: &str, now: Instant) -> Result<(), &'static str> {
         if self.muted_servers.contains(server) {
-            return Err("the user wants to hear no more questions of it");
+            return Err("the user muted its questions");
         }
         let bearable = counted(self.faced.entry(server.to_owned()).or_default(), QUESTIONS_AT_FACES, now);
         bearable.then_some(()).ok_or("it asked too many questions within a minute")
@@ -178,7 +178,7 @@ impl QueueState {
         let seen = waiting.and_then(|waiting| Some((waiting, waiting.offered?)));
         let (waiting, since) = seen.ok_or_else(|| gone(id))?;
         if yes && since.elapsed() < GUARD {
-            let message = "this yes came before anybody could have read the question";
+            let message = "this approval came before anyone could have read the question";
             return Err(Refusal::new(Code::TooSoon, message, "Read it, then answer again."));
         }
         Ok(waiting)
@@ -187,7 +187,7 @@ impl QueueState {
     fn asked_about(&mut self, id: u64, answer: AskAnswer) -> Result<(String, ToolPath), Refusal> {
         let waiting = self.offered(id, answer.is_yes())?;
         if waiting.ask.question.is_some() {
-            let message = format!("question {id} is a server's, and wants another kind of answer");
+            let message = format!("question {id} comes from a server, and takes another kind of answer");
             return Err(Refusal::new(Code::OtherQuestion, message, "See `satchel answer --help`."));
         }
         Ok((waiting.ask.client.clone(), waiting.path.clone()))
@@ -209,12 +209,12 @@ impl QueueState {
     /// Is there room for a question more? The reason, where there is none.
     fn admit(&mut self, client: &str, server: &str, now: Instant) -> Result<(), &'static str> {
         if self.muted.contains(&(client.to_owned(), server.to_owned())) {
-            return Err("the user wants to hear no more questions about it");
+            return Err("the user muted questions about it");
         }
         let bearable = counted(self.asked.entry(client.to_owned()).or_default(), QUESTIONS, now);
         bearable
             .then_some(())
-            .ok_or("this client asked for too much that a person has to allow within a minute")
+            .ok_or("this client made too many calls that a person has to allow within a minute")
     }
 }
 
@@ -304,7 +304,7 @@ impl Ticket {
 /// Why there is no answer: a person could see the question and did not say anything.
 pub const SILENT: &str = "the user did not answer";
 /// Why there is no answer: nobody looks.
-pub const NOBODY: &str = "a person has to allow it, and nobody is there to be asked";
+pub const NOBODY: &str = "a person has to allow it, and no user is there to be asked";
 
 impl Drop for Ticket {
     fn drop(&mut self) {
@@ -362,7 +362,7 @@ impl Prompts {
             if of(&|other| other.server == ask.server) >= WAITING_OF_SERVER
                 || of(&|other| other.client == ask.client) >= WAITING_OF_CLIENT
             {
-                return Err("too many calls wait for the user already");
+                return Err("too many calls are already waiting for the user");
             }
             state.number += 1;
             ask.id = state.number;
@@ -472,7 +472,7 @@ impl Prompts {
         let waiting = state.offered(id, matches!(answer, QuestionAnswer::Accept { .. }))?;
         let server = waiting.ask.server.clone();
         let Some(question) = &waiting.ask.question else {
-            let message = format!("question {id} is about a call, and wants another kind of answer");
+            let message = format!("question {id} is about a call, and takes another kind of answer");
             return Err(Refusal::new(Code::OtherQuestion, message, "See `satchel answer --help`."));
         };
         let answer = match answer {
@@ -507,7 +507,7 @@ impl Prompts {
         match waiting.ask.question.as_ref().map(|question| &question.wants) {
             Some(Wanted::Credential { name }) => Ok(name.clone()),
             Some(Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Page { .. }) | None => {
-                let message = format!("question {id} wants no credential");
+                let message = format!("question {id} asks for no credential");
                 Err(Refusal::new(Code::OtherQuestion, message, "See `satchel answer --help`."))
             }
         }
@@ -567,7 +567,7 @@ impl Prompts {
 }
 
 fn gone(id: u64) -> Refusal {
-    Refusal::new(Code::NotAsked, format!("question {id} is not asked any more"), "")
+    Refusal::new(Code::NotAsked, format!("question {id} is no longer open"), "")
 }
 
 /// One of each client, in the order in which they came, before the second of any.

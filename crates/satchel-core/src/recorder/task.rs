@@ -313,9 +313,7 @@ impl Writer {
             }
         }
         if !self.calendar.is_reliable(Instant::now(), now_ms()) {
-            tracing::warn!(
-                "the date jumped ahead; nothing is deleted for its age until that has lasted a day"
-            );
+            tracing::warn!("the date jumped ahead; nothing is deleted by age until that has lasted a day");
             return;
         }
         let history = self.recorder.0.settings.config.borrow().history();

@@ -43,10 +43,10 @@ pub struct Unpacked {
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     /// It is no bundle.
-    #[error("this is no bundle: {0}")]
+    #[error("this is not a valid bundle: {0}")]
     NotABundle(String),
     /// A file of it would lie somewhere else.
-    #[error("the bundle is refused: its file \"{0}\" would lie outside of it")]
+    #[error("the bundle is refused: its file \"{0}\" would be extracted outside of it")]
     Outside(String),
     /// It holds something that no server needs.
     #[error("the bundle is refused: \"{0}\" is a link or a device")]
@@ -55,7 +55,7 @@ pub enum BundleError {
     #[error("the bundle is refused: unpacked it would be too large ({0})")]
     TooLarge(String),
     /// Its signature is somebody's for something else.
-    #[error("the bundle is refused: {0}; get it again from where it comes from")]
+    #[error("the bundle is refused: {0}; download it again from its source")]
     Altered(String),
     /// What it says about itself.
     #[error(transparent)]
@@ -148,7 +148,7 @@ fn all(archive: &mut Archive<'_>, into: &Path) -> Result<(), BundleError> {
         }
         // Two names that differ only in case are one file on many systems.
         if !names.insert(name.to_lowercase()) {
-            return Err(BundleError::NotABundle(format!("\"{name}\" is in it twice")));
+            return Err(BundleError::NotABundle(format!("it contains \"{name}\" twice")));
         }
         let path = into.join(below);
         if file.is_dir() {

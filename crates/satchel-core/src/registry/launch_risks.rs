@@ -522,7 +522,7 @@ fn uv(args: &[String], risks: &mut Vec<String>) {
             for word in args.iter().take_while(|word| *word != "--") {
                 let bare = word.split('=').next().unwrap_or(word);
                 if UV_RUN.contains(&bare) {
-                    risks.push(format!("tells uv {word}: other code comes along"));
+                    risks.push(format!("passes {word} to uv, which then loads other code"));
                 }
             }
         }

@@ -127,7 +127,7 @@ pub enum PlanError {
     #[error("the bundle's SHA-256 is missing, so it cannot be checked")]
     NoHash,
     /// It is spoken to in a way we do not know.
-    #[error("it speaks over \"{0}\", which is not supported")]
+    #[error("it uses the transport \"{0}\", which is not supported")]
     Transport(String),
 }
 
@@ -200,7 +200,7 @@ fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, Pla
         warnings.push(format!("the description asks for \"{hint}\"; {program} is used"));
     }
     if let Some(other) = package.registry_base_url.as_deref().filter(|url| !url.starts_with(base)) {
-        warnings.push(format!("the package does not come from the usual place but from {other}"));
+        warnings.push(format!("the package comes from {other} instead of the usual registry"));
     }
     let runtime = asking.words("runtime", &package.runtime_arguments);
     let own = asking.words("package", &package.package_arguments);

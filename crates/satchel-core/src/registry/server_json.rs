@@ -192,7 +192,7 @@ fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> 
 
 /// A document that is none.
 #[derive(Debug, thiserror::Error)]
-#[error("this is no description of an MCP server: {0}")]
+#[error("this is not a description of an MCP server: {0}")]
 pub struct DocumentError(String);
 
 impl ServerDocument {

@@ -35,7 +35,7 @@ pub(super) fn because(why: Why) -> &'static str {
             "its entry in the configuration file was changed, and nobody has approved what it would run now"
         }
         Why::New | Why::Alarming => "it came with the configuration file, and nobody has approved it",
-        Why::Lost => "what was approved of it got lost",
+        Why::Lost => "its approval was lost",
     }
 }
 

@@ -132,10 +132,10 @@ pub enum ReviewError {
     #[error("there is no server \"{0}\"")]
     Unknown(String),
     /// Nothing is known of its definitions.
-    #[error("nothing is known yet of what \"{0}\" offers")]
+    #[error("what \"{0}\" offers has not been read yet")]
     Unread(String),
     /// It is something else by now.
-    #[error("{what} of \"{server}\" is not what was looked at any more")]
+    #[error("{what} of \"{server}\" changed after it was shown")]
     ChangedMeanwhile {
         /// The server.
         server: String,
@@ -277,7 +277,7 @@ impl Review {
             match (written, unwritten) {
                 (Err(error), Unwritten::Refused) => return Err(ReviewError::Unwritable(error)),
                 (Err(error), Unwritten::Kept) => {
-                    tracing::warn!(server = %name, %error, "cannot keep what was approved of it");
+                    tracing::warn!(server = %name, %error, "cannot store its approvals");
                 }
                 (Ok(()), _) => {}
             }
@@ -293,7 +293,7 @@ impl Review {
         for ((name, entry), written) in changed.iter_mut().zip(write_all(records).await) {
             entry.unwritten = written.is_err();
             if let Err(error) = written {
-                tracing::warn!(server = %name, %error, "cannot keep what was approved of it");
+                tracing::warn!(server = %name, %error, "cannot store its approvals");
             }
         }
         self.put_all(changed.into_iter());
@@ -353,7 +353,7 @@ impl Review {
             return;
         }
         if let Err(error) = write(path, Arc::new(Record::imported())).await {
-            tracing::warn!(%error, "cannot keep that a server was imported");
+            tracing::warn!(%error, "cannot store that a server was imported");
         }
     }
 
@@ -633,7 +633,7 @@ fn opened(
     let (mut record, lost) = match read {
         Ok(Some(record)) => (record, None),
         Ok(None) if kept == Some(true) && !ours => {
-            (Record::lost(), Some(format!("what was approved of \"{name}\" is gone")))
+            (Record::lost(), Some(format!("the approvals of \"{name}\" are lost")))
         }
         // Its lists were kept by a version that knew no approvals: clients have used them all the time.
         Ok(None) if kept == Some(false) => (Record::imported(), None),
@@ -688,6 +688,6 @@ fn because(why: Why) -> &'static str {
         Why::Added => "it was added after the server's list was first read, and nobody has approved it",
         Why::New => "it is new, and nobody has approved it",
         Why::Alarming => "its text may deceive a model, and nobody has approved it",
-        Why::Lost => "what was approved of this server got lost",
+        Why::Lost => "the approvals of this server were lost",
     }
 }

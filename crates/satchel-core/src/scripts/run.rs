@@ -41,7 +41,7 @@ pub trait Carry {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// So many run.
-    #[error("{0} scripts run already")]
+    #[error("{0} scripts are already running")]
     TooMany(usize),
     /// Its process could not be started.
     #[error("the script's process cannot be started: {0}")]
@@ -204,7 +204,7 @@ async fn first_to_end(open: &mut Vec<(u32, Pending)>) -> (u32, Settlement) {
 fn bounded(end: Settlement) -> Settlement {
     match end {
         Settlement::Value(value) if value.get().len() > VALUE => Settlement::Failure(format!(
-            "the result has {} bytes, and a script takes {VALUE} bytes of one; ask the tool for less",
+            "the result has {} bytes, and a script accepts at most {VALUE} bytes; ask the tool for less",
             value.get().len()
         )),
         end => end,

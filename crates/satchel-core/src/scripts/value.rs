@@ -177,9 +177,9 @@ fn advice(wrong: &Wrong) -> &'static str {
 fn left(calls: usize) -> Option<String> {
     match calls {
         0 => None,
-        1 => Some("[1 call was not waited for and was given up; write `await` before it.]".to_owned()),
+        1 => Some("[1 call was not awaited and was cancelled; write `await` before it.]".to_owned()),
         calls => {
-            Some(format!("[{calls} calls were not waited for and were given up; write `await` before them.]"))
+            Some(format!("[{calls} calls were not awaited and were cancelled; write `await` before them.]"))
         }
     }
 }

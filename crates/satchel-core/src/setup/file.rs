@@ -40,7 +40,7 @@ pub enum SetupError {
     #[error("{0}")]
     File(#[from] io::Error),
     /// It is another file.
-    #[error("it is no setup of Satchel: {0}")]
+    #[error("it is not a Satchel setup: {0}")]
     Other(String),
     /// A newer Satchel wrote it.
     #[error("it was written by a newer version of Satchel; update this one first")]

@@ -147,7 +147,7 @@ pub(super) fn resume(connection: &Connection, ledger: &Path, now_ms: u64) -> Res
     let missing = match remembered(ledger) {
         Ok(Some(head)) => missing(connection, &head)?,
         Ok(None) if last(connection)?.seq == 0 => None,
-        Ok(None) => Some("the file that remembers where the audit log ends is gone".to_owned()),
+        Ok(None) => Some("the file that stores where the audit log ends is missing".to_owned()),
         Err(trouble) => Some(trouble),
     };
     if let Some(missing) = missing {
@@ -262,7 +262,7 @@ pub fn verify(path: &Path, noted: Option<&AuditHead>) -> Result<AuditVerdict, St
     match remembered {
         Ok(Some(head)) => missing(&connection, &head)?.into_iter().for_each(|problem| found.problem(problem)),
         Ok(None) if found.before.seq == 0 => {}
-        Ok(None) => found.problem("the file that remembers where the audit log ends is gone".to_owned()),
+        Ok(None) => found.problem("the file that stores where the audit log ends is missing".to_owned()),
         Err(trouble) => found.problem(trouble),
     }
     if let Some(noted) = noted {

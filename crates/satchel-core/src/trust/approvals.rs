@@ -306,7 +306,7 @@ pub fn read(path: &Path) -> Result<Option<Record>, String> {
         Ok(aside) => format!("set aside as {}", aside.display()),
         Err(error) => format!("could not be set aside ({error})"),
     };
-    Err(format!("what was approved could not be read ({trouble}) and {place}"))
+    Err(format!("the approvals could not be read ({trouble}) and {place}"))
 }
 
 fn parse(bytes: &[u8]) -> Result<Record, String> {

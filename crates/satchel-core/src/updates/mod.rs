@@ -44,7 +44,7 @@ pub enum UpdateError {
     #[error(transparent)]
     Unusable(#[from] Unusable),
     /// It could not be kept on this computer.
-    #[error("cannot keep the new version: {0}")]
+    #[error("cannot store the new version: {0}")]
     Files(#[from] io::Error),
 }
 
@@ -54,10 +54,11 @@ impl UpdateError {
         match self {
             UpdateError::Fetching { .. } => "Check the connection; Satchel looks again tomorrow.",
             UpdateError::Unusable(_) => {
-                "Nothing was installed. Tell the people who make Satchel, and get the next version from its page of releases."
+                "Nothing was installed. Report it to the makers of Satchel, and get the next version from \
+                 its releases page."
             }
             UpdateError::Files(_) => {
-                "Free some space on the disk, or look at the rights of Satchel's data directory."
+                "Free some disk space, or check the permissions of Satchel's data directory."
             }
         }
     }

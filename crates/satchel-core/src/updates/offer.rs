@@ -24,13 +24,13 @@ pub struct UpdateSource {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// Not the list of a version: an error page, or one of another form.
-    #[error("what tells the newest version cannot be read: {0}")]
+    #[error("the update manifest cannot be read: {0}")]
     Unreadable(String),
     /// There is nothing for this kind of computer.
-    #[error("version {0} is not made for this kind of computer ({1})")]
+    #[error("version {0} is not available for this platform ({1})")]
     NotForUs(Version, String),
     /// Whoever is on the way could change it.
-    #[error("{0} is no https address")]
+    #[error("{0} is not an https address")]
     NotEncrypted(String),
     /// It carries no signature, or none that can be read.
     #[error("version {0} is not signed")]
@@ -39,7 +39,7 @@ pub enum Unusable {
     #[error("version {0} is not signed by the makers of Satchel, or was changed since")]
     NotOurs(Version),
     /// An old file with a good signature under a new version's name.
-    #[error("what was offered as version {0} is signed as the file {1}")]
+    #[error("the file offered as version {0} is signed under the name {1}")]
     Renamed(Version, String),
 }
 
@@ -78,15 +78,15 @@ impl UpdateSource {
     /// What is wrong with it, for whoever builds.
     pub fn new(address: &str, key: &str) -> Result<Self, String> {
         let address =
-            Url::parse(address).map_err(|error| format!("the address of updates is none: {error}"))?;
+            Url::parse(address).map_err(|error| format!("the update address is invalid: {error}"))?;
         if !is_safe(&address) {
-            return Err(format!("the address of updates is no https address: {address}"));
+            return Err(format!("the update address is not https: {address}"));
         }
         let key = key.trim();
         let text = STANDARD.decode(key).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let read =
             text.and_then(|text| PublicKey::decode(&text).ok()).or_else(|| PublicKey::from_base64(key).ok());
-        Ok(Self { address, key: read.ok_or("the key of updates is no key of minisign")? })
+        Ok(Self { address, key: read.ok_or("the update key is not a minisign key")? })
     }
 
     pub(super) fn address(&self) -> &Url {

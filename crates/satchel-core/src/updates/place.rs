@@ -75,7 +75,7 @@ pub fn go_back(place: &Path, platform: Platform, program: &Path, kept: &Path) ->
             if !kept.is_dir() {
                 return Err(io::Error::new(
                     io::ErrorKind::NotFound,
-                    "the version before is not kept any more",
+                    "the previous version is no longer stored",
                 ));
             }
             let refused = beside(place, "refused");
@@ -115,8 +115,7 @@ async fn unpack(archive: &Path, into: &Path) -> io::Result<()> {
     let mut tar = Command::new("tar");
     tar.arg("-xpzf").arg(archive).arg("-C").arg(into).stdin(Stdio::null()).kill_on_drop(true);
     let output = timeout(UNPACKING, tar.output()).await;
-    let output =
-        output.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "unpacking takes too long"))??;
+    let output = output.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "unpacking took too long"))??;
     if output.status.success() {
         return Ok(());
     }
@@ -128,7 +127,7 @@ async fn unpack(archive: &Path, into: &Path) -> io::Result<()> {
 fn bundle_in(dir: &Path) -> io::Result<PathBuf> {
     let bundles = fs::read_dir(dir)?.take(FILES).filter_map(|entry| Some(entry.ok()?.path()));
     let mut bundles = bundles.filter(|path| path.join(PROGRAM).is_file());
-    bundles.next().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it holds no bundle of Satchel"))
+    bundles.next().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it contains no Satchel bundle"))
 }
 
 /// `new` takes the place of `old`, which goes to `kept`. Where the second step fails, the first is taken back.
@@ -161,7 +160,7 @@ fn keep(place: &Path, kept: &Path) -> io::Result<()> {
 fn put_back(kept: &Path, place: &Path) -> io::Result<()> {
     let files = plain_files(kept)?;
     if files.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "the version before is not kept any more"));
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the previous version is no longer stored"));
     }
     let mark = crate::clock::now_ms();
     for (number, file) in files.iter().enumerate() {

@@ -597,7 +597,7 @@ impl Actor {
         for effect in effects {
             if answers_nobody && matches!(effect, Effect::Stop(_)) {
                 self.log.hub(&format!(
-                    "ended: {TIMEOUTS} calls in a row had no answer; the next call starts it again"
+                    "ended: {TIMEOUTS} calls in a row were not answered; the next call restarts it"
                 ));
             }
             self.carry_out(effect);
@@ -1114,7 +1114,7 @@ fn unreached(code: Code, message: &str) -> String {
     let detail = message.strip_prefix("it cannot be reached: ").unwrap_or(message);
     let what = match code {
         Code::Dns => "it cannot be reached: its host name is not known",
-        Code::Offline => "it cannot be reached: this computer has no way to its network",
+        Code::Offline => "it cannot be reached: this computer has no route to its network",
         Code::Tls => "it cannot be reached: no secure connection can be made to it",
         Code::Unreachable if detail.to_lowercase().contains("refused") => {
             "it cannot be reached: nothing listens at its address"

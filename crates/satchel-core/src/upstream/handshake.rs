@@ -98,7 +98,10 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Hands
     };
     link.speak(Dialect::Modern { client, capabilities });
     let older = |why: &str| HandshakeRefused {
-        failure: failure(Code::ProtocolVersion, format!("it speaks no revision that we do: {why}")),
+        failure: failure(
+            Code::ProtocolVersion,
+            format!("it speaks no revision that Satchel supports: {why}"),
+        ),
         try_other: true,
         no_post: false,
     };
@@ -195,9 +198,10 @@ fn read(result: &Raw) -> Result<Hello, Failure> {
 
 fn refused(error: &CallError) -> Failure {
     match error {
-        CallError::Answered(answer) if answer.code == errors::UNSUPPORTED_PROTOCOL_VERSION => {
-            failure(Code::ProtocolVersion, format!("it refused our protocol revisions: {}", answer.message))
-        }
+        CallError::Answered(answer) if answer.code == errors::UNSUPPORTED_PROTOCOL_VERSION => failure(
+            Code::ProtocolVersion,
+            format!("it refused Satchel's protocol revisions: {}", answer.message),
+        ),
         CallError::Answered(answer) if http_status(answer).is_some() => {
             let code = match http_status(answer) {
                 Some(401) => Code::Http401,

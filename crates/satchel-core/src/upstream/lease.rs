@@ -35,7 +35,7 @@ pub enum LeaseError {
     #[error("{}", .0.message)]
     Failed(Failure),
     /// It failed before and is not tried again yet.
-    #[error("{}; it is tried again in {} s", .failure.message, .retry_seconds)]
+    #[error("{}; the next attempt is in {} s", .failure.message, .retry_seconds)]
     Waiting {
         /// Why it failed.
         failure: Failure,
@@ -50,7 +50,7 @@ pub enum LeaseError {
         /// For how long.
         seconds: u64,
     },
-    /// The hub is ending.
+    /// The hub is stopping.
     #[error("the hub is shutting down")]
     Closing,
 }

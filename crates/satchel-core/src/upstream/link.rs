@@ -94,7 +94,7 @@ pub enum CallError {
     #[error("no answer within {0} s")]
     TimedOut(u64, Outcome),
     /// It reported progress, and took longer than any call may.
-    #[error("no answer within {} min in all", LONGEST_CALL.as_secs() / 60)]
+    #[error("no answer within {} min in total", LONGEST_CALL.as_secs() / 60)]
     Overdue(Outcome),
     /// The connection ended first.
     #[error("{0}")]
@@ -380,7 +380,7 @@ impl Link {
     /// Answers something the server asked.
     fn respond(&self, id: Id, outcome: Result<Box<Raw>, ErrorObject>) {
         if !self.post(Message::Response { id: Some(id), outcome }.to_json(), None) {
-            self.inner.log.hub("could not answer a request: the server does not read");
+            self.inner.log.hub("could not answer a request: the server does not read its input");
         }
     }
 
@@ -711,7 +711,7 @@ impl Call {
         self.gone.cancel();
         // A server that waits for an answer would wait for ever.
         for id in std::mem::take(&mut self.open) {
-            let message = format!("the call was given up: {reason}");
+            let message = format!("the call was cancelled: {reason}");
             self.link.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
         }
         let was_pending = self.link.pending().remove(&self.id).is_some();

@@ -82,13 +82,13 @@ const PROGRAMS: [&str; 19] = [
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// The entry names a place that is no whole path.
-    #[error("\"{0}\" in its sandbox must be a whole path, or begin with ~/")]
+    #[error("\"{0}\" in its sandbox must be an absolute path, or begin with ~/")]
     Relative(String),
     /// Its own directory cannot be made.
-    #[error("its directory for temporary files cannot be made: {0}")]
+    #[error("its directory for temporary files cannot be created: {0}")]
     Temporary(std::io::Error),
     /// There are none here.
-    #[error("a sandbox exists on Linux only; take \"sandbox\" out of its entry to start it without one")]
+    #[error("sandboxes exist on Linux only; remove \"sandbox\" from its entry to start it without one")]
     Absent,
 }
 
@@ -226,8 +226,9 @@ mod linux {
 
     /// Puts this process, and all that it starts from now on, in the sandbox. This cannot be undone.
     fn raise(plan: &SandboxPlan) -> io::Result<()> {
-        files(plan)
-            .map_err(|error| io::Error::other(format!("its files cannot be put in a sandbox: {error}")))?;
+        files(plan).map_err(|error| {
+            io::Error::other(format!("its access to files cannot be restricted: {error}"))
+        })?;
         calls(plan.network)
     }
 

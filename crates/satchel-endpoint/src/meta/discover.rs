@@ -115,14 +115,14 @@ fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
     let mut hint = match names.as_slice() {
         [] if usable.is_empty() => match (hub.lens().is_shut(), hub.lens().narrows()) {
             (Some(why), _) => {
-                format!("Nothing can be used: {why}. The user can choose another profile in Satchel.")
+                format!("No tools are available: {why}. The user can choose another profile in Satchel.")
             }
-            (None, true) => "No server of the profile in use is switched on in Satchel.".to_owned(),
+            (None, true) => "No server of the active profile is switched on in Satchel.".to_owned(),
             (None, false) => "No server is switched on in Satchel.".to_owned(),
         },
         [] => "No server has tools.".to_owned(),
         names => format!(
-            "No tool fits. Try other words, or an empty query with one of these servers: {}.",
+            "No tool matches. Try other words, or an empty query with one of these servers: {}.",
             names.join(", ")
         ),
     };

@@ -12,7 +12,7 @@ pub(crate) fn execute_arguments(arguments: &RawObject) -> Result<(String, Box<Ra
     let path = wanted_tool(arguments).ok_or(
         "execute_mcp_tool needs a tool_path of the form server:tool; find one with discover_mcp_tools",
     )?;
-    let fault = || "\"arguments\" must be an object, as the tool's signature says".to_owned();
+    let fault = || "\"arguments\" must be an object that fits the tool's signature".to_owned();
     let given = match arguments.get("arguments") {
         None => return Ok((path, RawObject::new().to_raw())),
         Some(raw) if raw.get() == "null" => return Ok((path, RawObject::new().to_raw())),

@@ -47,7 +47,9 @@ pub(crate) fn result_page(hub: &Hub, client: &str, address: &str) -> Box<Raw> {
 
 /// The contents of a resource as the content of a tool's result. What the server added stays.
 pub(crate) fn resource_content(result: &Raw) -> Box<Raw> {
-    let Ok(mut fields) = RawObject::parse(result) else { return fault("the server's answer is no resource") };
+    let Ok(mut fields) = RawObject::parse(result) else {
+        return fault("the server's response is not a resource");
+    };
     let contents: Vec<Box<Raw>> = fields.read("contents").unwrap_or_default();
     fields.remove("contents");
     let block = |item: Box<Raw>| {

@@ -23,7 +23,7 @@ pub(super) enum As {
 
 pub(super) fn shown(server: &ServerApprovals, by: As) -> String {
     let mut lines = vec![match server.unseen {
-        Some(Unseen::New) => format!("{}: new; nobody has looked at it yet", server.server),
+        Some(Unseen::New) => format!("{}: new; not reviewed yet", server.server),
         Some(Unseen::Imported) => format!("{}: imported; its list counts as approved", server.server),
         None => format!("{}:", server.server),
     }];
@@ -91,7 +91,7 @@ fn described(item: &ApprovalItem) -> String {
         Some(Why::Added) => "held back: it came later",
         Some(Why::New) => "held back: it is new",
         Some(Why::Alarming) => "held back: its text may deceive a model",
-        Some(Why::Lost) => "held back: what was approved got lost",
+        Some(Why::Lost) => "held back: its approval was lost",
         None => "on offer",
     };
     let mut lines = vec![format!("  {} {} ({why})", item.kind.as_str(), harmless(&item.name))];

@@ -219,7 +219,7 @@ fn sentences(error: &ValidationError, schema: &Value, values: Given<'_>) -> Vec<
                 .filter(|way| !way.is_empty())
                 .take(4)
                 .collect();
-            vec![format!("{here} fits none of the ways it may be given: {}", ways.join("; or "))]
+            vec![format!("{here} matches none of its allowed forms: {}", ways.join("; or "))]
         }
         _ if values == Given::LeftOut => vec![format!("{here}: {}", shown(&error.masked().to_string()))],
         _ => vec![format!("{here}: {}", shown(&error.to_string()))],

@@ -104,11 +104,11 @@ mod tests {
         {
             check(Described, path, "server", Some("it is a path"));
         }
-        check(Described, "../..", "server", Some("it is a path and nothing else of it can be a name"));
+        check(Described, "../..", "server", Some("it is a path and no other part of it can be a name"));
         let alike = "it has letters that look like others: і (U+0456)";
         check(Described, "io.x/gіthub", "g-thub", Some(alike));
         check(Pasted, "gіthub", "g-thub", Some(alike));
-        check(Pasted, "git\u{200b}hub", "github", Some("it has characters that nobody sees"));
+        check(Pasted, "git\u{200b}hub", "github", Some("it has invisible characters"));
         check(Pasted, "a\nb", "a-b", Some("it has control characters"));
         check(Pasted, " a", "a", Some("it begins or ends with a blank"));
         for kept in ["@scope/package", "東京天気", "погода", "größe", "погода weather"] {

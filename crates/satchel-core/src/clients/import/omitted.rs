@@ -189,7 +189,7 @@ mod tests {
         let entry = check(
             &found("claude-code", claude),
             &[
-                "\"oauth\" was left out, because a secret stands in it; store that with `satchel secrets set NAME`, and write \
+                "\"oauth\" was left out, because it contains a secret; store that with `satchel secrets set NAME`, and write \
                  \"oauth\" with ${secret:NAME} into its entry",
                 "\"headersHelper\" has no effect in Satchel",
             ],
@@ -207,7 +207,7 @@ mod tests {
                 r#""auth": {"CLIENT_ID": "app", "CLIENT_SECRET": "s3cr3t", "scopes": ["read"]}"#,
                 json!({ "clientId": "app", "scopes": ["read"] }),
                 Some(
-                    "the secret of its app was left out; enter it with `satchel login NAME --client-id ID --client-secret`",
+                    "its client secret was left out; enter it with `satchel login NAME --client-id ID --client-secret`",
                 ),
             ),
             (r#""oauth_client_id": "app""#, json!({ "clientId": "app" }), None),

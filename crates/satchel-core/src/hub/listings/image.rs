@@ -35,11 +35,11 @@ pub(super) async fn engine(hub: &Hub) -> Option<&'static str> {
 /// Fetches an image and returns its name with its digest.
 pub(super) async fn pinned(hub: &Hub, engine: &str, image: &str) -> Result<String, Refusal> {
     let failed = |why: String| {
-        let message = format!("which image \"{image}\" is today cannot be told: {why}");
+        let message = format!("cannot resolve the image \"{image}\": {why}");
         Refusal::new(
             Code::NoDigest,
             message,
-            "See whether it can be fetched, or choose another way with --way.",
+            "Check that it can be pulled, or choose another way with --way.",
         )
     };
     let path = program(hub, engine).await.ok_or_else(|| failed(format!("{engine} is not installed")))?;

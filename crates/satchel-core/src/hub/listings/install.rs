@@ -161,9 +161,8 @@ impl Prepared {
         }
         show(&entry, &found, &mut self.plan);
         if let Some(image) = self.image() {
-            let says = format!(
-                "\"{image}\" is fetched when it is installed, and the digest that it has then is pinned"
-            );
+            let says =
+                format!("\"{image}\" is pulled at installation, and pinned to the digest that it has then");
             self.plan.server.remarks.push(says);
         }
         (self.entry, self.moved) = (entry, moved);
@@ -233,7 +232,7 @@ fn choose(
                 .iter()
                 .filter_map(|way| Some(format!("{}: {}", way.id, way.refused.as_ref()?)));
             let message = format!(
-                "\"{}\" is not installed, none of its ways can be gone: {}",
+                "\"{}\" is not installed, because no way of installing it works here: {}",
                 source.shown.name,
                 why.collect::<Vec<_>>().join("; ")
             );
@@ -249,7 +248,7 @@ fn consents(source: &Source, answers: &BTreeMap<String, Value>) -> Vec<Consent> 
         let said = source.shown.status_message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
         consents.push(Consent { id: "accept.deprecated".into(), says: format!("it is deprecated{said}") });
     }
-    let twin = source.shown.remarks.iter().find(|remark| remark.contains("only in the case of its letters"));
+    let twin = source.shown.remarks.iter().find(|remark| remark.contains("only in upper and lower case"));
     if let Some(twin) = twin {
         consents.push(Consent { id: "accept.name".into(), says: twin.clone() });
     }
@@ -332,15 +331,15 @@ pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result
     let name = prepared.source.shown.name.clone();
     if !prepared.plan.missing.is_empty() {
         let message = format!("\"{name}\" needs {}", prepared.plan.missing.join(", "));
-        return Err(Refusal::new(Code::Needs, message, "Say them with --set ID=VALUE, or a way with --way."));
+        return Err(Refusal::new(Code::Needs, message, "Set them with --set ID=VALUE, or a way with --way."));
     }
     if let Some(Consent { id, says }) = prepared.plan.consents.first() {
-        let message = format!("\"{name}\" is not installed without a yes to this: {says}");
+        let message = format!("\"{name}\" is not installed until you accept this: {says}");
         return Err(Refusal::new(Code::NeedsConsent, message, format!("`--set {id}=yes` says so.")));
     }
     if prepared.plan.seen != seen {
-        let message = format!("what \"{name}\" would run is not what was shown any more");
-        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Look at it again."));
+        let message = format!("what \"{name}\" would run changed after it was shown");
+        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Review it again."));
     }
     let mut stored = Vec::new();
     fetch(hub, &mut prepared, ask).await?;
@@ -376,13 +375,13 @@ async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(
     let bytes = door::bundle(&parsed, largest).await.map_err(|fault| bad(fault.to_string()))?;
     let is: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     if !is.eq_ignore_ascii_case(sha256) {
-        return Err(bad(format!("what came is not what its description names (SHA-256 {is}, not {sha256})")));
+        return Err(bad(format!("the download does not match its description (SHA-256 {is}, not {sha256})")));
     }
     let machine = Machine::here(&hub.inner.around.environment.clone().into_variables());
     let (found, directory, needs) = super::super::import::bundle_found(hub, &bytes, &ask.answers, &machine)?;
     if !needs.is_empty() {
         let message = format!("\"{}\" needs {}", prepared.source.shown.name, needs.join(", "));
-        return Err(Refusal::new(Code::Needs, message, "Say them with --set ID=VALUE."));
+        return Err(Refusal::new(Code::Needs, message, "Set them with --set ID=VALUE."));
     }
     if !directory.exists() {
         bundle::unpack(&bytes, &directory).map_err(|error| bad(error.to_string()))?;

@@ -157,7 +157,7 @@ pub(super) async fn keep_deleted(hub: &Hub, server: &str) -> Result<(), Refusal>
     let change = Change::Put { name: server.to_owned(), entry, replace: true, rules: vec![] };
     apply::ask(hub, change, hub.context.is_for_a_person()).await?;
     follow(hub)?;
-    hub.did_here(AuditKind::Consent, server, "goes on although its registry has deleted it");
+    hub.did_here(AuditKind::Consent, server, "keeps running although its registry has deleted it");
     Ok(())
 }
 

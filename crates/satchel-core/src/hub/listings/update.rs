@@ -49,7 +49,7 @@ pub(super) fn before(hub: &Hub, server: &str) -> Result<Before, Refusal> {
             return Err(Refusal::unknown_server(server));
         }
         let message = format!("\"{server}\" was not installed from a registry, so no update of it is known");
-        return Err(Refusal::new(Code::NotFromARegistry, message, "`satchel pin` has it run one version."));
+        return Err(Refusal::new(Code::NotFromARegistry, message, "`satchel pin` pins it to one version."));
     };
     let entry = config.entry(name).cloned().ok_or_else(|| Refusal::unknown_server(server))?;
     Ok(Before { server: name.clone(), source: source.clone(), entry })
@@ -85,21 +85,21 @@ pub(super) fn source(
                 "the update of \"{server}\" to {} is held back: it names another package than the installed one ({other}, not {})",
                 found.release.version, source.package
             );
-            let action = format!("If you trust it, `satchel uninstall {server}` and install it anew.");
+            let action = format!("If you trust it, `satchel uninstall {server}` and install it again.");
             return Err(Refusal::new(Code::PackageSwapped, message, action));
         }
         None => {
             let message =
                 format!("{} of \"{server}\" cannot be run as {} any more", found.release.version, source.way);
-            return Err(Refusal::new(Code::WayGone, message, "Uninstall it, and install it anew."));
+            return Err(Refusal::new(Code::WayGone, message, "Uninstall it, and install it again."));
         }
     }
     if found.release.version == source.version && provenance::digest(&found.release) != source.digest {
         let message = format!(
-            "the registry's {} of {} is not what was installed any more; it is not taken over",
+            "the registry's {} of {} differs from what was installed, and is not applied",
             source.version, source.name
         );
-        return Err(Refusal::new(Code::ChangedInPlace, message, "A newer version would be."));
+        return Err(Refusal::new(Code::ChangedInPlace, message, "A newer version would be applied."));
     }
     Ok(found)
 }
@@ -267,7 +267,7 @@ pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Provenan
         && provenance::digest(&here.release) != source.digest
     {
         remarks.push(format!(
-            "the registry's {} is not what was installed any more: it was changed in place, and is not taken over",
+            "the registry's {} differs from what was installed: it was changed in place, and is not applied",
             source.version
         ));
     }

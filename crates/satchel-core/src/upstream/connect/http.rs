@@ -130,7 +130,7 @@ pub fn connect(
 pub(super) fn client(address: &Address) -> Result<(Client, reqwest::Url), Failure> {
     let refuse = |message: String| Failure { code: Code::ConfigInvalid, message, missing: vec![] };
     let url = reqwest::Url::parse(&address.url)
-        .map_err(|error| refuse(format!("its url is no address: {error}")))?;
+        .map_err(|error| refuse(format!("its url is not an address: {error}")))?;
     let mut headers = HeaderMap::new();
     for (name, value) in &address.headers {
         let name =
@@ -271,7 +271,7 @@ impl Http {
             Ok(None) | Err(_) => return false,
         };
         *lock(&self.session) = Some(session);
-        self.log.hub("it had forgotten its session; another was opened");
+        self.log.hub("it no longer knew its session; opened a new one");
         let initialized = Message::notification("notifications/initialized", None).to_json();
         let told =
             self.deliver("a notification", || self.session_headers(self.plain_post(initialized.clone())));
@@ -470,12 +470,12 @@ impl Http {
         }
         let message = match (elsewhere, head(text.trim())) {
             (Some(target), _) => format!(
-                "it redirects to {target} (HTTP {status}); if that is where it is now, write that address as its \"url\""
+                "it redirects to {target} (HTTP {status}); if it has moved there, write that address as its \"url\""
             ),
             (None, _) if is_binary(&kind, &bytes) => {
                 let kind = if kind.is_empty() { "no named type" } else { kind.as_str() };
                 format!(
-                    "it answered HTTP {status} with {} bytes that are no text ({})",
+                    "it answered HTTP {status} with {} bytes that are not text ({})",
                     bytes.len(),
                     head(kind)
                 )
@@ -486,7 +486,7 @@ impl Http {
         // Some quote what they were sent.
         let message = self.log.redacted(&message);
         let message = match later {
-            Some(wait) => format!("{message} (it wants to be asked again in {} s)", wait.as_secs()),
+            Some(wait) => format!("{message} (it asks to retry in {} s)", wait.as_secs()),
             None => message,
         };
         self.link.fail(

@@ -81,7 +81,7 @@ impl Sse {
         let kind =
             response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !response.status().is_success() || !kind.starts_with("text/event-stream") {
-            return format!("it offers no stream of events: HTTP {}", response.status());
+            return format!("it offers no event stream: HTTP {}", response.status());
         }
         let mut stream = Stream { response, reader: sse::Reader::default(), ready: Vec::new().into_iter() };
         let place = match tokio::time::timeout(NAMING, self.place(&mut stream)).await {

@@ -378,7 +378,7 @@ impl Keeper {
             None => "ended".to_owned(),
         };
         match self.log.reason() {
-            None => format!("the process {how}, without a word"),
+            None => format!("the process {how}, without any output"),
             Some(reason) => format!("{reason} (the process {how})"),
         }
     }

@@ -162,9 +162,8 @@ struct Registered {
 /// # Errors
 /// [`Trouble::Refused`] where it names no client, or a way of proof that we do not know.
 pub fn registered(text: &str, redirect: &str, scopes: &[String]) -> Result<Client, Trouble> {
-    let refused = |why: &str| {
-        Trouble::Refused(format!("the registration was answered in a way that leads nowhere: {why}"))
-    };
+    let refused =
+        |why: &str| Trouble::Refused(format!("the answer to the registration cannot be used: {why}"));
     let answer: Registered = serde_json::from_str(text).map_err(|_| refused("it names no client ID"))?;
     if answer.client_id.is_empty() || answer.client_id.chars().any(char::is_control) {
         return Err(refused("its client ID cannot be used"));
@@ -182,7 +181,7 @@ pub fn registered(text: &str, redirect: &str, scopes: &[String]) -> Result<Clien
         }
         (Some(other), _) => {
             return Err(refused(&format!(
-                "it wants the client to prove itself by {}",
+                "it requires the client authentication method {}",
                 super::address::shown(other)
             )));
         }

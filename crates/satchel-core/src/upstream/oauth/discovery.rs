@@ -169,7 +169,7 @@ impl<'a> Discovery<'a> {
             DiscoveryStage::Resource { .. } => match ProtectedResource::read(text) {
                 None => self.pass_over(),
                 Some(document) if !document.is_of(self.server) => Next::Ended(Trouble::Refused(format!(
-                    "its metadata is of another resource: {}",
+                    "its metadata is for another resource: {}",
                     shown(&document.resource)
                 ))),
                 Some(document) => {

@@ -138,7 +138,7 @@ impl ServerMetadata {
         };
         if !is_same_issuer(asked, &issuer) {
             let (issuer, asked) = (shown(&issuer), shown(asked));
-            return Err(format!("its metadata is of another issuer: {issuer} instead of {asked}"));
+            return Err(format!("its metadata is for another issuer: {issuer} instead of {asked}"));
         }
         let has_s256 = self
             .code_challenge_methods_supported
@@ -154,7 +154,7 @@ impl ServerMetadata {
         let endpoint = |what: &str, text: Option<String>| match text {
             None => Ok(None),
             Some(text) => match Url::parse(&text) {
-                Err(_) => Err(format!("its {what} endpoint is no address: {}", shown(&text))),
+                Err(_) => Err(format!("its {what} endpoint is not an address: {}", shown(&text))),
                 Ok(url) => match allowed.check(&url) {
                     Ok(()) => Ok(Some(url)),
                     Err(why) => Err(format!("its {what} endpoint {} {why}", shown(&text))),

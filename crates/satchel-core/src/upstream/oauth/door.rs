@@ -109,7 +109,7 @@ impl Door {
         let status = response.status();
         if status.is_redirection() {
             return Fetched::Refused(format!(
-                "{} leads elsewhere, which is not followed",
+                "{} redirects elsewhere, which is not followed",
                 shown(url.as_str())
             ));
         }
@@ -166,7 +166,7 @@ impl Door {
         let text = bounded(response).await.unwrap_or_default();
         if status.is_redirection() {
             return Registration::Unsafe(
-                "the registration endpoint leads elsewhere, which is not followed".to_owned(),
+                "the registration endpoint redirects elsewhere, which is not followed".to_owned(),
             );
         }
         if status.is_server_error() || status.as_u16() == 429 {

@@ -49,7 +49,7 @@ pub enum Trouble {
     #[error("nobody came back from the browser within five minutes")]
     TimedOut,
     /// A person gave it up, or began another one.
-    #[error("the sign-in was given up")]
+    #[error("the sign-in was cancelled")]
     Cancelled,
 }
 

@@ -40,7 +40,7 @@ pub enum Callback {
 pub fn random() -> Result<Secret, Trouble> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)
-        .map_err(|error| Trouble::Later(format!("this computer gives no random numbers: {error}")))?;
+        .map_err(|error| Trouble::Later(format!("cannot get random numbers from this computer: {error}")))?;
     Ok(Secret::new(URL_SAFE_NO_PAD.encode(bytes)))
 }
 

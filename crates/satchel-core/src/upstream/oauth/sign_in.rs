@@ -270,7 +270,8 @@ impl Credential {
                 })
             }
             Err(error) => Err(Trouble::Refused(format!(
-                "port {port}, to which the browser comes back, cannot be used: {error}; end the program that has it"
+                "port {port}, to which the browser comes back, cannot be used: {error}; stop the program \
+                 that uses it"
             ))),
         }
     }
@@ -403,7 +404,7 @@ impl Account {
             return Err("no sign-in is under way".to_owned());
         }
         match shown.await {
-            Ok(Shown::Foreign) => Err("that address is not of this sign-in".to_owned()),
+            Ok(Shown::Foreign) => Err("that address does not belong to this sign-in".to_owned()),
             Ok(Shown::Done(_) | Shown::Failed(..)) | Err(_) => Ok(()),
         }
     }

@@ -70,7 +70,7 @@ pub fn read(status: u16, retry_after: Option<u64>, body: &str) -> Result<Tokens,
     }
     if (300..400).contains(&status) {
         return Err(Unanswered::Refused(
-            "its token endpoint leads elsewhere, which is not followed".to_owned(),
+            "its token endpoint redirects elsewhere, which is not followed".to_owned(),
         ));
     }
     let fields = fields(body);
