@@ -25,16 +25,16 @@ use crate::{
 
 type Environment = BTreeMap<String, String>;
 
-/// Takes the last step back.
+/// Undoes the last step.
 ///
 /// # Errors
-/// A [`Refusal`] where there is none, or it cannot be taken back as a whole.
+/// A [`Refusal`] if there is none, or it cannot be undone completely.
 pub(super) async fn undo(hub: &Hub, environment: &Environment) -> Result<Undone, Refusal> {
     let Some(step) = hub.inner.clients.edits.last() else {
         return Err(Refusal::new(Code::NothingToUndo, "there is nothing to undo", ""));
     };
     let undone = match &step {
-        // Forgets the step by itself.
+        // Removes the step itself.
         Step::Connected { client } => return disconnect(hub, client, environment),
         Step::Disconnected { client, over } => connect_again(hub, client, *over, environment).await?,
         Step::Imported { servers, secrets, taken_out } => {
@@ -76,7 +76,7 @@ async fn take_import_back(
         remarks.extend(import::put_back(file)?);
     }
     if !remarks.is_empty() {
-        // They would be nowhere any more.
+        // Otherwise these servers would exist nowhere.
         return Ok(Undone { what: "What was removed stays in Satchel.".into(), remarks });
     }
     for name in servers {
@@ -115,7 +115,7 @@ async fn take_update_back(
     Ok(Undone { what: format!("Reverted the update of {server}."), remarks })
 }
 
-/// What went wrong, a sentence each.
+/// Returns the failures, one sentence each.
 async fn remove_secrets(hub: &Hub, names: &[String]) -> Vec<String> {
     let mut remarks = Vec::new();
     for name in names {
