@@ -6,7 +6,7 @@ use serde_json::{Value, json, value::to_raw_value};
 
 use crate::{model::ServerName, trust::clean};
 
-/// The error as a result that asks a stateless client for input; `None` where it is another error.
+/// Converts the error to a result that asks a stateless client for input; `None` for other errors.
 pub fn as_question(error: &ErrorObject) -> Option<Box<Raw>> {
     if error.code != errors::URL_ELICITATION_REQUIRED {
         return None;
@@ -25,7 +25,7 @@ pub fn as_question(error: &ErrorObject) -> Option<Box<Raw>> {
     asks.then(|| to_raw_value(&result).ok()).flatten()
 }
 
-/// The error as a tool's result, in words; `None` where it is another error.
+/// Converts the error to a text result of the tool; `None` for other errors.
 pub fn in_words(server: &ServerName, error: &ErrorObject) -> Option<Box<Raw>> {
     let visits: Value = serde_json::from_str(as_question(error)?.get()).ok()?;
     let requests = visits.get("inputRequests")?.as_object()?;
