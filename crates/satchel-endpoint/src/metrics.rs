@@ -8,7 +8,7 @@ use satchel_core::model::{
     ledger::{Report, ReportLine},
 };
 
-/// Everything as one text. `report` is divided by tool.
+/// All metrics as text. `report` is grouped by tool.
 pub(crate) fn text(report: &Report, snapshot: &Snapshot) -> String {
     let mut text = Text::default();
     let tools: Vec<(String, &ReportLine)> =
@@ -117,7 +117,7 @@ impl Text {
         help: &str,
         values: impl IntoIterator<Item = (String, f64)>,
     ) {
-        // Writing into a string cannot fail.
+        // Writing to a string never fails.
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
         for (labels, value) in values {
             let _ = writeln!(self.0, "{name}{labels} {value}");

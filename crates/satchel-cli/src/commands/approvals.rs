@@ -61,7 +61,7 @@ pub(crate) async fn approve(places: &Places, approve: Approve, json: bool) -> an
     outcome
 }
 
-/// Accepts the settings of the configuration file, whole.
+/// Accepts all settings of the configuration file.
 async fn accept_settings(hub: &Reached, approve: &Approve, json: bool) -> anyhow::Result<ExitCode> {
     let list: ApprovalList = hub.ask(ListApprovals { server: None }).await?;
     let Some(change) = list.settings else {
@@ -77,7 +77,7 @@ async fn accept_settings(hub: &Reached, approve: &Approve, json: bool) -> anyhow
     done("Accepted: the settings of the configuration file.", &Done {}, json)
 }
 
-/// Everything that is held back, of all servers, in one question.
+/// Decides on everything that is held back, with one question.
 async fn decide_all(hub: &Reached, approve: &Approve, json: bool) -> anyhow::Result<ExitCode> {
     let list: ApprovalList = hub.ask(ListApprovals { server: None }).await?;
     let waits = |server: &ServerApprovals| server.items.iter().any(|item| item.held.is_some());
@@ -106,7 +106,7 @@ async fn decide_all(hub: &Reached, approve: &Approve, json: bool) -> anyhow::Res
     done(&format!("{verb}: {}.", counted(count)), &Done {}, json)
 }
 
-/// A person's word about these definitions.
+/// Decides on these definitions.
 async fn say_of(hub: &Reached, server: String, items: Vec<Seen>, keep: bool) -> anyhow::Result<Done> {
     match keep {
         true => hub.ask_for_person(KeepHeld { server, items }).await,
@@ -138,9 +138,9 @@ async fn decide(hub: &Reached, approve: Approve, json: bool) -> anyhow::Result<E
     if meant.is_empty() && !looked {
         return done(&format!("\"{name}\" has nothing to review."), &Done {}, json);
     }
-    // Where no user is there to be asked, the hub decides whether it needs a person.
+    // Without an interactive terminal, the hub decides whether it needs a person.
     if terminal::is_there() {
-        // What was named is shown word by word.
+        // Named definitions are shown in full.
         let by = if approve.names.is_empty() { As::Groups } else { As::Each };
         if !meant.is_empty() {
             say_aside(&items_shown(&name, meant.iter().copied(), by));

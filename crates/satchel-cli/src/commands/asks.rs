@@ -70,7 +70,7 @@ pub(crate) async fn answer(
     let hub = running(places).await?;
     let list: AskList = hub.ask(ListAsks { wait: false }).await?;
     let ask = list.asks.iter().find(|ask| ask.id == id);
-    // Whoever is asked for a yes has to see what it is for.
+    // A person who is asked has to see what for.
     if let Some(ask) = ask.filter(|_| terminal::is_there()) {
         say_aside(&shown(ask));
     }
@@ -121,7 +121,7 @@ fn shown(ask: &Ask) -> String {
     lines.join("\n")
 }
 
-/// Only a word is a yes; a line end is none.
+/// Only a typed word counts as approval, not an empty line.
 fn asked() -> anyhow::Result<AskAnswer> {
     print!("   Allow it? yes (this once), session, always, mute, or no: [no] ");
     stdout().flush().context("cannot write to the terminal")?;

@@ -17,7 +17,7 @@ use crate::{
     reach::reach,
 };
 
-/// A detail in the table.
+/// Maximum width of a detail.
 const WORDS: usize = 80;
 
 pub(crate) async fn list(places: &Places, asked: &Table, json: bool) -> anyhow::Result<ExitCode> {

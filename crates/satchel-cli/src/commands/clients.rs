@@ -19,7 +19,7 @@ use crate::{
     reach::once,
 };
 
-/// The variables that say where files are, as this process sees them: the hub may have been started elsewhere.
+/// This process's variables that determine where files are: the hub may have been started with others.
 pub(super) fn environment() -> BTreeMap<String, String> {
     let ours = Environment::of_this_process();
     let named = table::variables().into_iter();
@@ -70,7 +70,7 @@ pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Chooses what a client sees.
+/// Sets a client's surface.
 pub(crate) async fn see(
     places: &Places,
     client: String,
@@ -89,7 +89,7 @@ pub(crate) async fn see(
     done(&sentence, &answer, json)
 }
 
-/// What is said where the system has nothing to put around the process of a script.
+/// The note for systems without a sandbox for scripts.
 fn unsealed(platform: Platform) -> &'static str {
     match platform {
         Platform::Linux | Platform::MacOs => "",
@@ -183,7 +183,7 @@ fn show(change: &ClientChange, dry_run: bool, json: bool, done: &str) -> anyhow:
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what became of a client's files.
+/// Reports the changes to a client's files.
 pub(super) fn tell(change: &ClientChange, dry_run: bool, done: &str) {
     for warning in &change.warnings {
         say(warning);
@@ -193,7 +193,7 @@ pub(super) fn tell(change: &ClientChange, dry_run: bool, done: &str) {
     }
     for file in &change.files {
         say(sentence(file, dry_run, done));
-        // What nobody has tested is shown even when it was asked for.
+        // Untested changes are shown even if they were requested.
         if dry_run || !change.warnings.is_empty() {
             say_foreign(&file.diff);
         }

@@ -64,7 +64,7 @@ fn instructions(connection: &Connection) -> String {
     )
 }
 
-/// The text as one word of a shell.
+/// The text quoted for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

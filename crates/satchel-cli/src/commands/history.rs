@@ -21,7 +21,7 @@ use crate::{
     reach,
 };
 
-/// A failure's words in the list.
+/// Maximum width of a failure's message.
 const MESSAGE: usize = 60;
 
 pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow::Result<ExitCode> {
@@ -125,7 +125,7 @@ fn row(call: &CallLine, now_ms: u64) -> [String; 7] {
     ]
 }
 
-/// How it ended; of a script also that it was not worth it.
+/// The result of a call; for a script also whether it cost more than it saved.
 fn result(call: &CallLine) -> String {
     match call.kept_out {
         Some(..0) if call.outcome == "ok" => "ok · cost more than it saved".to_owned(),

@@ -19,19 +19,19 @@ use crate::{
     reach::once,
 };
 
-/// What Windows calls the programs that it starts at login.
+/// The registry key of programs that Windows starts at login.
 const RUN_KEY: &str = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run";
-/// The entry that the app writes.
+/// The name of the app's entry.
 const ENTRY: &str = "Satchel";
 
-/// Where a system keeps what starts at login.
+/// Where a system stores login items.
 #[derive(Debug, PartialEq, Eq)]
 enum Login {
     File(PathBuf),
     Registry,
 }
 
-/// What is left afterwards.
+/// What remains.
 #[derive(Debug, Serialize)]
 struct Stays {
     servers: usize,
@@ -93,7 +93,7 @@ fn show(answer: &LeaveReport, dry_run: bool) {
 
 async fn stays(places: &Places) -> anyhow::Result<Stays> {
     let snapshot = once(places, GetStatus {}).await?;
-    // A locked keychain hides no names, and its absence means that there are none.
+    // A locked keychain still lists names, and a missing one has none.
     let secrets = once(places, ListSecrets {}).await.map(|stored| stored.names).unwrap_or_default();
     Ok(Stays {
         servers: snapshot.servers.len(),
@@ -104,7 +104,7 @@ async fn stays(places: &Places) -> anyhow::Result<Stays> {
     })
 }
 
-/// Removes what starts Satchel at login; was there anything?
+/// Removes the login item; returns whether there was one.
 fn start_at_login(environment: &Environment, dry_run: bool) -> std::io::Result<bool> {
     match login(environment) {
         None => Ok(false),
@@ -125,7 +125,7 @@ fn start_at_login(environment: &Environment, dry_run: bool) -> std::io::Result<b
     }
 }
 
-/// Where the app's own switch writes; `None` where there is no home.
+/// Where the app writes its login item; `None` without a home directory.
 fn login(environment: &Environment) -> Option<Login> {
     let below = |path: &[&str]| {
         Some(Login::File(path.iter().fold(environment.home()?, |home, part| home.join(part))))

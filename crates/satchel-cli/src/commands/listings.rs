@@ -17,7 +17,7 @@ use crate::{
     reach::once,
 };
 
-/// A description in a table.
+/// Maximum width of a description.
 const WIDTH: usize = 60;
 
 pub(crate) async fn search(places: &Places, search: Search, json: bool) -> anyhow::Result<ExitCode> {
@@ -68,7 +68,7 @@ fn row(server: &ListedServer) -> [String; 4] {
     [server.name.clone(), server.version.clone(), state, shortened(about, WIDTH)]
 }
 
-/// What could not be read, in one calm line each.
+/// Prints one line for each registry that could not be read.
 fn tell_registries(registries: &[RegistryState]) {
     for registry in registries {
         if let Some(trouble) = &registry.trouble {
@@ -120,7 +120,7 @@ pub(crate) async fn info(places: &Places, info: Info, json: bool) -> anyhow::Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is shown of a server, whatever is done with it.
+/// Prints the properties of a server.
 pub(super) fn describe(server: &ListedServer) {
     let title = server.title.as_ref().map(|title| format!(" ({})", one_line(title))).unwrap_or_default();
     say(format!("{} {}{title}", server.name, one_line(&server.version)));
@@ -165,7 +165,7 @@ pub(super) fn of_way(way: &ListedWay) -> String {
     }
 }
 
-/// What a publisher wants to be done. Nobody runs it for them.
+/// Prints the publisher's instructions, which Satchel does not run.
 pub(super) fn tell_afterwards(afterwards: &[String]) {
     for text in afterwards {
         say(format!("  its publisher says, for afterwards (Satchel does not run it): {}", one_line(text)));

@@ -87,7 +87,7 @@ async fn change(places: &Places, edit: ProfileEdit, json: bool) -> anyhow::Resul
     said(&format!("Changed {}.", edit.name), &answer?, json)
 }
 
-/// Writes a profile; how it stands then.
+/// Writes a profile and returns its state.
 async fn put(
     hub: &Reached,
     name: String,
@@ -100,7 +100,7 @@ async fn put(
     written.ok_or_else(|| anyhow!("the profile \"{name}\" was removed in the meantime"))
 }
 
-/// Says what was done, and what a person has probably misspelled.
+/// Reports success, and names that are probably misspelled.
 fn said(sentence: &str, profile: &ProfileView, json: bool) -> anyhow::Result<ExitCode> {
     let misspelled = match profile.unknown.as_slice() {
         [] => String::new(),
@@ -153,7 +153,7 @@ async fn folder_bound(
     changed(places, Change::BindFolder { folder, profile }, &sentence, json).await
 }
 
-/// As clients write it: from the root, and without steps back. Whether it is there makes no difference.
+/// An absolute path without `..`, as clients report it. It need not exist.
 fn absolute(folder: &Path) -> anyhow::Result<String> {
     let whole = std::env::current_dir().map(|here| here.join(folder)).unwrap_or_else(|_| folder.to_owned());
     let mut plain = PathBuf::new();

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::secrets;
 use crate::{Usage, args::AnswerWord, output::harmless, reach::Reached};
 
-/// A question as it is listed. The server's name is ours; what it says stands under it.
+/// A question as listed: the server's name from the configuration, its own text below.
 pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
     let call = if ask.tool.is_empty() { String::new() } else { format!(" in {}", harmless(&ask.tool)) };
     let asks = match &question.wants {
@@ -77,7 +77,7 @@ fn described(field: &FormField) -> String {
     harmless(&format!("{} ({}): {kind}{needed}{initial}{about}", field.title, field.name))
 }
 
-/// What a word on the command line means.
+/// The meaning of an answer word.
 pub(crate) fn meant(
     question: &ServerQuestion,
     word: AnswerWord,
@@ -113,11 +113,11 @@ fn initial(fields: &[FormField]) -> Map<String, Value> {
     fields.iter().filter_map(|field| Some((field.name.clone(), field.input.initial()?))).collect()
 }
 
-/// Brings this answer. The value of a credential is read here, unseen, and is in no answer. `asked`: the person at this
-/// terminal has just said so.
+/// Sends the answer. Prompts for a credential's value without echo; it is never part of an answer. `asked`: the person
+/// at this terminal just confirmed.
 ///
 /// # Errors
-/// Where nothing was given, or it is refused.
+/// If nothing was entered, or the answer is refused.
 pub(crate) async fn bring(
     hub: &Reached,
     id: u64,
@@ -148,7 +148,7 @@ pub(crate) fn done(question: &ServerQuestion, answer: &QuestionAnswer) -> String
     }
 }
 
-/// Asks a person at the terminal. Only the word is a yes; a line end is none.
+/// Asks a person at the terminal. Only a typed word counts as approval, not an empty line.
 pub(crate) fn asked(question: &ServerQuestion) -> anyhow::Result<QuestionAnswer> {
     let mut content = match &question.wants {
         Wanted::Form { fields } => initial(fields),
@@ -172,7 +172,7 @@ pub(crate) fn asked(question: &ServerQuestion) -> anyhow::Result<QuestionAnswer>
     Ok(QuestionAnswer::Accept { content })
 }
 
-/// What was typed, as its field wants it; what does not fit is refused by the hub, with the field's name.
+/// Converts input to the field's type; the hub refuses invalid values, naming the field.
 fn typed(input: &FieldInput, text: &str) -> Value {
     match input {
         FieldInput::Text { .. } | FieldInput::Choice { .. } => text.into(),

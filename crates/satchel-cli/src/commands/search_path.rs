@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use crate::{args::SearchPathAct, output::say};
 
-/// Longer than this Windows takes none.
+/// Maximum length on Windows.
 const LONGEST: usize = 32_000;
 
-/// The search path with a directory at its end; `None` where it is there already.
+/// PATH with a directory appended; `None` if it is included already.
 fn with(path: &str, directory: &str) -> Option<String> {
     if path.split(';').any(|part| is_same(part, directory)) {
         return None;
@@ -17,7 +17,7 @@ fn with(path: &str, directory: &str) -> Option<String> {
     Some(if before.is_empty() { directory.to_owned() } else { format!("{before};{directory}") })
 }
 
-/// The search path without a directory; `None` where it is not there.
+/// PATH without a directory; `None` if it is not included.
 fn without(path: &str, directory: &str) -> Option<String> {
     let parts: Vec<&str> = path.split(';').collect();
     let kept: Vec<&str> = parts.iter().copied().filter(|part| !is_same(part, directory)).collect();
@@ -29,7 +29,7 @@ fn is_same(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// What is written, where anything has to be.
+/// The new value, if it has to change.
 fn changed(path: &str, directory: &str, act: SearchPathAct) -> anyhow::Result<Option<String>> {
     let changed = match act {
         SearchPathAct::Add => with(path, directory),
@@ -55,13 +55,13 @@ pub(crate) fn run(act: SearchPathAct) -> anyhow::Result<ExitCode> {
         own.parent().context("this program's path has no parent directory")?.display().to_string();
     let variables =
         CURRENT_USER.create("Environment").context("cannot open this user's environment variables")?;
-    // Absent where the user has none of their own.
+    // Missing if the user has no PATH of their own.
     let path = variables.get_string(NAME).unwrap_or_default();
     let Some(path) = changed(&path, &directory, act)? else {
         say("PATH needs no change.");
         return Ok(ExitCode::SUCCESS);
     };
-    // Names such as %USERPROFILE% in it are filled in only where it has the type for that, which it has by default.
+    // Names such as %USERPROFILE% are expanded only in values of the expandable type, which is the default.
     match variables.get_type(NAME) {
         Ok(Type::String) => variables.set_string(NAME, &path),
         Ok(_) | Err(_) => variables.set_expand_string(NAME, &path),

@@ -13,15 +13,15 @@ use serde_json::json;
 
 use crate::{args::Serve, logging, output::say, reach};
 
-/// How long open calls and servers may take to end.
+/// Timeout for calls in flight and servers at shutdown.
 const ENDING_TIME: Duration = Duration::from_secs(20);
 
 pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::Result<ExitCode> {
     let _log = logging::for_hub(&places.logs, serve.log_format)?;
     tasks::report_panics();
-    // Before anything is started: a signal from now on ends what was started.
+    // Before anything is started, so that a signal from now on stops it.
     let mut stop = StopSignals::listen().context("cannot listen for signals")?;
-    // Clients that come while the hub is opened wait for it.
+    // Clients that connect while the hub is being opened wait.
     let port = satchel_endpoint::listen(serve.port);
     let hub = open(places, serve.trust_config).await?;
     let endpoint = match satchel_endpoint::serve(&hub, port).await {
@@ -67,7 +67,7 @@ fn announce(url: &str, json: bool) {
     ));
 }
 
-/// Nobody new comes in; open calls end, and servers that have none.
+/// Stops accepting, lets calls finish, and stops servers.
 async fn end(endpoint: Endpoint, hub: Hub) {
     let ending = async {
         hub.begin_to_end();
@@ -79,7 +79,7 @@ async fn end(endpoint: Endpoint, hub: Hub) {
     }
 }
 
-/// The operating system's ways of saying "please end".
+/// The system's termination signals.
 #[cfg(unix)]
 struct StopSignals {
     terminate: tokio::signal::unix::Signal,
@@ -107,7 +107,7 @@ impl StopSignals {
     }
 }
 
-/// The operating system's ways of saying "please end".
+/// The system's termination signals.
 #[cfg(windows)]
 struct StopSignals {
     interrupt: tokio::signal::windows::CtrlC,

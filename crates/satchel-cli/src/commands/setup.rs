@@ -28,7 +28,7 @@ use crate::{
     terminal,
 };
 
-/// The most lines of a difference that are shown.
+/// Maximum number of diff lines.
 const LINES: usize = 40;
 
 pub(crate) async fn run(places: &Places, act: Option<SetupAct>, json: bool) -> anyhow::Result<ExitCode> {
@@ -55,7 +55,7 @@ async fn export(places: &Places, file: &Path, with_secrets: bool, json: bool) ->
     let hub = reach(places).await?;
     let request = WriteSetup { path: absolute(file), passphrase };
     let answer = match with_secrets {
-        // Whoever typed a passphrase at this terminal has been asked.
+        // The person typed a passphrase at this terminal.
         true => hub.ask_for_person(request).await,
         false => hub.ask(request).await,
     };
@@ -179,7 +179,7 @@ async fn keep(places: &Places, computer: String, parts: SetupParts, json: bool) 
     outcome
 }
 
-/// Shows what differs and asks the person; `None` where there is nothing to do, or the person says no.
+/// Shows the differences and asks; `None` if there is nothing to do, or the person refuses.
 fn looked_at(
     review: &SetupReview,
     parts: &SetupParts,
@@ -250,7 +250,7 @@ fn line(one: &SetupDifference) -> String {
     format!("{what} {}: {how}", one.name)
 }
 
-/// The difference line by line, as far as a person reads it.
+/// The diff line by line.
 fn shown(diff: &[Part]) -> String {
     let text: String = diff
         .iter()

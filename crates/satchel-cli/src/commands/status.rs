@@ -34,7 +34,7 @@ pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// The hub's inside.
+/// The hub's internals.
 pub(crate) async fn debug(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     let status: DebugStatus = reach::once(places, GetDebugStatus {}).await?;
     match json {

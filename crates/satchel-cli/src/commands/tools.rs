@@ -21,15 +21,15 @@ use crate::{
     reach::{Reached, once, reach},
 };
 
-/// How many results a search gives when nothing else is said.
+/// Default number of search results.
 const USUAL_LIMIT: usize = 20;
-/// Servers that are started at the same time to learn their tools.
+/// Number of servers started concurrently to read their tools.
 const AT_ONCE: usize = 4;
-/// How long a server may take to tell its tools.
+/// Timeout for a server to list its tools.
 const LEARNING_TIME: Duration = Duration::from_secs(60);
-/// More tools than anybody has.
+/// More tools than anyone has.
 const ALL: usize = 1_000_000;
-/// Longer descriptions are cut; `--json` has all of it.
+/// Maximum width of a description; `--json` shows all of it.
 const DESCRIPTION_WIDTH: usize = 80;
 
 pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Result<ExitCode> {
@@ -81,8 +81,8 @@ fn ruled(list: &ToolList) -> String {
     table(["TOOL", "DOES", "PERMIT", "RULE"], &rows)
 }
 
-/// Servers that were never started have told nobody what they offer. A running hub asks them by itself; here they
-/// are asked once, for this command.
+/// Reads the lists of servers that were never started. A running hub does that itself; here it is done once, for this
+/// command.
 async fn learn(hub: &Hub, only: Option<&str>) {
     let snapshot = hub.snapshot();
     let unknown = snapshot.servers.iter().filter(|server| {
@@ -118,12 +118,12 @@ async fn ask(hub: Hub, name: String) {
     }
 }
 
-/// Its tools are known, or will not be before a person acts.
+/// Its tools are known, or cannot be until a person acts.
 fn settled(server: &ServerView) -> bool {
     server.tools.is_some() || server.is_troubled()
 }
 
-/// `long_at` is the time now, where more is to be told.
+/// `long_at` is the present time, for the long form.
 fn listed(list: &ToolList, explain: bool, long_at: Option<u64>) -> String {
     if list.tools.is_empty() {
         return "No tools found.".into();
