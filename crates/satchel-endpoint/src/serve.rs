@@ -153,8 +153,8 @@ fn bind(port: Option<u16>) -> Result<(TcpListener, u16, bool), ServeError> {
         let port = listener.local_addr()?.port();
         Ok::<_, io::Error>((listener, port))
     };
-    let as_wished = port.unwrap_or(USUAL_PORT);
-    let mut last = match listen(as_wished) {
+    let wanted = port.unwrap_or(USUAL_PORT);
+    let mut last = match listen(wanted) {
         Ok((listener, port)) => return Ok((listener, port, false)),
         Err(error) => error,
     };
@@ -166,7 +166,7 @@ fn bind(port: Option<u16>) -> Result<(TcpListener, u16, bool), ServeError> {
             }
         }
     }
-    Err(ServeError::Port { port: as_wished, error: last })
+    Err(ServeError::Port { port: wanted, error: last })
 }
 
 fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {

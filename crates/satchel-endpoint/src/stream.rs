@@ -25,7 +25,7 @@ const AHEAD: usize = 64;
 const KEPT: usize = 32;
 const KEPT_BYTES: usize = 64 * 1024;
 /// Maximum number of events without a waiter; the oldest are dropped.
-const NEWS: usize = 256;
+const MAX_EVENTS: usize = 256;
 
 /// The writing end.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Outlet {
         let number = state.last;
         let event = sse::SseEvent { id: Some(self.id(number)), ..sse::SseEvent::message(json) };
         state.events.push_back((number, event.to_wire()));
-        if state.events.len() > NEWS {
+        if state.events.len() > MAX_EVENTS {
             state.events.pop_front();
         }
         drop(state);

@@ -180,10 +180,10 @@ pub(crate) async fn outdated(places: &Places, outdated: Outdated, json: bool) ->
         say_json(&installed)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let is_news = |one: &&InstalledServer| {
+    let is_notable = |one: &&InstalledServer| {
         one.newer.is_some() || !one.remarks.is_empty() || !matches!(one.status.as_str(), "active" | "unknown")
     };
-    let news: Vec<&InstalledServer> = installed.iter().filter(is_news).collect();
+    let notable: Vec<&InstalledServer> = installed.iter().filter(is_notable).collect();
     let row = |one: &&InstalledServer| {
         let status = match &one.status_message {
             Some(message) if one.status != "active" => format!("{}: {message}", one.status),
@@ -191,13 +191,13 @@ pub(crate) async fn outdated(places: &Places, outdated: Outdated, json: bool) ->
         };
         [one.server.clone(), one.version.clone(), one.newer.clone().unwrap_or_else(|| "–".into()), status]
     };
-    match (installed.is_empty(), news.is_empty()) {
+    match (installed.is_empty(), notable.is_empty()) {
         (true, _) => say("No server was installed from a registry."),
         (false, true) => say("Every server runs the newest version that is offered."),
         (false, false) => {
-            let rows: Vec<[String; 4]> = news.iter().map(row).collect();
+            let rows: Vec<[String; 4]> = notable.iter().map(row).collect();
             say(table(["SERVER", "HERE", "OFFERED", "STATUS"], &rows));
-            for one in &news {
+            for one in &notable {
                 one.remarks
                     .iter()
                     .for_each(|remark| say_aside(&format!("{}: {}", one.server, one_line(remark))));

@@ -173,7 +173,7 @@ async fn look_at_packages(hub: &Hub, name: &ServerName, transport: TransportConf
     let fetched = hub.inner.life.tracker().spawn_blocking(move || fetched(&owned, &transport)).await;
     let fetched = fetched.map_err(|_| Panicked.to_string())?;
     let looked = hub.inner.review.look_at_packages(name, &fetched).await;
-    if let Some(why) = looked.held.as_ref().filter(|_| looked.is_news) {
+    if let Some(why) = looked.held.as_ref().filter(|_| looked.is_new) {
         tell_look(hub, name, AuditKind::Held, "satchel", format!("held back: {why}"));
     }
     for line in looked.fetched {

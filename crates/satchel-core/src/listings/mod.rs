@@ -139,7 +139,7 @@ impl Listings {
         if *before == now {
             return vec![];
         }
-        let news = now.keys().filter(|server| !before.contains_key(*server)).cloned().collect();
+        let fresh = now.keys().filter(|server| !before.contains_key(*server)).cloned().collect();
         let text = serde_json::to_string(&now).unwrap_or_default();
         let kept = files::create_private_dir(&self.directory)
             .and_then(|()| files::replace(&self.withdrawn_file(), text.as_bytes()));
@@ -147,7 +147,7 @@ impl Listings {
             tracing::warn!(%error, "cannot store which servers a registry has deleted");
         }
         *before = now;
-        news
+        fresh
     }
 
     fn withdrawn_file(&self) -> PathBuf {
@@ -169,16 +169,16 @@ impl Listings {
     ) -> bool {
         let begun = now();
         let _turn = self.turn.lock().await;
-        let mut news = false;
+        let mut changed = false;
         for registry in registries {
             let kept = self.of(&registry.url);
             // Another caller may have queried it while this one waited for its turn.
             let asked_meanwhile = kept.tried_ms >= begun;
             if !asked_meanwhile && (always || kept.is_due(now(), waits)) {
-                news |= self.read(registry, kept.known, now).await;
+                changed |= self.read(registry, kept.known, now).await;
             }
         }
-        news
+        changed
     }
 
     async fn read(&self, registry: &Registry, known: Arc<Known>, now: fn() -> u64) -> bool {
@@ -194,7 +194,7 @@ impl Listings {
         if let Some(fault) = &trouble {
             tracing::info!(registry = registry.url.as_str(), %fault, "a registry could not be read");
         }
-        let news = trouble.is_none();
+        let changed = trouble.is_none();
         let after = after.map(Arc::new);
         if let Some(after) = &after
             && let Err(error) = after.save(&self.file(&registry.url))
@@ -203,7 +203,7 @@ impl Listings {
         }
         let kept = KnownRegistry { known: after.unwrap_or(known), trouble, tried_ms: now(), reading: false };
         self.kept().insert(key(&registry.url).to_owned(), kept);
-        news
+        changed
     }
 }
 

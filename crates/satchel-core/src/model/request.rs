@@ -154,7 +154,7 @@ requests! {
         input: String,
     } -> TriedScript;
 
-    /// The progress of a [`TryTool`] or [`TryScript`]. Long poll: answers when there is news, or after some seconds.
+    /// The progress of a [`TryTool`] or [`TryScript`]. Long poll: answers when there is something new, or after some seconds.
     "follow_try": FollowTry {
         /// The run id.
         run: String,

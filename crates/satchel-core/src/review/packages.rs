@@ -66,7 +66,7 @@ pub struct Looked {
     /// Why the server may not be started.
     pub held: Option<String>,
     /// It is newly held back for this reason.
-    pub is_news: bool,
+    pub is_new: bool,
     /// Packages fetched for the first time, as text.
     pub fetched: Vec<String>,
 }
@@ -83,7 +83,7 @@ impl Review {
             entry.packages = all.iter().filter(|item| record.holds_package(item)).cloned().collect();
             let held = because(entry);
             if held.is_some() {
-                return Looked { is_news: held != before, held, fetched: Vec::new() };
+                return Looked { is_new: held != before, held, fetched: Vec::new() };
             }
             if all.iter().all(|item| record.knows(item.kind, &item.name)) {
                 return Looked::default();
@@ -99,7 +99,7 @@ impl Review {
             // The server was removed in the meantime.
             Err(ReviewError::Unknown(_)) => Looked::default(),
             // On an internal error, nothing is started.
-            Err(error) => Looked { held: Some(error.to_string()), is_news: true, fetched: Vec::new() },
+            Err(error) => Looked { held: Some(error.to_string()), is_new: true, fetched: Vec::new() },
         }
     }
 

@@ -215,10 +215,10 @@ async fn one_version_of_a_package_has_the_same_contents_for_ever() {
     assert_eq!((looked.held, looked.fetched.len()), (None, 0));
     assert_eq!(house.room.remembered(&name, "notes-server", "1.0.0").as_deref(), Some("sha512-a"));
     let looked = house.room.look_at_packages(&name, &[package("sha512-b")]).await;
-    assert!(looked.is_news && looked.held.is_some_and(|why| why.contains("other contents")));
+    assert!(looked.is_new && looked.held.is_some_and(|why| why.contains("other contents")));
     assert!(house.room.holds_packages(&name));
     assert_eq!(house.room.not_started(&name), Some(NotStarted::Package));
-    assert!(!house.room.look_at_packages(&name, &[package("sha512-b")]).await.is_news);
+    assert!(!house.room.look_at_packages(&name, &[package("sha512-b")]).await.is_new);
     house.approve("notes", &offer(&FIRST)).await.unwrap();
     assert!(!house.room.holds_packages(&name));
     assert_eq!(house.room.look_at_packages(&named("gone"), &[package("a")]).await.held, None);

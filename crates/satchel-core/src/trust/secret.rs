@@ -35,7 +35,7 @@ const SENTENCES: [&str; 27] = [
 ];
 
 /// Verbs that ask someone to hand something over.
-const WISHES: [&str; 20] = [
+const ASKING: [&str; 20] = [
     "enter", "type", "paste", "provide", "give", "input", "share", "send", "tell", "supply", "insert",
     "fill", "submit", "confirm", "repeat", "what is", "need", "require", "eingeben", "geben",
 ];
@@ -54,7 +54,7 @@ pub fn is_given_as(name: &str) -> bool {
 pub fn is_wanted(text: &str) -> bool {
     let spaced = format!(" {} ", words::of(text, |word, c| word.extend(c.to_lowercase())).join(" "));
     let has = |parts: &[&str]| parts.iter().any(|part| spaced.contains(&format!(" {part} ")));
-    has(&SENTENCES) && has(&WISHES)
+    has(&SENTENCES) && has(&ASKING)
 }
 
 #[cfg(test)]

@@ -262,7 +262,7 @@ impl Upstream {
             connection: None,
             closing: vec![],
             wakes: vec![],
-            wanted_news: watched_in,
+            wanted_updates: watched_in,
             gate: gate.clone(),
             granted: 0,
             look_at: None,
@@ -381,7 +381,7 @@ struct Actor {
     connection: Option<Live>,
     closing: Vec<oneshot::Sender<()>>,
     wakes: Vec<Duration>,
-    wanted_news: watch::Receiver<BTreeSet<String>>,
+    wanted_updates: watch::Receiver<BTreeSet<String>>,
     gate: Arc<Gate>,
     /// Number of leases the lifecycle assumes while the gate is open.
     granted: usize,
@@ -554,7 +554,7 @@ impl Actor {
         self.around.tracker.spawn(super::listen::run(
             connection.link.clone(),
             self.dirty.clone(),
-            self.wanted_news.clone(),
+            self.wanted_updates.clone(),
         ));
         self.connection = Some(Live { generation, connection, hello: Arc::new(hello) });
         // Before the gate opens: its lists may have changed.

@@ -114,11 +114,11 @@ async fn refresh(hub: &Hub, waits: bool, always: bool) -> Result<(), Refusal> {
     let registries = with_tokens(hub).await?;
     let reading = known(hub).refresh(&registries, now_ms, waits, always);
     // Shutdown does not wait for a registry.
-    let news = tokio::select! {
-        news = reading => news,
+    let changed = tokio::select! {
+        changed = reading => changed,
         () = hub.inner.life.end().cancelled() => false,
     };
-    if news {
+    if changed {
         follow(hub)?;
     }
     Ok(())

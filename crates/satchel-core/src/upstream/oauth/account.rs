@@ -330,7 +330,7 @@ impl Credential {
         let now = self.account.shared.clock.now_ms();
         match current {
             Some(bearer) => match bearer.times {
-                Some((_, ends)) if now >= ends => self.with_lock(TokenWish::Renewed(Some(bearer))).await,
+                Some((_, ends)) if now >= ends => self.with_lock(WantedToken::Renewed(Some(bearer))).await,
                 Some((due, _)) if now >= due => {
                     self.renew_meanwhile(bearer.clone());
                     Ok(Some(bearer))
@@ -338,7 +338,7 @@ impl Credential {
                 _ => Ok(Some(bearer)),
             },
             None if self.account.shared.is_signed_in(&self.account.server) => {
-                self.with_lock(TokenWish::Current).await
+                self.with_lock(WantedToken::Current).await
             }
             None => Ok(None),
         }
@@ -350,7 +350,7 @@ impl Credential {
     /// What is missing.
     pub async fn refused(&self, used: Option<Bearer>, challenge: Option<Challenge>) -> Result<Bearer, Need> {
         self.account.note(challenge);
-        match self.with_lock(TokenWish::Renewed(used)).await? {
+        match self.with_lock(WantedToken::Renewed(used)).await? {
             Some(bearer) => Ok(bearer),
             None => Err(self.needs()),
         }
@@ -415,7 +415,7 @@ impl Credential {
     }
 
     /// Runs in a separate task, which continues if the caller goes away.
-    async fn with_lock(&self, wanted: TokenWish) -> Result<Option<Bearer>, Need> {
+    async fn with_lock(&self, wanted: WantedToken) -> Result<Option<Bearer>, Need> {
         let credential = self.clone();
         let work = async move { credential.carry_out(wanted).await };
         match self.account.shared.tracker.spawn(work).await {
@@ -433,12 +433,12 @@ impl Credential {
         let credential = self.clone();
         self.account.shared.tracker.spawn(async move {
             // Callers that need it will get the error.
-            let _ = credential.carry_out(TokenWish::Renewed(Some(due))).await;
+            let _ = credential.carry_out(WantedToken::Renewed(Some(due))).await;
             credential.account.renewing.store(false, Ordering::Release);
         });
     }
 
-    async fn carry_out(&self, wanted: TokenWish) -> Result<Option<Bearer>, Need> {
+    async fn carry_out(&self, wanted: WantedToken) -> Result<Option<Bearer>, Need> {
         let account = &self.account;
         let mut state = account.state.lock().await;
         // If nobody ever signed in, a missing keychain does no harm.
@@ -453,14 +453,14 @@ impl Credential {
         let current = account.bearer.borrow().clone();
         let now = account.shared.clock.now_ms();
         match wanted {
-            TokenWish::Current => {
+            WantedToken::Current => {
                 let is_over = |bearer: &Bearer| bearer.times.is_some_and(|(_, ends)| now >= ends);
                 match &current {
                     Some(bearer) if !is_over(bearer) => return Ok(current),
                     _ => {}
                 }
             }
-            TokenWish::Renewed(used) => {
+            WantedToken::Renewed(used) => {
                 // Another call renewed it in the meantime.
                 if let Some(bearer) = &current
                     && used.as_ref().is_none_or(|used| !used.is(bearer))
@@ -643,7 +643,7 @@ impl Credential {
 
 /// The requested token.
 #[derive(Debug)]
-enum TokenWish {
+enum WantedToken {
     /// The present token, or a new one if it has expired.
     Current,
     /// A token other than this.
